@@ -1,0 +1,135 @@
+"""The package's errors: one sentence that says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ClassicRCError",
+    "DataError",
+    "MissingPackageError",
+    "NotFittedError",
+    "UsageError",
+    "unknown_name",
+]
+
+
+class ClassicRCError(Exception):
+    """Base of every error that this package raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        What the command line exits with when the error reaches it.
+    """
+
+    exit_code = 1
+
+
+class UsageError(ClassicRCError, ValueError):
+    """A parameter, an option or a combination of them that cannot be used."""
+
+    exit_code = 2
+
+
+class NotFittedError(UsageError):
+    """A solver or a decision was asked for a result before it was fitted or tuned."""
+
+
+class DataError(ClassicRCError):
+    """Input that is missing or malformed.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, without a final stop.
+    source : str, optional
+        The file (for a member of an archive, ``archive.tar.gz/member``) or other source.
+    where : str, optional
+        The place in it: ``"line 3"`` or a JSON path such as ``"$.data[0].qas[2].id"``.
+    field : str, optional
+        The field at fault.
+    found, expected : str, optional
+        What stands there and what should.
+    hint : str, optional
+        What the user can do about it.
+
+    Examples
+    --------
+    >>> print(DataError("bad gold", source="a.tsv", where="line 3", found="'E'", expected="A, B, C or D"))
+    a.tsv, line 3: bad gold: found 'E', expected A, B, C or D
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str | None = None,
+        where: str | None = None,
+        field: str | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem, self.source, self.where, self.field = problem, source, where, field
+        self.found, self.expected, self.hint = found, expected, hint
+        place = ", ".join(part for part in (source, where, f"field {field!r}" if field else None) if part)
+        facts = ", ".join(
+            f"{label} {value}" for label, value in (("found", found), ("expected", expected)) if value
+        )
+        message = ": ".join(part for part in (place, problem, facts) if part)
+        super().__init__(f"{message}. {hint}" if hint else message)
+
+    def __reduce__(self):  # keyword-only parameters: the default would lose them between processes
+        state = {name: getattr(self, name) for name in ("source", "where", "field", "found", "expected", "hint")}
+        return _rebuild_data_error, (self.problem, state)
+
+
+def _rebuild_data_error(problem: str, state: dict[str, str | None]) -> DataError:
+    return DataError(problem, **state)
+
+
+class MissingPackageError(ClassicRCError, ImportError):
+    """An optional package is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The package that could not be imported.
+    needed_for : str
+        What needs it.
+    extra : str, optional
+        The extra of this package that installs it.
+    """
+
+    exit_code = 4
+
+    def __init__(self, package: str, *, needed_for: str, extra: str | None = None) -> None:
+        self.package, self.needed_for, self.extra = package, needed_for, extra
+        target = f"'classic_rc[{extra}]'" if extra else package
+        super().__init__(f"{needed_for} needs the package {package}: pip install {target}")
+
+    def __reduce__(self):
+        return _rebuild_missing_package, (self.package, self.needed_for, self.extra)
+
+
+def _rebuild_missing_package(package: str, needed_for: str, extra: str | None) -> MissingPackageError:
+    return MissingPackageError(package, needed_for=needed_for, extra=extra)
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that is not in a registry, with the nearest known ones.
+
+    Examples
+    --------
+    >>> print(unknown_name("solver", "slidingwindow", ["random", "sliding-window"]))
+    unknown solver 'slidingwindow': did you mean 'sliding-window'?
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
+    if near:
+        return UsageError(f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?")
+    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(names)}")

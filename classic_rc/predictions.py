@@ -1,0 +1,148 @@
+"""What solvers and decisions hand on: scores of candidates, and predicted answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+
+__all__ = ["Answer", "Prediction", "Scores"]
+
+Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
+"""One answer to a question: the chosen candidates' indices, or the predicted texts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """A real number a candidate, ragged over questions; higher is better.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_candidates,)
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        Question i's candidates are ``values[offsets[i]:offsets[i + 1]]``.
+    evidence : ndarray of bool, shape (n_candidates,)
+        False where the text contributed nothing to the score.
+
+    Raises
+    ------
+    UsageError
+        The shapes do not fit, or a score is NaN.
+    """
+
+    values: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    evidence: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        values = np.ascontiguousarray(self.values, dtype=np.float64)
+        offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
+        evidence = np.ascontiguousarray(self.evidence, dtype=np.bool_)
+        if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or np.any(np.diff(offsets) < 0):
+            raise UsageError("offsets must start at 0 and never fall")
+        if values.shape != (offsets[-1],) or evidence.shape != values.shape:
+            raise UsageError(
+                f"{offsets[-1]} candidates need as many scores and evidence flags, "
+                f"got shapes {values.shape} and {evidence.shape}"
+            )
+        if np.isnan(values).any():
+            raise UsageError(f"score {int(np.isnan(values).argmax())} is not a number (NaN)")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "offsets", offsets)
+        object.__setattr__(self, "evidence", evidence)
+
+    @classmethod
+    def from_lists(cls, scores: Iterable[Sequence[float]]) -> Scores:
+        """Scores from one sequence a question, all with evidence.
+
+        Examples
+        --------
+        >>> Scores.from_lists([[0.5, 1.0], []]).offsets
+        array([0, 2, 2])
+        """
+        rows = [np.asarray(row, dtype=np.float64) for row in scores]
+        values = np.concatenate(rows) if rows else np.empty(0)
+        return cls(values, offsets_of([len(row) for row in rows]), np.ones(len(values), dtype=np.bool_))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Scores]) -> Scores:
+        """The scores of all the questions of `parts`, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        counts = np.concatenate([np.diff(p.offsets) for p in parts]) if parts else np.empty(0, np.int64)
+        return cls(
+            np.concatenate([p.values for p in parts]) if parts else np.empty(0),
+            offsets_of(counts),
+            np.concatenate([p.evidence for p in parts]) if parts else np.empty(0, np.bool_),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> NDArray[np.float64]:
+        """The scores of one question's candidates."""
+        index = range(len(self))[index]
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, questions: Sequence[int] | NDArray[np.int64]) -> Scores:
+        """The scores of the questions at these indices, in their order."""
+        index = np.asarray(questions, dtype=np.int64)
+        counts = np.diff(self.offsets)[index]
+        flat = ragged_indices(self.offsets[:-1][index], counts)
+        return Scores(self.values[flat], offsets_of(counts), self.evidence[flat])
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A decision's answer to one question.
+
+    Parameters
+    ----------
+    question_id : str
+    answers : tuple of Answer
+        The answers that remain after the tie policy: one; under ``partial`` all that tie, over which every
+        metric is averaged; none where the policy awards nothing (``strict`` on a tie) or there is no candidate.
+    weights : tuple of float, optional
+        How the answers weigh in that mean, summing to 1; equal when None.
+    selection_probability : float, optional
+        Multiple-answer questions only: every candidate is selected independently with this probability, and
+        metrics take the expectation in closed form. `answers` is then empty.
+    n_tied : int
+        How many candidates (equal texts counted once) shared the best score; 1 when there was no tie.
+    n_candidates : int
+        How many candidates the question has.
+    """
+
+    question_id: str
+    answers: tuple[Answer, ...]
+    weights: tuple[float, ...] | None = None
+    selection_probability: float | None = None
+    n_tied: int = 1
+    n_candidates: int = 0
+
+
+def offsets_of(counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    """Where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def ragged_indices(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The flat indices of the rows that start at `starts` and have `counts` elements, one after the other.
+
+    Examples
+    --------
+    >>> ragged_indices(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    offsets = offsets_of(counts)
+    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(np.asarray(starts) - offsets[:-1], counts)

@@ -1,0 +1,316 @@
+"""The model: passages, candidates, questions and datasets, in the words of the field.
+
+Everything here is immutable and cheap to make; what the text *means* (tokens, ids) is worked out in bulk
+by :mod:`classic_rc.text`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeAlias, overload
+
+from classic_rc.errors import DataError
+
+__all__ = ["PLACEHOLDER", "Candidate", "Dataset", "Gold", "Passage", "Question", "Source", "Task"]
+
+PLACEHOLDER = "@placeholder"
+"""What stands for the missing entity in a cloze question; readers of other notations convert to it."""
+
+Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
+"""The right answer: candidate indices for choices, texts for cloze and spans, None where hidden."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Task(StrEnum):
+    """What a question asks for, which decides how gold is read and which metrics apply."""
+
+    SINGLE_CHOICE = "single-choice"
+    """One candidate is right; gold is the set of its index (some datasets accept several)."""
+    MULTIPLE_ANSWER = "multiple-answer"
+    """Each candidate is right or wrong by itself; gold is the set of the right ones and may be empty."""
+    CLOZE = "cloze"
+    """An entity fills the placeholder; gold is the accepted texts, any one of which suffices."""
+    SPAN = "span"
+    """A span of the passage answers; gold is the accepted texts, any one of which suffices."""
+    MULTI_SPAN = "multi-span"
+    """One or more spans answer; gold is the texts of all of them, together one answer."""
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether gold and predictions are candidate indices (else they are texts)."""
+        return self in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER)
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether candidates are spans that a generator makes, not the dataset."""
+        return self in (Task.SPAN, Task.MULTI_SPAN)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Passage:
+    """A text that questions are asked about.
+
+    Parameters
+    ----------
+    id : str
+        Unique within its dataset.
+    text : str
+        The text, without the dataset's markup.
+    sentences : sequence of (int, int), optional
+        The dataset's own sentence marks, as character offsets (start, end) into `text`; None where it has
+        none, and sentences are then found by :mod:`classic_rc.text.sentences`.
+    meta : mapping
+        Anything else that the dataset says of the passage.
+    """
+
+    id: str
+    text: str
+    sentences: tuple[tuple[int, int], ...] | None = None
+    meta: Mapping[str, Any] = _NOTHING
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Candidate:
+    """A possible answer: an option, an entity mention or a span.
+
+    Parameters
+    ----------
+    text : str
+        The candidate's text.
+    start, end : int, optional
+        For a mention or a span, its character offsets in the passage; `end` is exclusive.
+    """
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Question:
+    """A question about a passage, its candidates and, unless hidden, its gold answer.
+
+    Parameters
+    ----------
+    id : str
+        Unique within its dataset.
+    passage : Passage
+        Shared by all the questions about it.
+    text : str
+        The question; for cloze the query, with :data:`PLACEHOLDER` where the entity belongs.
+    candidates : sequence of Candidate
+        In the dataset's order; empty for span questions until a generator is applied.
+    gold : frozenset of int, tuple of str, or None
+        See :class:`Task` for how it is read.
+    task : Task
+    meta : mapping
+        Anything else that the dataset says of the question: level, required sentences, type.
+    """
+
+    id: str
+    passage: Passage
+    text: str
+    candidates: Sequence[Candidate]
+    gold: Gold
+    task: Task
+    meta: Mapping[str, Any] = _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that a dataset was read from: provenance, never identity."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset(Sequence[Question]):
+    """A sequence of questions of one task, with a name and a content fingerprint.
+
+    Slicing and :meth:`filter` give datasets that share the questions.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    name : str
+        Such as ``"mc500.dev"``; for people, not for identity.
+    split : str, optional
+        ``"train"``, ``"dev"``, ``"test"`` or whatever the source calls it.
+    reader : str, optional
+        The name of the reader that built it.
+    sources : tuple of Source
+        The files it was read from.
+    notes : tuple of str
+        What the reader has to say to the user: files passed over, offsets relocated, with counts.
+
+    Raises
+    ------
+    DataError
+        Two questions have one id, questions have different tasks, or gold names a candidate that is not there.
+    """
+
+    questions: Sequence[Question]
+    name: str = "questions"
+    split: str | None = None
+    reader: str | None = None
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    span_generator: str | None = field(default=None)
+    """The signature of the generator whose spans are the candidates, if one was applied."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "questions", tuple(self.questions))
+        _check(self.questions, self.name)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Dataset: ...
+    def __getitem__(self, index: int | slice) -> Question | Dataset:
+        if isinstance(index, slice):
+            return replace(self, questions=self.questions[index])
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {len(self)} {self.task or ''} questions>".replace("  ", " ")
+
+    @property
+    def task(self) -> Task | None:
+        """The task of all its questions; None when it has no question."""
+        return self.questions[0].task if self.questions else None
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        """The distinct passages (by identity), in the order of their first question."""
+        return tuple({id(q.passage): q.passage for q in self.questions}.values())
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Question]:
+        """Its questions by id."""
+        return {q.id: q for q in self.questions}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex sha256 of the content: ids, texts, candidates and gold in order, whatever the files' form.
+
+        A generator's spans are not content: with or without them the fingerprint is the same.
+        """
+        return _fingerprint(self.questions)
+
+    def filter(self, keep: Callable[[Question], bool]) -> Dataset:
+        """The questions for which `keep` is true, as a dataset."""
+        return replace(self, questions=[q for q in self.questions if keep(q)])
+
+    def with_candidates(self, generator: Callable[[Passage], Sequence[Candidate]], signature: str) -> Dataset:
+        """The same span questions, with `generator`'s spans of their passage as candidates.
+
+        Parameters
+        ----------
+        generator : callable
+            Takes a passage, gives its candidates; called once a passage, when they are first looked at.
+        signature : str
+            The generator's parameters, for the reproducibility signature.
+        """
+        lazy = {id(p): LazyCandidates(p, generator) for p in self.passages}
+        questions = [replace(q, candidates=lazy[id(q.passage)]) for q in self.questions]
+        return replace(self, questions=questions, span_generator=signature)
+
+
+class LazyCandidates(Sequence[Candidate]):
+    """A passage's generated candidates, made each time they are looked at and not kept.
+
+    Equal passages share one object, so that whoever streams over a dataset can call :meth:`generate` once a
+    passage and drop the result.
+    """
+
+    __slots__ = ("_generator", "_passage")
+
+    def __init__(self, passage: Passage, generator: Callable[[Passage], Sequence[Candidate]]) -> None:
+        self._passage, self._generator = passage, generator
+
+    def generate(self) -> Sequence[Candidate]:
+        """The candidates, freshly generated."""
+        return self._generator(self._passage)
+
+    def __len__(self) -> int:
+        return len(self.generate())
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        return self.generate()[index]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.generate())
+
+
+def _check(questions: Iterable[Question], name: str) -> None:
+    seen: set[str] = set()
+    tasks: set[Task] = set()
+    for q in questions:
+        if q.id in seen:
+            raise DataError(
+                "two questions have this id", source=name, where=f"question {q.id}", expected="unique ids"
+            )
+        seen.add(q.id)
+        tasks.add(q.task)
+        if q.gold is not None and q.task.has_choices:
+            outside = [g for g in q.gold if not isinstance(g, int) or not 0 <= g < len(q.candidates)]
+            if outside:
+                raise DataError(
+                    "gold is not among the candidates",
+                    source=name,
+                    where=f"question {q.id}",
+                    found=f"gold {outside[0]!r} and {len(q.candidates)} candidates",
+                    expected=f"candidate indices from 0 to {len(q.candidates) - 1}",
+                )
+    if len(tasks) > 1:
+        raise DataError(
+            "questions of different tasks in one dataset",
+            source=name,
+            found=", ".join(sorted(tasks)),
+            expected="one task",
+            hint="Read them as one dataset each",
+        )
+
+
+def _fingerprint(questions: Iterable[Question]) -> str:
+    digest = hashlib.sha256()
+
+    def add(*texts: str) -> None:
+        # Length-prefixed, so that no two different contents run together into the same bytes.
+        for text in texts:
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(data))
+            digest.update(data)
+
+    previous: Passage | None = None
+    for q in questions:
+        if q.passage is not previous:
+            add("passage", q.passage.id, q.passage.text)
+            previous = q.passage
+        add("question", q.id, q.task, q.text)
+        if not q.task.has_spans:
+            add("candidates", *(c.text for c in q.candidates))
+            if q.task is Task.CLOZE:
+                add(*(f"{c.start}-{c.end}" for c in q.candidates))
+        if q.gold is None:
+            add("hidden")
+        else:
+            add("gold", *(str(g) for g in (sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold)))
+    return digest.hexdigest()
