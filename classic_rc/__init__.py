@@ -1,5 +1,61 @@
-"""Classical, non-neural baselines for reading comprehension."""
+"""Classical, non-neural baselines for reading comprehension.
+
+The public names load on first use, so that ``import classic_rc`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from classic_rc._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from classic_rc.datasets import from_rows, load
+    from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+    from classic_rc.evaluation import evaluate
+    from classic_rc.predictions import Prediction, Scores
+    from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+    from classic_rc.solvers import Solver, parse_solver
+    from classic_rc.text import encode
+
+_HOMES = {
+    "datasets": ("from_rows", "load"),
+    "decisions": ("Argmax", "Threshold", "TunedThreshold"),
+    "evaluation": ("evaluate",),
+    "predictions": ("Prediction", "Scores"),
+    "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
+    "solvers": ("Solver", "parse_solver"),
+    "text": ("encode",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Argmax",
+    "Candidate",
+    "Dataset",
+    "Passage",
+    "Prediction",
+    "Question",
+    "Scores",
+    "Solver",
+    "Task",
+    "Threshold",
+    "TunedThreshold",
+    "__version__",
+    "encode",
+    "evaluate",
+    "from_rows",
+    "load",
+    "parse_solver",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'classic_rc' has no attribute {name!r}")
+    return getattr(import_module(f"classic_rc.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

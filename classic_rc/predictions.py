@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 __all__ = ["Answer", "Prediction", "Scores"]
 
@@ -67,7 +68,11 @@ class Scores:
         """
         rows = [np.asarray(row, dtype=np.float64) for row in scores]
         values = np.concatenate(rows) if rows else np.empty(0)
-        return cls(values, offsets_of([len(row) for row in rows]), np.ones(len(values), dtype=np.bool_))
+        return cls(
+            values,
+            offsets_of(np.array([len(row) for row in rows], dtype=np.int64)),
+            np.ones(len(values), dtype=np.bool_),
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence[Scores]) -> Scores:
@@ -127,22 +132,3 @@ class Prediction:
     selection_probability: float | None = None
     n_tied: int = 1
     n_candidates: int = 0
-
-
-def offsets_of(counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
-    """Where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
-
-
-def ragged_indices(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The flat indices of the rows that start at `starts` and have `counts` elements, one after the other.
-
-    Examples
-    --------
-    >>> ragged_indices(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
-    offsets = offsets_of(counts)
-    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(np.asarray(starts) - offsets[:-1], counts)

@@ -72,7 +72,7 @@ class Passage:
     id: str
     text: str
     sentences: tuple[tuple[int, int], ...] | None = None
-    meta: Mapping[str, Any] = _NOTHING
+    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -119,7 +119,7 @@ class Question:
     candidates: Sequence[Candidate]
     gold: Gold
     task: Task
-    meta: Mapping[str, Any] = _NOTHING
+    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,22 @@
+"""Scoring functions on arrays: NumPy and SciPy only, no classes of the model, no I/O, no globals.
+
+:mod:`classic_rc.kernels.reference` holds the same functions in plain Python.
+"""
+
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.distance import word_distance
+from classic_rc.kernels.draws import text_keys, uniform_draws
+from classic_rc.kernels.frequency import phrase_counts
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
+from classic_rc.kernels.window import sliding_window
+
+__all__ = [
+    "SCALE",
+    "TokenArrays",
+    "inverse_count_weights",
+    "phrase_counts",
+    "sliding_window",
+    "text_keys",
+    "uniform_draws",
+    "word_distance",
+]

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.predictions import Answer, Prediction
+from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
 __all__ = ["Metric", "TextMetric"]
+
+Texts = tuple[tuple[str, ...], ...]
 
 
 class Metric(ABC):
@@ -55,9 +57,23 @@ class Metric(ABC):
             A question's gold is hidden.
         """
 
+    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The metric from means of statistics: by default the first of them.
+
+        Parameters
+        ----------
+        means : ndarray of float64, shape (..., n_statistics)
+            Over the questions of a dataset, of a resample or of a group.
+
+        Returns
+        -------
+        ndarray of float64, shape (...)
+        """
+        return means[..., 0]
+
     def aggregate(self, statistics: NDArray[np.float64]) -> float:
-        """The metric over these rows: by default the mean of their first column; NaN without a row."""
-        return float(statistics[:, 0].mean()) if len(statistics) else float("nan")
+        """The metric over these rows; NaN without a row."""
+        return float(self.from_means(statistics.mean(axis=0))) if len(statistics) else float("nan")
 
     def __call__(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> float:
         """The metric over these questions."""
@@ -71,21 +87,22 @@ class TextMetric(Metric):
     """A metric that is a mean over questions of a value of one predicted answer."""
 
     @abstractmethod
-    def value(self, gold: Sequence[str], answer: Answer) -> float:
+    def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """The value, in 0..1, of one answer given the gold texts."""
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+        """The weighted mean of the values of each question's answers, 0 without one; shape (n_questions, 1)."""
         rows = np.zeros((len(questions), 1))
         for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
             gold = known_gold(question)
-            values = [self.value(gold, answer) for answer in prediction.answers]
+            values = [self.value(gold, answer) for answer in cast(Texts, prediction.answers)]
             if values:
                 rows[i, 0] = np.average(values, weights=prediction.weights)
         return rows
 
 
-def known_gold(question: Question):
-    """The question's gold.
+def known_gold(question: Question) -> Any:
+    """The question's gold: its indices or its texts, as its task says.
 
     Raises
     ------

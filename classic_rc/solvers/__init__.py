@@ -1,0 +1,37 @@
+"""Solvers: one interface, one family a file."""
+
+from classic_rc.solvers.base import Solver, Variant
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
+from classic_rc.solvers.random import Random
+from classic_rc.solvers.registry import DEFAULT_SOLVERS, SOLVERS, parse_solver
+from classic_rc.solvers.score_file import ScoreFile
+from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
+from classic_rc.solvers.trivial import (
+    AllNegative,
+    AllPositive,
+    ConstantPosition,
+    LongestCandidate,
+    ShortestCandidate,
+)
+
+__all__ = [
+    "DEFAULT_SOLVERS",
+    "SOLVERS",
+    "AllNegative",
+    "AllPositive",
+    "ConstantPosition",
+    "ExclusiveFrequency",
+    "Explanation",
+    "LongestCandidate",
+    "MaximumFrequency",
+    "Random",
+    "ScoreFile",
+    "ShortestCandidate",
+    "SlidingWindow",
+    "SlidingWindowDistance",
+    "Solver",
+    "Variant",
+    "WordDistance",
+    "parse_solver",
+]

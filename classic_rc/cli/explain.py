@@ -1,0 +1,59 @@
+"""``classic-rc explain``: show what produced the scores of one question's candidates."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, use_colour
+from classic_rc.errors import unknown_name
+
+__all__ = ["add_arguments", "handle"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser)
+    parser.add_argument("question", metavar="QUESTION_ID", help="the question's id, as in the dataset")
+    parser.add_argument(
+        "-s", "--solver", default="sw+d", metavar="SOLVER[:VARIANT][,key=value]…", help="default sw+d"
+    )
+    parser.add_argument("--train", metavar="DATA", help="what the solver learns from")
+    parser.add_argument("--train-split", metavar="S", help="the split to take of it")
+    parser.add_argument("--tune", metavar="DATA", help="what windows are tuned on")
+    parser.add_argument("--tune-split", metavar="S", help="the split to take of it")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    import json
+    from dataclasses import replace
+
+    from classic_rc.evaluation.evaluate import configured, fitted, with_spans
+    from classic_rc.questions import LazyCandidates
+    from classic_rc.reports.explanations import explanation_text
+    from classic_rc.solvers import parse_solver
+
+    check_writable(args.output)
+    solver = parse_solver(args.solver)
+    dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
+    if args.question not in dataset.by_id:
+        raise unknown_name(f"question of {dataset.name}", args.question, dataset.by_id)
+    question = dataset.by_id[args.question]
+    if isinstance(question.candidates, LazyCandidates):
+        question = replace(question, candidates=question.candidates.generate())
+    extra = options.training_data(args)
+    ready = fitted(configured(solver, dataset), dataset, extra["train"])
+    if extra["tune"] is not None:
+        ready.tune(extra["tune"])
+    explanation = ready.explain(question)
+    if args.format == "json":
+        text = json.dumps(explanation.to_dict(), indent=2) + "\n"
+    else:
+        text = explanation_text(explanation, colour=args.output is None and use_colour(sys.stdout))
+    emit(text, args.output)
+    return 0

@@ -1,0 +1,82 @@
+"""``classic-rc list``: say what there is: solvers, variants, readers, metrics, analyzers, formats."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from classic_rc.cli.console import emit
+
+__all__ = ["add_arguments", "handle"]
+
+Entry = tuple[str, str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    parser.add_argument("what", choices=sorted(_LISTS), metavar="WHAT", help=", ".join(sorted(_LISTS)))
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    entries = list(_LISTS[args.what]())
+    width = max(len(name) for name, _ in entries)
+    emit("".join(f"{name:<{width}}  {text}".rstrip() + "\n" for name, text in entries), None)
+    return 0
+
+
+def _solvers() -> Iterator[Entry]:
+    from classic_rc.solvers import SOLVERS
+
+    for name, solver in SOLVERS.items():
+        variants = f" [{', '.join(solver.variants)}]" if solver.variants else ""
+        yield name, solver.description + variants
+
+
+def _variants() -> Iterator[Entry]:
+    from classic_rc.solvers import SOLVERS
+
+    for name, solver in SOLVERS.items():
+        for variant, bundle in solver.variants.items():
+            yield f"{name}:{variant}", bundle.description + (f" ({bundle.citation})" if bundle.citation else "")
+
+
+def _readers() -> Iterator[Entry]:
+    from classic_rc.datasets import READERS
+
+    return ((name, f"{reader.title}: {reader.description}") for name, reader in READERS.items())
+
+
+def _metrics() -> Iterator[Entry]:
+    from classic_rc.metrics import METRICS
+
+    return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
+
+
+def _analyzers() -> Iterator[Entry]:
+    from classic_rc.text.analyzers import ANALYZERS
+
+    return ((name, described.description) for name, described in ANALYZERS.items())
+
+
+def _formats() -> Iterator[Entry]:
+    from classic_rc.formats import FORMATS
+
+    return ((name, form.description) for name, form in FORMATS.items())
+
+
+def _stop_lists() -> Iterator[Entry]:
+    from classic_rc.text.stop_words import STOP_LISTS
+
+    return iter(STOP_LISTS.items())
+
+
+_LISTS = {
+    "solvers": _solvers,
+    "variants": _variants,
+    "readers": _readers,
+    "metrics": _metrics,
+    "analyzers": _analyzers,
+    "formats": _formats,
+    "stop-lists": _stop_lists,
+}

@@ -1,0 +1,157 @@
+"""Options that several sub-commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli.console import message
+from classic_rc.errors import UsageError
+
+if TYPE_CHECKING:
+    from classic_rc.questions import Dataset
+    from classic_rc.text.spans import SpanGenerator
+
+__all__ = [
+    "add_data_options",
+    "add_decision_options",
+    "add_output_options",
+    "add_training_options",
+    "dataset_of",
+    "decision_options",
+    "span_generator",
+    "training_data",
+]
+
+_DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that come with the package"
+
+
+def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """DATA and how to read it."""
+    parser.add_argument("data", metavar="DATA", nargs="+" if several else None, help=_DATA_HELP)
+    group = parser.add_argument_group("reading")
+    group.add_argument("--reader", metavar="R", help="the format, instead of finding it (`list readers`)")
+    group.add_argument("--split", metavar="S", help="the split to take of data that holds several")
+    group.add_argument("--subset", metavar="X", help="the subset to take: mc160, middle, …")
+    group.add_argument("--answers", metavar="FILE", help="the answers, where they are not beside the data (MCTest)")
+    group.add_argument(
+        "--fields", metavar="F", help="where your own file has things: passage=context,question=q.text,…"
+    )
+    group.add_argument(
+        "--gold-as",
+        choices=("index0", "index1", "letter", "text", "flags"),
+        help="how your own file codes the right answer",
+    )
+    group.add_argument(
+        "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
+    )
+
+
+def add_training_options(parser: argparse.ArgumentParser) -> None:
+    """What to learn and tune from."""
+    group = parser.add_argument_group("training and tuning")
+    group.add_argument("--train", metavar="DATA", help="what solvers learn from")
+    group.add_argument("--train-split", metavar="S", help="the split to take of it")
+    group.add_argument("--tune", metavar="DATA", help="what thresholds and windows are tuned on")
+    group.add_argument("--tune-split", metavar="S", help="the split to take of it")
+
+
+def add_decision_options(parser: argparse.ArgumentParser) -> None:
+    """How scores become answers."""
+    group = parser.add_argument_group("decisions")
+    group.add_argument(
+        "--threshold", type=float, metavar="T", help="select candidates that score above T, instead of tuning"
+    )
+    group.add_argument("--tune-metric", metavar="M", help="what thresholds are tuned for (default f1_a)")
+    group.add_argument(
+        "--ties",
+        choices=("partial", "first", "random", "strict"),
+        help="what becomes of candidates that share the best score (default: the solver's own, partial)",
+    )
+    group.add_argument("--seed", type=int, metavar="N", help="the seed of everything drawn (default 0)")
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Where results go, and how they look."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("table", "markdown", "latex", "csv", "json"),
+        default="table",
+        help="what results look like (default table)",
+    )
+    group.add_argument("-o", "--output", metavar="FILE", help="write results to a file instead of stdout")
+    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """How many processes."""
+    parser.add_argument(
+        "--jobs", type=_jobs, default=1, metavar="N", help="processes to score with; -1 for all cores"
+    )
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text)
+    if jobs == 0 or jobs < -1:
+        raise argparse.ArgumentTypeError(f"{jobs} processes cannot work: give 1 or more, or -1 for all cores")
+    return jobs
+
+
+def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
+    """Read DATA as the options say, its notes on stderr."""
+    from classic_rc.datasets import load
+
+    dataset = load(
+        data,
+        reader=args.reader,
+        split=args.split if split is None else split or None,
+        subset=args.subset,
+        answers=args.answers,
+        fields=args.fields,
+        gold_as=args.gold_as,
+    )
+    if not args.quiet:
+        for note in dataset.notes:
+            message(f"note: {dataset.name}: {note}")
+    return dataset
+
+
+def training_data(args: argparse.Namespace) -> dict[str, Any]:
+    """The datasets of ``--train`` and ``--tune``, as keyword arguments."""
+    return {
+        role: None if data is None else dataset_of(args, data, split=split or "")
+        for role, data, split in (
+            ("train", args.train, args.train_split),
+            ("tune", args.tune, args.tune_split),
+        )
+    }
+
+
+def decision_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The decision options, as keyword arguments."""
+    return {
+        "ties": args.ties,
+        "threshold": args.threshold,
+        "tune_metric": args.tune_metric,
+        "seed": args.seed,
+    }
+
+
+def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
+    """The generator that ``--spans`` describes."""
+    if args.spans is None:
+        return None
+    from classic_rc.text.spans import SpanGenerator
+
+    text = args.spans.removeprefix("k=")
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
+    return SpanGenerator(max_tokens=int(text))
+
+
+def shows_progress(args: argparse.Namespace) -> bool:
+    """Whether a progress bar may be drawn: on a terminal, unless told to be quiet."""
+    return not args.quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

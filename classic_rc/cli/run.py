@@ -1,0 +1,142 @@
+"""``classic-rc run``: score datasets with baselines and print the results table."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message, write_file
+from classic_rc.errors import ClassicRCError, DataError
+
+if TYPE_CHECKING:
+    from classic_rc.evaluation import Evaluation
+    from classic_rc.questions import Dataset
+    from classic_rc.solvers import Solver
+
+__all__ = ["add_arguments", "handle", "render_results"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser, several=True)
+    parser.add_argument(
+        "-s",
+        "--solver",
+        action="append",
+        default=[],
+        metavar="SOLVER[:VARIANT][,key=value]…",
+        help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver; "
+        "without it the default set for the task",
+    )
+    options.add_training_options(parser)
+    options.add_decision_options(parser)
+    parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    options.add_jobs(parser)
+    options.add_output_options(parser)
+    parser.add_argument(
+        "--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, every outcome"
+    )
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.datasets import expand
+    from classic_rc.solvers import parse_solver
+
+    check_writable(args.output)
+    solvers = [parse_solver(spec) for spec in args.solver]
+    spans = options.span_generator(args)
+    extra = options.training_data(args)
+    evaluations: list[Evaluation] = []
+    failed: ClassicRCError | None = None
+    try:
+        for data in (name for argument in args.data for name in expand(argument)):
+            try:
+                evaluations.append(_evaluate(args, data, solvers, spans, extra))
+            except ClassicRCError as error:
+                # One unreadable dataset must not cost the results of the others.
+                message(f"error: {error}")
+                failed = failed or error
+    finally:
+        _report(args, evaluations)
+    return failed.exit_code if failed else 0
+
+
+def _evaluate(
+    args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
+) -> Evaluation:
+    from classic_rc.evaluation import evaluate
+
+    start = time.perf_counter()
+    dataset = options.dataset_of(args, data)
+    seconds = time.perf_counter() - start
+    evaluation = evaluate(
+        dataset,
+        _solvers_for(dataset, solvers, trained=extra["train"] is not None),
+        spans=spans,
+        group_by=args.group_by,
+        jobs=args.jobs,
+        read_seconds=seconds,
+        progress=options.shows_progress(args),
+        **extra,
+        **options.decision_options(args),
+    )
+    if not args.quiet:
+        for warning in evaluation.warnings:
+            message(f"warning: {warning}")
+    return evaluation
+
+
+def _solvers_for(dataset: Dataset, named: list[Solver], trained: bool) -> list[Solver]:
+    from classic_rc.questions import Task
+    from classic_rc.solvers import DEFAULT_SOLVERS, AllPositive, ConstantPosition, parse_solver
+
+    if dataset.task is None:
+        raise DataError("there is no question in it", source=dataset.name)
+    if not named:
+        chosen = [parse_solver(name) for name in DEFAULT_SOLVERS[dataset.task]]
+        if trained and dataset.task is Task.SINGLE_CHOICE:
+            chosen.insert(2, ConstantPosition.variant("majority"))
+        return chosen
+    if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):
+        # F1m and F1a of everything selected are high: no number should be read without them beside it.
+        return [AllPositive(), *named]
+    return named
+
+
+def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
+    if not evaluations:
+        return
+    if args.save is not None:
+        _save(Path(args.save), evaluations)
+    emit(render_results(evaluations, args.format), args.output)
+
+
+def render_results(evaluations: list[Evaluation], form: str) -> str:
+    """The results of all datasets in one form, ending with a line break."""
+    import json
+
+    from classic_rc.evaluation.record import runs_to_dict
+    from classic_rc.reports import render, results_csv, results_table
+
+    if form == "json":
+        return json.dumps(runs_to_dict(evaluations), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    if form == "csv":
+        return results_csv(evaluations)
+    return "\n".join(render(results_table(evaluation), form) for evaluation in evaluations)
+
+
+def _save(folder: Path, evaluations: list[Evaluation]) -> None:
+    import json
+
+    from classic_rc.errors import UsageError
+    from classic_rc.evaluation.record import run_record
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    write_file(folder / "run.json", json.dumps(run_record(evaluations), indent=1, allow_nan=False) + "\n")

@@ -1,0 +1,60 @@
+"""``classic-rc score``: measure any system's predictions with the dataset's official metrics."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.cli.run import render_results
+
+__all__ = ["add_arguments", "handle"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser)
+    parser.add_argument("file", metavar="FILE", help="scores or decisions in one of the formats of `list formats`")
+    parser.add_argument("--as", dest="form", metavar="FORMAT", help="the file's format, instead of finding it")
+    group = parser.add_argument_group("tuning")
+    group.add_argument(
+        "--tune", metavar="DATA", help="the questions, among those FILE scores, to tune a threshold on"
+    )
+    group.add_argument("--tune-split", metavar="S", help="the split to take of it")
+    options.add_decision_options(parser)
+    parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    options.add_output_options(parser)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.evaluation import evaluate, evaluate_predictions
+    from classic_rc.formats import read_predictions
+    from classic_rc.predictions import Scores
+    from classic_rc.solvers import ScoreFile
+
+    check_writable(args.output)
+    start = time.perf_counter()
+    dataset = options.dataset_of(args, args.data)
+    content = read_predictions(args.file, dataset, args.form)
+    seconds = time.perf_counter() - start
+    if isinstance(content, Scores):
+        tune = None if args.tune is None else options.dataset_of(args, args.tune, split=args.tune_split or "")
+        evaluation = evaluate(
+            dataset,
+            [ScoreFile(path=args.file, format=args.form)],
+            tune=tune,
+            group_by=args.group_by,
+            read_seconds=seconds,
+            **options.decision_options(args),
+        )
+    else:
+        evaluation = evaluate_predictions(
+            dataset, content, source=args.file, group_by=args.group_by, read_seconds=seconds
+        )
+    if not args.quiet:
+        for warning in evaluation.warnings:
+            message(f"warning: {warning}")
+    emit(render_results([evaluation], args.format), args.output)
+    return 0

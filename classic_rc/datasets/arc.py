@@ -1,0 +1,73 @@
+"""ARC-style JSON lines: stem, labelled choices, answer key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.files import File
+from classic_rc.datasets.json_values import Node, describe
+from classic_rc.questions import Candidate, Question, Task
+
+__all__ = ["Arc", "keyed_gold"]
+
+
+class Arc(Reader):
+    """ARC and OpenBookQA JSON lines, and datasets in their form.
+
+    The passage is the question's ``para`` where it has one, and empty otherwise. Gold is hidden where a line has no
+    ``answerKey``.
+    """
+
+    name: ClassVar[str] = "arc"
+    title: ClassVar[str] = "ARC-style JSON lines"
+    description: ClassVar[str] = "Science questions: a stem, labelled choices, an answer key; often no passage."
+    citation: ClassVar[str] = (
+        "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have Solved Question "
+        "Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
+    )
+    is_dataset: ClassVar[bool] = False
+
+    def recognises(self, file: File) -> bool:
+        first = file.head[0] if isinstance(file.head, list) and file.head else file.head
+        question = first.get("question") if isinstance(first, dict) else None
+        return isinstance(question, dict) and "stem" in question and "choices" in question
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        for record in file.records():
+            node = record.child("question")
+            para = node.text("para") if node.has("para") else ""
+            choices = list(node.items("choices"))
+            yield Question(
+                record.name("id"),
+                reading.passage(None, para, file.name, record.where),
+                node.text("stem"),
+                tuple(Candidate(choice.text("text")) for choice in choices),
+                keyed_gold(record, "answerKey", [choice.name("label") for choice in choices]),
+                Task.SINGLE_CHOICE,
+                reading.meta(),
+            )
+
+
+def keyed_gold(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] | None:
+    """The position of the label that the answer key is; None (hidden) where there is none.
+
+    Raises
+    ------
+    DataError
+        The key is no label, or that of two choices.
+    """
+    if not labels:
+        raise record.error("no candidate", field="choices", found="an empty list", expected="one choice or more")
+    if not record.has(key) or record.value[key] == "":
+        return None
+    answer = record.name(key)
+    if labels.count(answer) == 1:
+        return frozenset((labels.index(answer),))
+    raise record.error(
+        "gold is not one of the candidates",
+        field=key,
+        found=f"{describe(answer)}, the label of {labels.count(answer)} of {', '.join(labels)}"[:120],
+        expected="the label of exactly one",
+    )

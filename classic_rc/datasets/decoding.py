@@ -1,0 +1,74 @@
+"""From a file's bytes to its text."""
+
+from __future__ import annotations
+
+import codecs
+
+from classic_rc.errors import DataError
+
+__all__ = ["decode", "line_and_column"]
+
+_UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+def decode(data: bytes, source: str) -> str:
+    r"""The text of a file, its line ends made ``"\n"``.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8 with or without a byte order mark, or UTF-16 with one.
+    source : str
+        What messages call the file.
+
+    Raises
+    ------
+    DataError
+        Other bytes, with the offset (from 0) and the line (from 1) of the first that cannot be read.
+
+    Examples
+    --------
+    >>> decode(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
+    'one\ntwo\n'
+    """
+    encoding, mark = _UTF16.get(data[:2], "utf-8"), 2
+    if encoding == "utf-8":
+        mark = 3 if data.startswith(codecs.BOM_UTF8) else 0
+    try:
+        text = data[mark:].decode(encoding) if mark else data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[mark : mark + error.start].decode(encoding, "replace")
+        raise _unreadable(
+            mark + error.start, before, source, f"the byte 0x{data[mark + error.start]:02x}", f"{encoding} text"
+        ) from None
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        offset = mark + len(before.encode(encoding))
+        raise _unreadable(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def line_and_column(text: str, offset: int) -> str:
+    r"""Where a character stands, for people.
+
+    Examples
+    --------
+    >>> line_and_column("one\ntwo", 5)
+    'line 2 column 2'
+    """
+    start = text.rfind("\n", 0, offset) + 1
+    return f"line {text.count(chr(10), 0, offset) + 1} column {offset - start + 1}"
+
+
+def _unreadable(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
+    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    return DataError(
+        "the file is not text that can be read",
+        source=source,
+        where=f"byte offset {offset} (line {line})",
+        found=found,
+        expected=expected,
+        hint="Convert it to UTF-8",
+    )

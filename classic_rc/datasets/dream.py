@@ -1,0 +1,77 @@
+"""DREAM: dialogues with three-option questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.files import File
+from classic_rc.datasets.json_values import Node, describe
+from classic_rc.questions import Candidate, Question, Task
+
+__all__ = ["Dream", "gold_text"]
+
+
+class Dream(Reader):
+    """DREAM's JSON: a list of ``[turns, questions, id]``.
+
+    The passage is the turns joined by line ends; its ``meta["turns"]`` has their offsets. Question i (from 0) of
+    dialogue ``12-497`` is ``12-497-i``.
+    """
+
+    name: ClassVar[str] = "dream"
+    title: ClassVar[str] = "DREAM"
+    description: ClassVar[str] = "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
+    citation: ClassVar[str] = (
+        "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for Dialogue-Based Reading "
+        "Comprehension, TACL"
+    )
+
+    def recognises(self, file: File) -> bool:
+        first = file.head[0] if isinstance(file.head, list) and file.head else None
+        return (
+            isinstance(first, list)
+            and len(first) == 3
+            and isinstance(first[0], list)
+            and isinstance(first[1], list)
+            and all(isinstance(question, dict) and "choice" in question for question in first[1])
+        )
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        for entry in file.root().elements():
+            id, turns = entry.name(2), entry.texts(0)
+            offsets, end = [], -1
+            for turn in turns:
+                offsets.append((end + 1, end + 1 + len(turn)))
+                end = offsets[-1][1]
+            meta = {"turns": tuple(offsets)}
+            passage = reading.passage(id, "\n".join(turns), file.name, entry.where, meta=meta)
+            for i, node in enumerate(entry.items(1)):
+                choices = node.texts("choice")
+                yield Question(
+                    f"{id}-{i}",
+                    passage,
+                    node.text("question"),
+                    tuple(map(Candidate, choices)),
+                    gold_text(node, "answer", choices),
+                    Task.SINGLE_CHOICE,
+                    reading.meta(),
+                )
+
+
+def gold_text(node: Node, key: str, choices: list[str]) -> frozenset[int] | None:
+    """The position of the choice that the text at `key` is; None (hidden) where there is no such key."""
+    if not choices:
+        raise node.error("no candidate", field="choice", found="an empty list", expected="one choice or more")
+    if not node.has(key):
+        return None
+    answer = node.text(key)
+    if choices.count(answer) == 1:
+        return frozenset((choices.index(answer),))
+    raise node.error(
+        "gold is not one of the candidates",
+        field=key,
+        found=f"{describe(answer)}, the text of {choices.count(answer)} of them",
+        expected="the text of exactly one",
+    )

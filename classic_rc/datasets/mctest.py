@@ -1,0 +1,145 @@
+"""MCTest: stories with four questions each, and their answers in a file beside them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.files import File, Input, open_input
+from classic_rc.datasets.json_values import describe
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Question, Task
+
+__all__ = ["MCTest"]
+
+_LETTERS = "ABCD"
+_COLUMNS = 23
+_STARTS = (3, 8, 13, 18)
+_QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
+
+
+class MCTest(Reader):
+    r"""MCTest ``.tsv`` files, with their ``.ans`` file where there is one.
+
+    A line is a story: id, properties, text, and four times a question and its four options. A question begins with
+    ``one:`` or ``multiple:`` (sentences needed), kept as ``meta["type"]``. The escapes ``\newline`` and ``\tab``
+    become a line end and a tab. Question i (from 0) of story ``mc160.dev.0`` is ``mc160.dev.0,i``, as in the files
+    of question categories.
+
+    The answers are looked for beside the file, then in a folder ``MCTestAnswers`` beside it or beside its folder,
+    where the test answers are distributed; without them gold is hidden.
+    """
+
+    name: ClassVar[str] = "mctest"
+    title: ClassVar[str] = "MCTest"
+    description: ClassVar[str] = "Stories with four questions of four options: .tsv with .ans beside it."
+    citation: ClassVar[str] = (
+        "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain Machine "
+        "Comprehension of Text, EMNLP"
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
+
+    def recognises(self, file: File) -> bool:
+        columns = file.text.lstrip("\n").partition("\n")[0].split("\t")
+        return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
+
+    def subset_of(self, file: File) -> str | None:
+        named = re.match(r"mc(160|500)\b", file.base.lower())
+        return named.group() if named else None
+
+    def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
+        if len(files) == 1:
+            return files[0].stem
+        return ".".join(part for part in (subset or self.name, split) if part)
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        lines = file.text.rstrip("\n").split("\n")
+        answers = _answers_of(file, reading)
+        gold = _read_answers(answers, len(lines), file.name) if answers else None
+        if gold is None:
+            reading.count(f"files without answers, their gold hidden ({file.base})")
+        for story, line in enumerate(lines):
+            where = f"line {story + 1}"
+            columns = line.replace(r"\newline", "\n").split("\t")
+            if len(columns) != _COLUMNS:
+                raise DataError(
+                    "wrong number of columns",
+                    source=file.name,
+                    where=where,
+                    found=f"{len(columns)}",
+                    expected=f"{_COLUMNS}, separated by tabs",
+                )
+            columns = [column.replace(r"\tab", "\t") for column in columns]
+            if not columns[0]:
+                raise DataError("the story has no id", source=file.name, where=where, field="id")
+            passage = reading.passage(
+                columns[0], columns[2], file.name, where, meta={"properties": columns[1]}
+            )
+            for i, start in enumerate(_STARTS):
+                prefixed = _QUESTION.match(columns[start])
+                if not prefixed:
+                    raise DataError(
+                        "the question does not say how many sentences it needs",
+                        source=file.name,
+                        where=where,
+                        field=f"question {i + 1}",
+                        found=describe(columns[start]),
+                        expected="'one: …' or 'multiple: …'",
+                    )
+                yield Question(
+                    f"{columns[0]},{i}",
+                    passage,
+                    prefixed[2].strip(),
+                    tuple(map(Candidate, columns[start + 1 : start + 5])),
+                    None if gold is None else frozenset((gold[story][i],)),
+                    Task.SINGLE_CHOICE,
+                    reading.meta(type=prefixed[1]),
+                )
+
+
+def _answers_of(file: File, reading: Reading) -> File | None:
+    """The file of a story file's answers; None where there is none."""
+    name = f"{file.stem}.ans"
+    given = reading.options.answers
+    if given is None:
+        places = ((name,), ("MCTestAnswers", name), ("..", "MCTestAnswers", name))
+        found = next((answers for place in places if (answers := file.sibling(*place))), None)
+    elif os.path.isdir(given):
+        found = next((answers for answers in open_input(given).files if answers.base == name), None)
+        if found is None:
+            raise DataError("no such answers in this folder", source=os.fspath(given), expected=name)
+    else:
+        found = open_input(given).single
+        if found is None or any(other.name == found.name for other in reading.used):
+            raise UsageError("several story files need a folder of answers, not one file of them")
+    if found is not None:
+        reading.used.append(found)
+    return found
+
+
+def _read_answers(file: File, stories: int, questions_file: str) -> list[list[int]]:
+    """The right options' positions: a row a story, four a row."""
+    lines = file.text.rstrip("\n").split("\n")
+    if len(lines) != stories:
+        raise DataError(
+            f"not the answers to {questions_file}",
+            source=file.name,
+            found=f"{len(lines)} lines",
+            expected=f"{stories}, one a story",
+        )
+    gold = []
+    for number, line in enumerate(lines, start=1):
+        letters = line.split("\t")
+        if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
+            raise DataError(
+                "not the answers of a story",
+                source=file.name,
+                where=f"line {number}",
+                found=describe(line),
+                expected="four letters of A, B, C and D, separated by tabs",
+            )
+        gold.append([_LETTERS.index(letter) for letter in letters])
+    return gold

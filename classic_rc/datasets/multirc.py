@@ -1,0 +1,97 @@
+"""MultiRC in its original JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.files import File
+from classic_rc.datasets.json_values import Node, describe
+from classic_rc.questions import Candidate, Question, Task
+
+__all__ = ["MultiRC"]
+
+_MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
+
+
+class MultiRC(Reader):
+    """MultiRC's JSON: paragraphs with marked sentences, questions with any number of right options.
+
+    The marks ``<b>Sent k: </b>…<br>`` are taken out: the sentences, stripped and joined by one space, are the passage's
+    text and their offsets its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``, ``qid``,
+    ``sentences_used`` (from 0) and ``multisent``. A question may have no right option.
+    """
+
+    name: ClassVar[str] = "multirc"
+    title: ClassVar[str] = "MultiRC"
+    description: ClassVar[str] = "Paragraphs with questions of several right options: the original JSON."
+    citation: ClassVar[str] = (
+        "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for "
+        "Reading Comprehension over Multiple Sentences, NAACL"
+    )
+
+    def recognises(self, file: File) -> bool:
+        data = file.head.get("data") if isinstance(file.head, dict) else None
+        return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraph" in data[0]
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        for entry in file.root().items("data"):
+            pid, paragraph = entry.name("id"), entry.child("paragraph")
+            text, sentences = _without_marks(paragraph)
+            passage = reading.passage(pid, text, file.name, paragraph.where, sentences)
+            for node in paragraph.items("questions"):
+                qid, answers = node.name("idx"), list(node.items("answers"))
+                used = node.integers("sentences_used")
+                if outside := [i for i in used if not 0 <= i < len(sentences)]:
+                    raise node.error(
+                        "no such sentence",
+                        field="sentences_used",
+                        found=f"{outside[0]}",
+                        expected=f"0 to {len(sentences) - 1}",
+                    )
+                yield Question(
+                    f"{pid}=={qid}",
+                    passage,
+                    node.text("question"),
+                    option_texts(node, answers),
+                    flagged(answers, "isAnswer", Node.flag),
+                    Task.MULTIPLE_ANSWER,
+                    reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
+                )
+
+
+def option_texts(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+    """The candidates of a question's answers, of which there must be one."""
+    if not answers:
+        raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
+    return tuple(Candidate(answer.text("text")) for answer in answers)
+
+
+def flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
+    """The positions of the answers flagged as right; None (hidden) where no answer has the flag."""
+    if not any(answer.has(key) for answer in answers):
+        return None
+    return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
+
+
+def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
+    """The text without its sentence marks, and the sentences' offsets in it."""
+    before, *parts = _MARK.split(paragraph.text("text"))
+    texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
+    if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
+        raise paragraph.error(
+            "sentences are not marked one after the other",
+            field="text",
+            found=describe(paragraph.text("text")),
+            expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
+        )
+    if "" in texts:
+        raise paragraph.error("an empty sentence", field="text", found=f"Sent {texts.index('') + 1}")
+    sentences, end = [], -1
+    for text in texts:
+        start = end + 1
+        end = start + len(text)
+        sentences.append((start, end))
+    return " ".join(texts), sentences

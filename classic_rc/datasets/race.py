@@ -1,0 +1,101 @@
+"""RACE: one JSON file an article, in folders of splits and levels, or in the official archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading, split_in
+from classic_rc.datasets.files import File, Input
+from classic_rc.datasets.json_values import Node, describe
+from classic_rc.errors import DataError
+from classic_rc.questions import Candidate, Question, Task
+
+__all__ = ["Race"]
+
+_KEYS = {"article", "questions", "options", "answers", "id"}
+_LEVELS = ("middle", "high")
+_LETTERS = "ABCD"
+_GOLD = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
+
+
+class Race(Reader):
+    """RACE as distributed: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
+
+    The path may be the archive (``.tar.gz``, read without unpacking), that folder, a split's or a level's folder, or
+    one file. Splits and levels come in sorted order and articles in numeric order. A passage's id is the file's own
+    (``middle1011``), a question's has its position after it (``middle1011-0``). ``subset`` is the level, kept as
+    ``meta["level"]``.
+    """
+
+    name: ClassVar[str] = "race"
+    title: ClassVar[str] = "RACE"
+    description: ClassVar[str] = "English examinations: a folder of JSON files, or the official tar.gz."
+    citation: ClassVar[str] = (
+        "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From Examinations, EMNLP"
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def recognises(self, file: File) -> bool:
+        return isinstance(file.head, dict) and file.head.keys() >= _KEYS
+
+    def files(self, source: Input, reading: Reading) -> list[File]:
+        if source.single:
+            return [source.single]
+        articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
+        if not articles:
+            raise DataError("no article of RACE in it", source=source.path, expected="files such as train/middle/1.txt")
+        kept = set(articles)
+        reading.others = [f for f in source.files if f not in kept]
+        return articles
+
+    def split_of(self, file: File) -> str | None:
+        return split_in(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
+
+    def subset_of(self, file: File) -> str | None:
+        return file.folders[-1] if file.folders and file.folders[-1] in _LEVELS else None
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        root = file.root()
+        number, level = _number_and_level(root, file)
+        article = root.text("article")
+        questions, options, answers = root.texts("questions"), root.sequence("options"), root.texts("answers")
+        if not len(questions) == len(options) == len(answers):
+            raise root.error(
+                "lists of different lengths",
+                found=f"{len(questions)} questions, {len(options)} options, {len(answers)} answers",
+                expected="one of each a question",
+            )
+        passage = reading.passage(number, article, file.name, "$.id")
+        meta = reading.meta(level=level)
+        texts = root.child("options")
+        for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+            choices = texts.texts(i)
+            gold = _GOLD.get(answer)
+            if gold is None or _LETTERS.index(answer) >= len(choices):
+                raise root.child("answers").error(
+                    "gold is not among the options",
+                    field=f"[{i}]",
+                    found=f"{describe(answer)} and {len(choices)} options",
+                    expected="the letter of an option",
+                )
+            yield Question(
+                f"{number}-{i}", passage, question, tuple(map(Candidate, choices)), gold, Task.SINGLE_CHOICE, meta
+            )
+
+
+def _number_and_level(root: Node, file: File) -> tuple[str, str]:
+    """The article's id and level, which the file's place must agree with."""
+    found = root.text("id")
+    name = found.removesuffix(".txt")
+    level = next((level for level in _LEVELS if name == f"{level}{file.stem}"), None)
+    folder = file.folders[-1] if file.folders else None
+    if level is None or (folder in _LEVELS and folder != level):
+        places = [folder] if folder in _LEVELS else _LEVELS
+        raise root.error(
+            "the id does not fit the file's place",
+            field="id",
+            found=describe(found),
+            expected=" or ".join(f"'{level}{file.base}'" for level in places),
+        )
+    return name, level

@@ -1,0 +1,69 @@
+"""ReCoRD, in its original JSON and in SuperGLUE's JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.files import File
+from classic_rc.datasets.json_values import Node, describe
+from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+
+__all__ = ["Record"]
+
+
+class Record(Reader):
+    """ReCoRD: news passages with entity mentions, and queries in which one entity is missing.
+
+    The candidates are the mentions in the file's order, equal texts included (``end`` is inclusive in the files and
+    exclusive here). The passage's text is kept as it is, ``@highlight`` lines included. Gold is the accepted texts,
+    each once, hidden where the file gives no answer. In SuperGLUE's form the ids are the ``idx`` of passage and query.
+    """
+
+    name: ClassVar[str] = "record"
+    title: ClassVar[str] = "ReCoRD"
+    description: ClassVar[str] = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
+    citation: ClassVar[str] = (
+        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine Commonsense "
+        "Reading Comprehension, arXiv:1810.12885"
+    )
+
+    def recognises(self, file: File) -> bool:
+        first = file.head
+        if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
+            first = first["data"][0]
+        if not isinstance(first, dict) or not isinstance(first.get("passage"), dict):
+            return False
+        return "qas" in first and "entities" in first["passage"]
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        whole = isinstance(file.head, dict) and "data" in file.head
+        for entry in file.root().items("data") if whole else file.records():
+            key = "id" if whole else "idx"
+            content = entry.child("passage")
+            text = content.text("text")
+            passage = reading.passage(entry.name(key), text, file.name, entry.where)
+            mentions = tuple(_mention(node, text) for node in content.items("entities"))
+            if not mentions:
+                raise content.error("no candidate", field="entities", found="an empty list", expected="entities")
+            for node in entry.items("qas"):
+                query = node.text("query")
+                if PLACEHOLDER not in query:
+                    raise node.error(
+                        "no placeholder in the query", field="query", found=describe(query), expected=PLACEHOLDER
+                    )
+                answers = [a.text("text") for a in node.items("answers")] if node.has("answers") else []
+                gold = tuple(dict.fromkeys(answers)) or None
+                yield Question(node.name(key), passage, query, mentions, gold, Task.CLOZE, reading.meta())
+
+
+def _mention(node: Node, text: str) -> Candidate:
+    start, end = node.integer("start"), node.integer("end") + 1
+    if 0 <= start < end <= len(text):
+        return Candidate(text[start:end], start, end)
+    raise node.error(
+        "a mention outside the passage",
+        found=f"{start} to {end - 1}",
+        expected=f"offsets from 0 to {len(text) - 1}",
+    )

@@ -1,0 +1,184 @@
+"""What an evaluation found: a row a solver, with the statistics that every number comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.metrics import METRICS
+from classic_rc.questions import Dataset
+
+__all__ = ["Evaluation", "Outcomes", "Row"]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What happened on every question, in the dataset's order; all numbers of a row follow from it.
+
+    Parameters
+    ----------
+    statistics : mapping of str to ndarray of float64, shape (n_questions, n_statistics)
+        Sufficient statistics by metric name.
+    n_tied : ndarray of int64, shape (n_questions,)
+        Candidates that shared the best score.
+    n_selected : ndarray of float64, shape (n_questions,)
+        Candidates in the answer; expected ones where the answer is a draw.
+    n_candidates : ndarray of int64, shape (n_questions,)
+    evidence : ndarray of bool, shape (n_questions,)
+        Whether the passage contributed to any candidate's score.
+    answers : tuple
+        The answer to each question (the first of a tie), as candidate indices or texts; None if there is none.
+    """
+
+    statistics: Mapping[str, NDArray[np.float64]]
+    n_tied: NDArray[np.int64]
+    n_selected: NDArray[np.float64]
+    n_candidates: NDArray[np.int64]
+    evidence: NDArray[np.bool_]
+    answers: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system's results on one dataset.
+
+    Parameters
+    ----------
+    solver, variant : str
+        Names; `variant` is None where the parameters are no published bundle.
+    params : mapping
+        Every constructor parameter.
+    signature, short_signature : str
+        What it takes to get the same number again, written out and abbreviated.
+    expected : bool
+        The metrics are expectations over draws, in closed form.
+    ties : str or None
+        The tie policy; None where answers come from a threshold.
+    seed : int or None
+        Where a draw was made.
+    threshold : float, list of float or None
+        The threshold in force; one a fold where it was cross-fitted.
+    tuned_on, trained_on : str or None
+        Names of the data; ``"cv5"`` where tuned out of fold.
+    tuned_here : bool
+        It was tuned on the very data that it reports.
+    outcomes : Outcomes
+    seconds : mapping of str to float
+        Wall time of ``read``, ``encode``, ``fit`` and ``score``.
+    """
+
+    solver: str
+    variant: str | None
+    params: Mapping[str, Any]
+    signature: str
+    short_signature: str
+    outcomes: Outcomes
+    expected: bool = False
+    ties: str | None = None
+    seed: int | None = None
+    threshold: float | list[float] | None = None
+    tuned_on: str | None = None
+    tuned_here: bool = False
+    trained_on: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The solver and, if it has one, its variant."""
+        return f"{self.solver}:{self.variant}" if self.variant else self.solver
+
+    def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
+        """Every metric by name, as a fraction, over all questions or those of a mask."""
+        return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
+
+    @property
+    def tie_rate(self) -> float | None:
+        """The share of questions whose best score is shared; None where no best candidate was sought."""
+        return None if self.ties is None else _mean(self.outcomes.n_tied > 1)
+
+    @property
+    def selected_share(self) -> float | None:
+        """The share of all candidates that are in the answers; None without candidates."""
+        total = self.outcomes.n_candidates.sum()
+        return float(self.outcomes.n_selected.sum() / total) if total else None
+
+    @property
+    def no_evidence(self) -> int:
+        """How many questions have no candidate to whose score the passage contributed."""
+        return int((~self.outcomes.evidence).sum())
+
+
+def _mean(flags: NDArray[np.bool_]) -> float:
+    return float(flags.mean()) if len(flags) else 0.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All the rows of one dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : tuple of Row
+    groups : mapping of str to ndarray of bool
+        Masks over the questions, by the value of what the breakdown is by.
+    group_by : str, optional
+    warnings : tuple of str
+        What the reader of the numbers should know.
+    """
+
+    dataset: Dataset
+    rows: tuple[Row, ...]
+    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    group_by: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON: the schema of ``--format json``."""
+        dataset = self.dataset
+        return {
+            "dataset": {
+                "name": dataset.name,
+                "reader": dataset.reader,
+                "split": dataset.split,
+                "fingerprint": dataset.fingerprint,
+                "passages": len(dataset.passages),
+                "questions": len(dataset),
+                "candidates": int(self.rows[0].outcomes.n_candidates.sum()) if self.rows else None,
+                "spans": dataset.span_generator,
+                "warnings": list(self.warnings),
+            },
+            "rows": [self._row(row) for row in self.rows],
+        }
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        plain = {
+            "solver": row.solver,
+            "variant": row.variant,
+            "signature": row.signature,
+            "short_signature": row.short_signature,
+            "params": dict(row.params),
+            "metrics": row.metrics(),
+            "expected": row.expected,
+            "tie_rate": row.tie_rate,
+            "ties": row.ties,
+            "selected_share": row.selected_share,
+            "seed": row.seed,
+            "threshold": row.threshold,
+            "tuned_on": row.tuned_on,
+            "tuned_here": row.tuned_here,
+            "trained_on": row.trained_on,
+            "questions": len(self.dataset),
+            "no_evidence": row.no_evidence,
+            "seconds": dict(row.seconds),
+        }
+        if self.group_by is not None:
+            plain["groups"] = {
+                value: {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
+                for value, mask in self.groups.items()
+            }
+        return plain

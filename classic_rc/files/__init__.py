@@ -1,0 +1,26 @@
+"""From files to text and JSON values: what readers of datasets and of predictions share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from classic_rc.errors import DataError
+from classic_rc.files.decoding import decode
+from classic_rc.files.json_values import Node, describe, parse_json
+
+__all__ = ["Node", "decode", "describe", "parse_json", "read_text"]
+
+
+def read_text(path: str | Path) -> str:
+    r"""The text of a file, its line ends made ``"\n"``.
+
+    Raises
+    ------
+    DataError
+        The file cannot be opened, or is not UTF-8 or (with a byte order mark) UTF-16.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
+    return decode(data, str(path))

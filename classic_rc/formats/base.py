@@ -1,0 +1,285 @@
+"""What a format is: a way to write scores or decisions to a file, and to read them back."""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.files import Node, describe, parse_json
+from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["Content", "Format"]
+
+Content: TypeAlias = Literal["scores", "decisions"]
+
+Key: TypeAlias = "tuple[str | int, ...]"
+"""What names a question, or one of its candidates, in a file: ``("7",)``, ``("news/1.txt", "0")``."""
+
+
+class Format(ABC):
+    """A layout of submission or score files.
+
+    A file answers every question exactly once. It holds the first answer of a tie, since no such layout knows
+    ties.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line: ``"mctest-scores"``.
+    description : str
+        One sentence.
+    citation : str
+        Whose layout it is.
+    tasks : frozenset of Task
+        The tasks it can hold answers of.
+    holds : frozenset of {"scores", "decisions"}
+        What a file can hold.
+    readers : frozenset of str
+        The readers of the datasets whose official layout it is.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    citation: ClassVar[str]
+    tasks: ClassVar[frozenset[Task]]
+    holds: ClassVar[frozenset[Content]]
+    readers: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def recognises(self, text: str) -> bool:
+        """Whether a text looks like this layout, from its beginning."""
+
+    @abstractmethod
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
+        """The scores or decisions in a text, in the order of `questions`; see :meth:`read`."""
+
+    @abstractmethod
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The text of a file; see :meth:`write`."""
+
+    def read(self, text: str, questions: Sequence[Question], *, source: str) -> Scores | list[Prediction]:
+        """What a file holds: its decisions, where it has any, else its scores.
+
+        Parameters
+        ----------
+        text : str
+        questions : sequence of Question
+            The questions it answers, all of one task.
+        source : str
+            What messages call the file.
+
+        Raises
+        ------
+        UsageError
+            The layout cannot hold answers to such questions.
+        DataError
+            The file is malformed, names what is not asked, or answers a question twice or not at all.
+        """
+        self._check_questions(questions)
+        return self.parse(text, questions, source)
+
+    def read_scores(self, text: str, questions: Sequence[Question], *, source: str) -> Scores:
+        """The scores that a file holds, be there decisions beside them or not; see :meth:`read`.
+
+        Raises
+        ------
+        UsageError
+            The file holds decisions alone.
+        """
+        content = self.read(text, questions, source=source)
+        if isinstance(content, Scores):
+            return content
+        raise UsageError(f"{source} holds decisions, not scores: neither thresholds nor tie policies apply to it")
+
+    def write(
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None = None,
+        predictions: Sequence[Prediction] | None = None,
+    ) -> str:
+        r"""The text of a file, its lines ended by ``"\n"``.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+            All of one task.
+        scores : Scores, optional
+        predictions : sequence of Prediction, optional
+            The one or the other or both, as the layout holds them.
+
+        Raises
+        ------
+        UsageError
+            The layout cannot hold answers to such questions, needs what is not given, or a question has no
+            answer or an infinite score.
+        """
+        self._check_questions(questions)
+        given = {"scores": scores, "decisions": predictions}
+        if all(given[content] is None for content in self.holds):
+            raise UsageError(f"the format {self.name} holds {' or '.join(sorted(self.holds))}, and there are none")
+        for content, rows in given.items():
+            if rows is not None and len(rows) != len(questions):
+                raise UsageError(f"{len(questions)} questions need as many {content}, got {len(rows)}")
+        if scores is not None:
+            _check_scores(scores, questions)
+        return self.render(questions, scores, predictions)
+
+    def _check_questions(self, questions: Sequence[Question]) -> None:
+        if questions and questions[0].task not in self.tasks:
+            tasks = " or ".join(sorted(self.tasks))
+            raise UsageError(
+                f"the format {self.name} holds answers to {tasks} questions, and these are {questions[0].task}"
+            )
+
+    def __repr__(self) -> str:
+        return f"<format {self.name}>"
+
+
+def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
+    for question, row in zip(questions, scores, strict=True):
+        if len(row) != len(question.candidates):
+            raise UsageError(f"question {question.id} has {len(question.candidates)} candidates, {len(row)} scores")
+        if not np.isfinite(row).all():
+            raise UsageError(f"question {question.id} has an infinite score, which no file can hold")
+
+
+def first_answer(prediction: Prediction) -> Answer:
+    """The one answer that a file can hold.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    if prediction.answers:
+        return prediction.answers[0]
+    if prediction.selection_probability is not None:
+        raise UsageError(
+            f"question {prediction.question_id} is answered by chance, in expectation: no file can hold that. "
+            "Write the decisions of seeded draws instead"
+        )
+    raise UsageError(
+        f"question {prediction.question_id} has no answer, and this format needs one. Where the policy `strict` "
+        "leaves ties unanswered, choose another (--ties first)"
+    )
+
+
+def decided(question: Question, *answers: Answer) -> Prediction:
+    """The prediction that a file holds for a question: one answer, or none."""
+    return Prediction(question.id, answers, n_candidates=len(question.candidates))
+
+
+def in_order(
+    entries: Iterable[tuple[Key, Node]], keys: Iterable[Key], names: Sequence[str], source: str
+) -> list[Node]:
+    """The entries of a file in the order of `keys`, each of which has exactly one.
+
+    Parameters
+    ----------
+    entries : iterable of (key, Node)
+    keys : iterable of key
+        All that the file has to answer.
+    names : sequence of str
+        What the parts of a key are called, for messages.
+    source : str
+        What messages call the file.
+
+    Raises
+    ------
+    UsageError
+        Two of `keys` are the same.
+    DataError
+        An entry is unknown or stands twice, or one is missing.
+    """
+    keys = list(keys)
+    found = matched(entries, keys, names, source)
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise DataError(
+            f"{len(missing):,} of {len(keys):,} entries are missing",
+            source=source,
+            found=f"none for {_label(missing[0], names)}",
+            expected="one for each",
+            hint="Is it the file of another split?",
+        )
+    return [found[key] for key in keys]
+
+
+def matched(
+    entries: Iterable[tuple[Key, Node]], keys: Sequence[Key], names: Sequence[str], source: str
+) -> dict[Key, Node]:
+    """The entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
+    known = set(keys)
+    if len(known) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise UsageError(f"the format cannot tell two questions apart: both have {_label(twice, names)}")
+    found: dict[Key, Node] = {}
+    for key, node in entries:
+        if key not in known:
+            raise node.error(
+                "nothing of this name is asked",
+                found=_label(key, names),
+                expected=f"one of {len(keys):,} entries such as {_label(keys[0], names)}" if keys else "no entry",
+                hint="Is it the file of another split?",
+            )
+        if key in found:
+            raise node.error(
+                "answered twice", found=_label(key, names), expected=f"once (as at {found[key].where})"
+            )
+        found[key] = node
+    return found
+
+
+def _label(key: Key, names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {part!r}" for name, part in zip(names, key, strict=True))
+
+
+def members(node: Node) -> Iterator[tuple[str, Node]]:
+    """The keys and the values of an object, with their places."""
+    if not isinstance(node.value, Mapping):
+        raise node.error("wrong type", found=describe(node.value), expected="an object")
+    return ((key, node.at(key)) for key in node.value)
+
+
+def json_rows(text: str, source: str) -> Iterator[Node]:
+    """The values of a JSON Lines text, blank lines passed over."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield Node(parse_json(line, source, number), source, number)
+
+
+def score_at(node: Node, key: int | str) -> float:
+    """The score at a key of a JSON object, or at a position of a list.
+
+    Raises
+    ------
+    DataError
+        It is not a finite number.
+    """
+    value = node.get(key, "a finite number")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    field = key if isinstance(key, str) else f"[{key}]"
+    raise node.error("not a score", field=field, found=describe(value), expected="a finite number")
+
+
+def first_row(text: str) -> Any:
+    """The first line of a text as a JSON value; None where it is none."""
+    try:
+        return json.loads(text.lstrip().partition("\n")[0])
+    except (ValueError, RecursionError):
+        return None

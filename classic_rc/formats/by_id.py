@@ -1,0 +1,63 @@
+"""What ReCoRD's and SQuAD's prediction files share: one object that gives each question's id its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from classic_rc.files import Node, describe, parse_json
+from classic_rc.formats.base import Format, decided, first_answer, first_row, matched, members
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["AnswersById"]
+
+
+class AnswersById(Format):
+    """An object whose keys are question ids and whose values are texts, or lists of texts for multi-span answers.
+
+    The official scripts score a question without an entry 0, so its prediction is read as one without answers,
+    and a prediction without answers is left out when written.
+    """
+
+    holds = frozenset({"decisions"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether this begins an object that is no row of a JSON Lines layout."""
+        row = first_row(text)
+        is_row = isinstance(row, Mapping) and ("idx" in row or "question_id" in row)
+        return text.lstrip().startswith("{") and not is_row
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
+        """The answers of a text; see :meth:`read`."""
+        entries = (((key,), node) for key, node in members(Node(parse_json(text, source), source)))
+        found = matched(entries, [(question.id,) for question in questions], ("id",), source)
+        nodes = (found.get((question.id,)) for question in questions)
+        return [
+            decided(question, _texts(node, question)) if node else decided(question)
+            for question, node in zip(questions, nodes, strict=True)
+        ]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The text of an object, a line for each answer; see :meth:`write`."""
+        lines = []
+        for question, prediction in zip(questions, predictions or (), strict=True):
+            if prediction.answers:
+                texts = first_answer(prediction)
+                value = list(texts) if question.task is Task.MULTI_SPAN else next(iter(texts))
+                lines.append(f"{json.dumps(question.id)}: {json.dumps(value)}")
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _texts(node: Node, question: Question) -> tuple[str, ...]:
+    if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
+        return tuple(map(_text, node.elements()))
+    return (_text(node),)
+
+
+def _text(node: Node) -> str:
+    if isinstance(node.value, str):
+        return node.value
+    raise node.error("not an answer", found=describe(node.value), expected="a string")

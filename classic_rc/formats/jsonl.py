@@ -1,0 +1,197 @@
+"""Our own layout: a row for each candidate, with its score and whether it is chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.files import Node, describe
+from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, json_rows, score_at
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["JSONLines"]
+
+
+class JSONLines(Format):
+    """JSON Lines with a row for each candidate of each question, in any order.
+
+    =============== ============================================================================================
+    ``question_id`` the question's id
+    ``candidate``   the candidate's index, from 0
+    ``text``        the candidate's text (optional when read; checked where it is given)
+    ``score``       a finite number; in every row or in none
+    ``evidence``    false where the text contributed nothing to the score (default true)
+    ``selected``    whether the candidate is (part of) the answer; in every row or in none
+    =============== ============================================================================================
+
+    Of candidates with one text, the first stands for the answer. Decisions on span questions without scores need
+    no candidates: their rows are the answer's texts (without ``candidate``), or one row with nothing selected.
+    """
+
+    name = "jsonl"
+    description = "JSON Lines, a row a candidate: question_id, candidate, text, score, evidence, selected"
+    citation = "classic_rc"
+    tasks = frozenset(Task)
+    holds = frozenset({"scores", "decisions"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether the first line is an object with a ``question_id``."""
+        row = first_row(text)
+        return isinstance(row, Mapping) and "question_id" in row
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
+        """The decisions of a text, or its scores where it has no decisions; see :meth:`read`."""
+        rows = list(json_rows(text, source))
+        if not any(row.has("selected") for row in rows):
+            return _scores(rows, questions, source)
+        if questions and questions[0].task.has_spans:
+            groups = _rows_of(rows, questions, source)
+        else:
+            groups = _rows_of_candidates(rows, questions, source)
+        selected = ([row for row in group if row.flag("selected")] for group in groups)
+        return [decided(q, *_selection(q, group)) for q, group in zip(questions, selected, strict=True)]
+
+    def read_scores(self, text: str, questions: Sequence[Question], *, source: str) -> Scores:
+        """The scores of a text, be there decisions beside them or not.
+
+        Raises
+        ------
+        UsageError
+            There are decisions alone.
+        DataError
+            As :meth:`read`.
+        """
+        rows = list(json_rows(text, source))
+        if any(row.has("score") for row in rows):
+            return _scores(rows, questions, source)
+        return super().read_scores(text, questions, source=source)
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The rows; see :meth:`write`."""
+        rows: list[dict[str, Any]] = []
+        for i, question in enumerate(questions):
+            answer = None if predictions is None else _answer(question, predictions[i])
+            if question.task.has_spans and scores is None:
+                rows += _span_rows(question, answer or ())
+            else:
+                rows += _candidate_rows(question, scores, i, answer)
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _answer(question: Question, prediction: Prediction) -> Answer:
+    if prediction.answers or prediction.selection_probability or question.task is Task.MULTIPLE_ANSWER:
+        return first_answer(prediction)
+    return ()
+
+
+def _span_rows(question: Question, answer: Answer) -> list[dict[str, Any]]:
+    rows = [{"question_id": question.id, "text": text, "selected": True} for text in answer]
+    return rows or [{"question_id": question.id, "selected": False}]
+
+
+def _candidate_rows(
+    question: Question, scores: Scores | None, i: int, answer: Answer | None
+) -> Iterator[dict[str, Any]]:
+    texts = [candidate.text for candidate in question.candidates]
+    chosen = set() if answer is None else _chosen(question, texts, answer)
+    for index, text in enumerate(texts):
+        row = {"question_id": question.id, "candidate": index, "text": text}
+        if scores is not None:
+            flat = scores.offsets[i] + index
+            row |= {"score": float(scores.values[flat]), "evidence": bool(scores.evidence[flat])}
+        if answer is not None:
+            row["selected"] = index in chosen
+        yield row
+
+
+def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
+    """The indices of the candidates that stand for an answer."""
+    if question.task.has_choices:
+        return set(answer)
+    strange = [text for text in answer if text not in texts]
+    if strange:
+        raise UsageError(f"question {question.id} is answered {strange[0]!r}, which none of its candidates is")
+    return set(map(texts.index, answer))
+
+
+def _scores(rows: list[Node], questions: Sequence[Question], source: str) -> Scores:
+    if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
+        raise UsageError(f"{source} holds scores of spans: generate the spans that they belong to first")
+    groups = _rows_of_candidates(rows, questions, source)
+    flat = [row for group in groups for row in group]
+    return Scores(
+        np.array([score_at(row, "score") for row in flat], dtype=np.float64),
+        offsets_of(np.array([len(group) for group in groups], dtype=np.int64)),
+        np.array([row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_),
+    )
+
+
+def _rows_of_candidates(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
+    """The rows of each question, in the order of its candidates, each of which has exactly one."""
+    texts = [[candidate.text for candidate in question.candidates] for question in questions]
+    keys = [(q.id, i) for q, own in zip(questions, texts, strict=True) for i in range(len(own))]
+    entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
+    ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source))
+    groups = [list(islice(ordered, len(own))) for own in texts]
+    for row, text in zip(chain(*groups), chain(*texts), strict=True):
+        if row.has("text") and row.text("text") != text:
+            raise row.error(
+                "the candidate is another one here",
+                field="text",
+                found=describe(row.value["text"]),
+                expected=describe(text),
+                hint="Was the file written for these data?",
+            )
+    return groups
+
+
+def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
+    """The rows of each question, in their own order, one at least."""
+    groups: dict[str, list[Node]] = {question.id: [] for question in questions}
+    for row in rows:
+        name = row.name("question_id")
+        if name not in groups:
+            raise row.error("no such question", field="question_id", found=describe(name))
+        groups[name].append(row)
+    missing = [name for name, group in groups.items() if not group]
+    if missing:
+        raise DataError(
+            f"{len(missing):,} of {len(groups):,} questions have no row",
+            source=source,
+            found=f"none for {describe(missing[0])}",
+            expected="one at least, with nothing selected where there is no answer",
+        )
+    return list(groups.values())
+
+
+def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
+    """The answer that selected rows make; none where nothing is selected and something had to be."""
+    if question.task is Task.MULTIPLE_ANSWER:
+        return (frozenset(row.integer("candidate") for row in selected),)
+    if not selected:
+        return ()
+    if question.task is Task.SINGLE_CHOICE:
+        answers = {frozenset({row.integer("candidate")}) for row in selected}
+    elif question.task is Task.CLOZE:
+        answers = {(question.candidates[row.integer("candidate")].text,) for row in selected}
+    elif question.task is Task.SPAN:
+        answers = {(row.text("text"),) for row in selected}
+    else:
+        return (tuple(row.text("text") for row in selected),)
+    if len(answers) > 1:
+        raise selected[-1].error(
+            "more than one answer is selected",
+            field="selected",
+            found=f"{len(answers)} for question {question.id!r}",
+            expected="at most 1",
+        )
+    return tuple(answers)

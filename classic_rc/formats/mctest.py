@@ -1,0 +1,166 @@
+"""MCTest's files: the authors' score files, and answer letters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats.base import Format, decided, first_answer
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["MCTestAnswers", "MCTestScores"]
+
+QUESTIONS_PER_STORY = 4
+
+_AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+class _StoryLines(Format):
+    """A line for each story, its four questions separated by tabs, in the order of the dataset."""
+
+    tasks = frozenset({Task.SINGLE_CHOICE})
+    readers = frozenset({"mctest"})
+    citation = _AUTHORS
+
+    def cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, str, str]]:
+        """Each question with where its cell stands and what that holds."""
+        stories = self.stories(questions)
+        lines = text.rstrip("\n").split("\n") if text.strip() else []
+        if len(lines) != len(stories):
+            raise DataError(
+                "a line for each story is needed",
+                source=source,
+                found=f"{len(lines):,} lines",
+                expected=f"{len(stories):,}",
+                hint="Is it the file of another set?",
+            )
+        for number, (line, story) in enumerate(zip(lines, stories, strict=True), start=1):
+            cells = line.rstrip().split("\t")
+            if len(cells) != len(story):
+                raise DataError(
+                    "a cell for each question is needed",
+                    source=source,
+                    where=f"line {number}",
+                    found=f"{len(cells)} tab-separated cells",
+                    expected=f"{len(story)}",
+                )
+            for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
+                yield question, f"line {number}, question {column}", cell
+
+    def lines(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
+        """The text that holds a cell for each question."""
+        self.stories(questions)
+        rows = (cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY))
+        return "".join("\t".join(row) + "\n" for row in rows)
+
+    def stories(self, questions: Sequence[Question]) -> list[list[Question]]:
+        """The questions of each story.
+
+        Raises
+        ------
+        UsageError
+            A story has not four questions, one after the other.
+        """
+        stories = [list(group) for _, group in groupby(questions, key=lambda question: id(question.passage))]
+        for story in stories:
+            if len(story) != QUESTIONS_PER_STORY:
+                raise UsageError(
+                    f"the format {self.name} needs {QUESTIONS_PER_STORY} questions a passage, one after the other, "
+                    f"and passage {story[0].passage.id} has {len(story)}: choose another, such as jsonl"
+                )
+        return stories
+
+
+class MCTestScores(_StoryLines):
+    """The authors' score files: four options' scores a question, separated by commas, to five decimals."""
+
+    name = "mctest-scores"
+    description = "a line a story; questions separated by tabs, their options' scores by commas, to 5 decimals"
+    holds = frozenset({"scores"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether this begins with a number and a separator."""
+        return bool(_NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip()))
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores:
+        """The scores of a text; see :meth:`read`."""
+        return Scores.from_lists(
+            _numbers(cell, len(question.candidates), source, where)
+            for question, where, cell in self.cells(text, questions, source)
+        )
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The lines of scores; see :meth:`write`."""
+        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores])
+
+
+class MCTestAnswers(_StoryLines):
+    """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
+
+    name = "mctest-answers"
+    description = "a line a story; the letters of its questions' answers separated by tabs"
+    holds = frozenset({"decisions"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether this begins with one capital letter in its cell."""
+        return bool(re.match(r"\s*[A-Z](?:\t|\s*$)", text, re.MULTILINE))
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
+        """The letters of a text as decisions; see :meth:`read`."""
+        return [
+            decided(question, frozenset({_option(cell, len(question.candidates), source, where)}))
+            for question, where, cell in self.cells(text, questions, source)
+        ]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The lines of letters; see :meth:`write`."""
+        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions])
+
+
+def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
+    texts = [text.strip() for text in cell.split(",")]
+    if len(texts) != n_options:
+        raise DataError(
+            "a score for each option is needed",
+            source=source,
+            where=where,
+            found=f"{len(texts)} comma-separated scores",
+            expected=f"{n_options}",
+        )
+    for option, text in enumerate(texts, start=1):
+        if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
+            raise DataError(
+                "not a score",
+                source=source,
+                where=f"{where}, option {option}",
+                found=repr(text[:50]),
+                expected="a finite number",
+            )
+    return [float(text) for text in texts]
+
+
+def _five_decimals(score: float) -> str:
+    """As .NET prints a number rounded to five decimals: 1.203, 2, 2E-05."""
+    return repr(round(score, 5) + 0.0).removesuffix(".0").upper()
+
+
+def _letter(option: int) -> str:
+    return chr(ord("A") + option)
+
+
+def _option(letter: str, n_options: int, source: str, where: str) -> int:
+    letters = [_letter(option) for option in range(n_options)]
+    if letter not in letters:
+        raise DataError(
+            "not an option", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
+        )
+    return letters.index(letter)

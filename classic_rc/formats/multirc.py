@@ -1,0 +1,77 @@
+"""MultiRC's prediction files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from classic_rc.files import Node, parse_json
+from classic_rc.formats.base import Format, Key, decided, first_answer, in_order, score_at
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["MultiRC"]
+
+
+class MultiRC(Format):
+    """A list with an object for each question: its ids and a number for each option.
+
+    A file of nothing but 0 and 1 holds decisions, any other raw scores. Questions are named by their meta
+    ``pid`` and ``qid``, where the dataset has those, else by the ids of the passage and the question.
+    """
+
+    name = "multirc"
+    description = '[{"pid", "qid", "scores": [a number an option]}]: raw scores, or 0/1 decisions'
+    citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
+    tasks = frozenset({Task.MULTIPLE_ANSWER})
+    holds = frozenset({"scores", "decisions"})
+    readers = frozenset({"multirc"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether this begins a JSON list."""
+        return text.lstrip().startswith("[")
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
+        """The numbers of a text, as decisions where they are all 0 or 1; see :meth:`read`."""
+        file = Node(parse_json(text, source), source)
+        entries = (((node.text("pid"), node.name("qid")), node) for node in file.elements())
+        nodes = in_order(entries, map(_key, questions), ("pid", "qid"), source)
+        rows = [_row(node, len(question.candidates)) for node, question in zip(nodes, questions, strict=True)]
+        if any(score not in (0, 1) for row in rows for score in row):
+            return Scores.from_lists(rows)
+        selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
+        return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """A list with a line for each question: of raw scores where there are any; see :meth:`write`."""
+        if scores is not None:
+            rows = [row.tolist() for row in scores]
+        else:
+            answers = map(first_answer, predictions or ())
+            rows = [
+                [int(i in answer) for i in range(len(question.candidates))]
+                for question, answer in zip(questions, answers, strict=True)
+            ]
+        keys = map(_key, questions)
+        entries = [{"pid": pid, "qid": qid, "scores": row} for (pid, qid), row in zip(keys, rows, strict=True)]
+        return "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]\n"
+
+
+def _key(question: Question) -> Key:
+    meta = question.meta
+    return str(meta.get("pid", question.passage.id)), str(meta.get("qid", question.id))
+
+
+def _row(node: Node, n_options: int) -> list[float]:
+    values = node.list("scores")
+    if len(values) != n_options:
+        raise node.error(
+            "a score for each option is needed",
+            field="scores",
+            found=f"{len(values)} scores",
+            expected=str(n_options),
+        )
+    scores = node.child("scores")
+    return [score_at(scores, i) for i in range(n_options)]

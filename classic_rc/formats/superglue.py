@@ -1,0 +1,112 @@
+"""SuperGLUE's submission files, for MultiRC and ReCoRD."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from classic_rc.errors import UsageError
+from classic_rc.files import Node, describe
+from classic_rc.formats.base import Format, Key, decided, first_answer, first_row, in_order, json_rows
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+
+__all__ = ["SuperGLUE"]
+
+
+class SuperGLUE(Format):
+    """JSON Lines, matched by the numbers that SuperGLUE gives passages, questions and options.
+
+    MultiRC has a line for each passage, with a label (0 or 1) for each option of its questions; these carry their
+    numbers as meta ``pid``, ``qid`` and ``answer_idx`` (one an option). ReCoRD has a line for each query, with the
+    text of the chosen entity; the query's number is its id.
+    """
+
+    name = "superglue"
+    description = 'JSON Lines: {"idx", "passage": {"questions": […]}} for MultiRC, {"idx", "label"} for ReCoRD'
+    citation = "Wang et al. 2019, SuperGLUE: the submission files of the leaderboard"
+    tasks = frozenset({Task.MULTIPLE_ANSWER, Task.CLOZE})
+    holds = frozenset({"decisions"})
+    readers = frozenset({"superglue"})
+
+    def recognises(self, text: str) -> bool:
+        """Whether the first line is an object with an ``idx`` and a passage or a label."""
+        row = first_row(text)
+        return isinstance(row, Mapping) and "idx" in row and ("passage" in row or "label" in row)
+
+    def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
+        """The labels of a text; see :meth:`read`."""
+        rows = json_rows(text, source)
+        if questions and questions[0].task is Task.CLOZE:
+            entries = (((row.integer("idx"),), row) for row in rows)
+            nodes = in_order(entries, [(_query_number(q),) for q in questions], ("idx",), source)
+            return [decided(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
+        options = [_option_keys(question) for question in questions]
+        keys = [key for own in options for key in own]
+        nodes = in_order(_labels(rows), keys, ("passage idx", "question idx", "answer idx"), source)
+        is_right = dict(zip(keys, map(_label, nodes), strict=True))
+        selected = (frozenset(i for i, key in enumerate(own) if is_right[key]) for own in options)
+        return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """The lines of a submission; see :meth:`write`."""
+        answered = zip(questions, map(first_answer, predictions or ()), strict=True)
+        rows: list[dict[str, Any]]
+        if questions and questions[0].task is Task.CLOZE:
+            rows = [{"idx": _query_number(question), "label": text} for question, (text,) in answered]
+        else:
+            passages = groupby(answered, key=lambda pair: _numbers(pair[0])[0])
+            rows = [
+                {"idx": idx, "passage": {"questions": [_question_row(q, answer) for q, answer in group]}}
+                for idx, group in passages
+            ]
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _query_number(question: Question) -> int:
+    if question.id.isdecimal():
+        return int(question.id)
+    raise _foreign(question)
+
+
+def _numbers(question: Question) -> tuple[int, int]:
+    try:
+        return int(question.meta["pid"]), int(question.meta["qid"])
+    except (KeyError, ValueError):
+        raise _foreign(question) from None
+
+
+def _option_keys(question: Question) -> list[Key]:
+    if "answer_idx" not in question.meta:
+        raise _foreign(question)
+    return [(*_numbers(question), option) for option in question.meta["answer_idx"]]
+
+
+def _foreign(question: Question) -> UsageError:
+    return UsageError(
+        f"question {question.id} lacks SuperGLUE's numbers: the format superglue is for datasets read from "
+        "SuperGLUE's own files"
+    )
+
+
+def _labels(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
+    for row in rows:
+        for question in row.child("passage").items("questions"):
+            for answer in question.items("answers"):
+                yield (row.integer("idx"), question.integer("idx"), answer.integer("idx")), answer
+
+
+def _label(answer: Node) -> bool:
+    label = answer.integer("label")
+    if label in (0, 1):
+        return label == 1
+    raise answer.error("not a label", field="label", found=describe(label), expected="0 or 1")
+
+
+def _question_row(question: Question, answer: Any) -> dict[str, Any]:
+    labels = [{"idx": idx, "label": int(i in answer)} for i, (*_, idx) in enumerate(_option_keys(question))]
+    return {"idx": _numbers(question)[1], "answers": labels}

@@ -1,0 +1,142 @@
+"""Where each word stands in each passage, and which of those places a candidate's words touch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+
+__all__ = ["Matches", "Postings", "match_words", "passage_postings", "touched_positions"]
+
+
+class Postings(NamedTuple):
+    """The positions of every word of every passage.
+
+    A *run* is one word of one passage; its positions are ``positions[offsets[r]:offsets[r + 1]]``, rising.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (n_runs,)
+        ``passage * n_words + word``, rising.
+    offsets : ndarray of int64, shape (n_runs + 1,)
+    positions : ndarray of int64, shape (n_tokens,)
+        Positions within the passage, from 0.
+    """
+
+    keys: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def passage_postings(arrays: TokenArrays) -> Postings:
+    """Sort the passages' tokens by (passage, word, position), packed into one int64 each."""
+    lengths = np.diff(arrays.passage_offsets)
+    passage = np.repeat(np.arange(len(lengths)), lengths)
+    position = np.arange(len(passage)) - arrays.passage_offsets[passage]
+    bits = int(lengths.max(initial=1)).bit_length()
+    packed = ((passage * arrays.n_words + arrays.passage_tokens) << bits) | position
+    packed.sort()
+    key = packed >> bits
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    return Postings(key[starts], np.append(starts, len(key)), packed & ((1 << bits) - 1))
+
+
+class Matches(NamedTuple):
+    """The distinct words of texts, and those among them that stand in the texts' passages.
+
+    Parameters
+    ----------
+    n_distinct : ndarray of int64, shape (n_texts,)
+        How many distinct words each text has, in the passage or not.
+    offsets : ndarray of int64, shape (n_texts + 1,)
+        Text i's matches are ``runs[offsets[i]:offsets[i + 1]]``.
+    runs : ndarray of int64
+        Runs of the postings.
+    """
+
+    n_distinct: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    runs: NDArray[np.int64]
+
+
+def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Matches]:
+    """Match the questions' words, and the candidates' words that are not in their question.
+
+    Returns
+    -------
+    questions : Matches
+        Over questions.
+    candidates : Matches
+        Over candidates: the words that each adds to its question's.
+    """
+    n_words = arrays.n_words
+    question_keys = _distinct(arrays.question_tokens, arrays.question_offsets, n_words)
+    question = question_keys // n_words
+    questions = _matches(question, question_keys % n_words, arrays.question_passage, postings, n_words)
+
+    candidate_keys = _distinct(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
+    candidate, word = candidate_keys // n_words, candidate_keys % n_words
+    new = ~_is_in(arrays.candidate_question[candidate] * n_words + word, question_keys)
+    passages = arrays.question_passage[arrays.candidate_question]
+    return questions, _matches(candidate[new], word[new], passages, postings, n_words)
+
+
+def _distinct(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+    text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    keys = text * n_words + tokens
+    keys.sort()
+    return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
+
+
+def _find(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    if not len(table):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+    return at, table[at] == keys
+
+
+def _is_in(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return _find(keys, table)[1]
+
+
+def _matches(
+    text: NDArray[np.int64],
+    word: NDArray[np.int64],
+    text_passage: NDArray[np.int64],
+    postings: Postings,
+    n_words: int,
+) -> Matches:
+    n_texts = len(text_passage)
+    run, found = _find(text_passage[text] * n_words + word, postings.keys)
+    counts = np.bincount(text[found], minlength=n_texts)
+    return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[found])
+
+
+def touched_positions(
+    postings: Postings, matches: Matches, texts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Expand the matches of `texts` to single places in their passages.
+
+    Parameters
+    ----------
+    texts : ndarray of int64, shape (n_rows,)
+        The texts wanted, in any order and as often as wanted.
+
+    Returns
+    -------
+    row : ndarray of int64, shape (n_places,)
+        The index into `texts`.
+    match : ndarray of int64, shape (n_places,)
+        The run of the word that stands there.
+    position : ndarray of int64, shape (n_places,)
+        Where it stands. Sorted by row; within a row by the text's distinct words, then position.
+    """
+    counts = np.diff(matches.offsets)[texts]
+    runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], counts)]
+    places = np.diff(postings.offsets)[runs]
+    position = postings.positions[ragged_indices(postings.offsets[:-1][runs], places)]
+    row = np.repeat(np.repeat(np.arange(len(texts)), counts), places)
+    return row, np.repeat(runs, places), position

@@ -1,0 +1,43 @@
+"""Inverse counts as fixed-point integers, so that sums of them do not depend on their order.
+
+Richardson et al. 2013 (Algorithm 1) weigh a word w by ``IC(w) = ln(1 + 1 / C(w))``. Sums of such floats
+depend on the order of addition in their last bits, and those bits decide ties, which a third of the questions
+have. Integers do not: ``round(2**26 * IC)`` keeps 7 decimals, and a window's sum stays far below ``2**53``.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SCALE", "inverse_count_weight", "inverse_count_weights"]
+
+SCALE = 2**26
+"""The integer that stands for a weight of 1."""
+
+_CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
+
+
+@lru_cache(maxsize=65536)
+def inverse_count_weight(count: int) -> int:
+    """``round(2**26 * ln(1 + 1 / count))``, worked out in decimal: no platform's `log` changes a bit.
+
+    Examples
+    --------
+    >>> inverse_count_weight(1), inverse_count_weight(2) + inverse_count_weight(3)
+    (46516320, 46516319)
+    """
+    if count < 1:
+        raise ValueError(f"a count must be at least 1, got {count}")
+    ratio = _CONTEXT.divide(Decimal(count + 1), Decimal(count))
+    return int((_CONTEXT.ln(ratio) * SCALE).to_integral_value(ROUND_HALF_EVEN))
+
+
+def inverse_count_weights(counts: NDArray[np.integer]) -> NDArray[np.int32]:
+    """:func:`inverse_count_weight` of every element; 0 where the count is 0. Same shape as `counts`."""
+    distinct, inverse = np.unique(counts, return_inverse=True)
+    table = np.array([inverse_count_weight(int(c)) if c else 0 for c in distinct], dtype=np.int32)
+    return table[inverse].reshape(np.shape(counts))

@@ -1,0 +1,40 @@
+"""Accuracy of single-choice answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.metrics.base import Metric, known_gold
+from classic_rc.predictions import Prediction
+from classic_rc.questions import Question, Task
+
+__all__ = ["Accuracy"]
+
+
+class Accuracy(Metric):
+    """The share of questions whose chosen option is right.
+
+    A k-way tie kept by the policy ``partial`` scores 1/k for each right option in it, as on the MCTest site and
+    in the ARC scorer; a question without an answer scores 0.
+    """
+
+    name = "accuracy"
+    label = "Acc."
+    description = "share of questions whose chosen option is right; a k-way tie is worth 1/k"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released results"
+    tasks = frozenset({Task.SINGLE_CHOICE})
+
+    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+        """The share of right answers among each question's tied ones, shape (n_questions, 1)."""
+        pairs = zip(questions, predictions, strict=True)
+        return np.array([_credit(known_gold(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
+
+
+def _credit(gold: frozenset[int], prediction: Prediction) -> float:
+    right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
+    if prediction.weights is None:
+        return sum(right) / max(len(right), 1)
+    return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)

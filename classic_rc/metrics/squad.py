@@ -1,0 +1,95 @@
+"""SQuAD v1.1's exact match and F1, which ReCoRD uses as well."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from functools import lru_cache
+
+from classic_rc.metrics.base import TextMetric
+from classic_rc.questions import Task
+
+__all__ = ["F1", "ExactMatch", "normalise"]
+
+_PAPER = (
+    "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script v1.1; "
+    "the evaluation script of ReCoRD (Zhang et al. 2018)"
+)
+_TASKS = frozenset({Task.CLOZE, Task.SPAN})
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+"""The translation that deletes ASCII punctuation."""
+
+ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+"""An English article."""
+
+# A solver's tied answers are mostly spans of one passage: the caches hold a few passages' spans, no more.
+CACHED_TEXTS = 1 << 14
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def normalise(text: str) -> str:
+    """The text lower-cased, without ASCII punctuation and English articles, blanks squeezed.
+
+    Examples
+    --------
+    >>> normalise("The  Owl's nest!")
+    'owls nest'
+    """
+    return " ".join(ARTICLE.sub(" ", text.lower().translate(PUNCTUATION)).split())
+
+
+class ExactMatch(TextMetric):
+    """The share of questions whose answer equals an accepted text, both normalised."""
+
+    name = "em"
+    label = "EM"
+    description = "share of questions whose normalised answer equals an accepted text"
+    citation = _PAPER
+    tasks = _TASKS
+
+    def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
+        """1 when the answer, one text, equals any text of `gold`; else 0."""
+        return float(len(answer) == 1 and normalise(*answer) in _accepted(gold))
+
+
+class F1(TextMetric):
+    """The mean over questions of the best F1 of the answer's words with an accepted text's.
+
+    Words are those of the normalised texts, as multisets; an answer that shares no word with a text scores 0
+    against it, even where both are empty.
+    """
+
+    name = "f1"
+    label = "F1"
+    description = "mean word F1 of the normalised answer with the accepted text that suits it best"
+    citation = _PAPER
+    tasks = _TASKS
+
+    def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
+        """The answer's F1, 0..1, with the text of `gold` that gives most; 0 unless the answer is one text."""
+        if len(answer) != 1:
+            return 0.0
+        words = normalise(*answer).split()
+        if _all_words(gold).isdisjoint(words):  # so it is for most of the spans of a passage
+            return 0.0
+        return max(_f1(Counter(words), Counter(text.split())) for text in _accepted(gold))
+
+
+@lru_cache(maxsize=128)
+def _accepted(gold: tuple[str, ...]) -> frozenset[str]:
+    """The distinct normalised accepted texts: ReCoRD lists one for each mention."""
+    return frozenset(map(normalise, gold))
+
+
+@lru_cache(maxsize=128)
+def _all_words(gold: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word for text in _accepted(gold) for word in text.split())
+
+
+def _f1(predicted: Counter[str], gold: Counter[str]) -> float:
+    shared = (predicted & gold).total()
+    if not shared:
+        return 0.0
+    precision, recall = shared / predicted.total(), shared / gold.total()
+    return 2 * precision * recall / (precision + recall)

@@ -1,0 +1,108 @@
+"""A table of strings, and its renderings."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["FORMATS", "Table", "render"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are to be shown.
+
+    Parameters
+    ----------
+    title : str
+    header : sequence of str
+    rows : sequence of sequence of str
+    left : frozenset of int
+        The columns that are aligned to the left; the others are numbers, aligned to the right.
+    notes : sequence of str
+        Lines for below the table.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: frozenset[int] = frozenset({0})
+    notes: Sequence[str] = ()
+
+
+def render(table: Table, form: str) -> str:
+    """The table in a form of :data:`FORMATS`, ending with a line break."""
+    return FORMATS[form](table)
+
+
+def _text(table: Table) -> str:
+    grid = [list(table.header), *map(list, table.rows)]
+    widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            _pad(cell, width, i in table.left) for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        return "  ".join(padded).rstrip()
+
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    lines = [table.title, line(table.header), rule, *map(line, table.rows)]
+    return "\n".join([*lines, *([""] if table.notes else []), *table.notes]) + "\n"
+
+
+def _markdown(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    marks = ["---" if i in table.left else "---:" for i in range(len(table.header))]
+    lines = [f"**{table.title}**", "", line(table.header), "|" + "|".join(marks) + "|", *map(line, table.rows)]
+    return "\n".join([*lines, *(f"\n{note}" for note in table.notes)]) + "\n"
+
+
+def _latex(table: Table) -> str:
+    columns = "".join("l" if i in table.left else "r" for i in range(len(table.header)))
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(map(_latex_escape, cells)) + r" \\"
+
+    lines = [
+        *(f"% {note}" for note in table.notes),
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex_escape(table.title)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        line(table.header),
+        r"\midrule",
+        *map(line, table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def _latex_escape(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _pad(text: str, width: int, left: bool) -> str:
+    blanks = " " * (width - _width(text))
+    return text + blanks if left else blanks + text

@@ -1,0 +1,205 @@
+"""The one Solver interface, and the named variants of solvers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from sklearn.base import BaseEstimator, clone
+
+from classic_rc.decisions import Decision, default_decision
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.metrics import primary_metric
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import EncodedDataset, encode
+
+__all__ = ["Solver", "Variant", "check_choice"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A published bundle of a solver's parameters.
+
+    Parameters
+    ----------
+    params : mapping
+        Constructor parameters, the decision included; nothing else makes a variant.
+    description : str
+        What it reproduces, and the bugs it has on purpose.
+    citation : str
+        The paper and section, or the release, that the choices come from.
+    tuned_on : mapping of str to str
+        Names of the splits on which its constants were tuned, by content fingerprint.
+    """
+
+    params: Mapping[str, Any]
+    description: str
+    citation: str
+    tuned_on: Mapping[str, str] = field(default_factory=dict)
+
+
+class Solver(BaseEstimator, ABC):
+    """Scores the candidates of questions. A subclass must write :meth:`score_candidates` and nothing else.
+
+    A constructor takes keyword-only parameters and stores them unchanged under their own names, so that
+    scikit-learn's `clone`, `get_params` and `GridSearchCV` work. One named `analyzer` says how texts become
+    tokens; one named `decision` how scores become answers, None being the task's usual rule.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    learns_from : {"nothing", "passages", "gold"}
+        What :meth:`fit` looks at: nothing, the passages' text (never gold), or gold.
+    tasks : frozenset of Task
+        The tasks that it can be used for.
+    variants : mapping of str to Variant
+    """
+
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    citation: ClassVar[str] = ""
+    learns_from: Literal["nothing", "passages", "gold"] = "nothing"
+    tasks: ClassVar[frozenset[Task]] = frozenset(Task)
+    variants: ClassVar[Mapping[str, Variant]] = {}
+
+    analyzer: Any = None
+    decision: Decision | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
+
+    @abstractmethod
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score every candidate of every question; higher is better.
+
+        A question's scores may depend on fitted state and on that question, never on the others.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+            A dataset, a list, or an :class:`~classic_rc.text.encode.EncodedDataset`.
+
+        Returns
+        -------
+        Scores
+        """
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Learn from `questions`, or only check the parameters; `y` is there for scikit-learn and ignored.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that it cannot have.
+        """
+        return self
+
+    def tune(self, questions: Sequence[Question]) -> Self:
+        """Set ``decision_``: the decision rule, fitted to the scores of `questions` and their gold."""
+        decision = clone(self.decision_for(_task(questions)))
+        self.decision_ = decision.fit(self.score_candidates(questions), questions)
+        return self
+
+    def predict(self, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer the questions: the decision rule applied to the scores.
+
+        Raises
+        ------
+        NotFittedError
+            The decision has a threshold that nothing has tuned.
+        """
+        decision = getattr(self, "decision_", None) or self.decision_for(_task(questions))
+        return decision.decide(self.score_candidates(questions), questions)
+
+    def score(self, questions: Sequence[Question], y: Any = None) -> float:
+        """The task's main metric (accuracy, F1a or F1) of the predictions, in 0..1."""
+        return primary_metric(_task(questions))(questions, self.predict(questions))
+
+    def default_decision(self, task: Task) -> Decision:
+        """The rule where `decision` is None: the task's usual one, unless a solver has its own."""
+        return default_decision(task)
+
+    def decision_for(self, task: Task) -> Decision:
+        """The rule in force for a task, not yet fitted."""
+        return self.decision if self.decision is not None else self.default_decision(task)
+
+    @property
+    def tunes_parameters(self) -> bool:
+        """Whether :meth:`tune` chooses more than the decision's constants."""
+        return False
+
+    def expectation(self, questions: Sequence[Question]) -> list[Prediction] | None:
+        """Predictions over which metrics give this solver's expected value in closed form.
+
+        None, the default, where the solver does not draw at random.
+        """
+        return None
+
+    def explain(self, question: Question) -> Explanation:
+        """What produced each candidate's score."""
+        scores = self.score_candidates([question])
+        return Explanation.from_scores(self.name, question, scores)
+
+    @classmethod
+    def variant(cls, name: str, **changes: Any) -> Self:
+        """The solver with the parameters of a named variant, `changes` applied on top.
+
+        Raises
+        ------
+        UsageError
+            There is no such variant, or no such parameter.
+        """
+        if name not in cls.variants:
+            if not cls.variants:
+                raise UsageError(f"solver {cls.name!r} has no variants, so not {name!r} either")
+            raise unknown_name(f"variant of {cls.name}", name, cls.variants)
+        return cls.from_params({**cls.variants[name].params, **changes})
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Self:
+        """The solver with these constructor parameters, unknown ones refused by name."""
+        known = cls._get_param_names()
+        for key in params:
+            if key not in known:
+                raise unknown_name(f"parameter of {cls.name}", key, known)
+        return cls(**params)
+
+    def variant_name(self) -> str | None:
+        """The variant whose parameters, the decision apart, are just this solver's; None if there is none."""
+        defaults = type(self)().get_params(deep=False)
+        mine = {k: v for k, v in self.get_params(deep=False).items() if k != "decision"}
+        for name, variant in self.variants.items():
+            if mine == {k: v for k, v in {**defaults, **variant.params}.items() if k != "decision"}:
+                return name
+        return None
+
+    def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
+        """`questions` as token ids under this solver's analyzer."""
+        return encode(questions, get_analyzer(self.analyzer))
+
+
+def _task(questions: Sequence[Question]) -> Task:
+    if not len(questions):
+        raise UsageError("there is no question")
+    return questions[0].task
+
+
+def check_choice(solver: Solver, parameter: str, allowed: Sequence[Any], also: str = "") -> None:
+    """Refuse a parameter's value that is not among `allowed`, in the package's one sentence for it.
+
+    Raises
+    ------
+    UsageError
+    """
+    value = getattr(solver, parameter)
+    if value not in allowed:
+        choices = ", ".join(map(repr, allowed)) + (f" or {also}" if also else "")
+        raise UsageError(f"parameter {parameter!r} of {solver.name} must be one of {choices}, got {value!r}")

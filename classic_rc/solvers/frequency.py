@@ -1,0 +1,72 @@
+"""The most frequent candidate: baselines for cloze questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from classic_rc.decisions import Decision
+from classic_rc.kernels import phrase_counts
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver
+from classic_rc.text.encode import EncodedDataset
+
+__all__ = ["ExclusiveFrequency", "MaximumFrequency"]
+
+
+class MaximumFrequency(Solver):
+    """The candidate whose words stand most often, one after the other, in the passage.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    decision : Decision, optional
+    """
+
+    name = "max-frequency"
+    description = "the candidate that the passage names most often"
+    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1"
+    tasks = frozenset({Task.CLOZE})
+
+    def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
+        self.analyzer = analyzer
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """How often each candidate stands in the passage; no evidence at 0."""
+        return self._scores(self.encoded(questions))
+
+    def _scores(self, encoded: EncodedDataset) -> Scores:
+        counts = phrase_counts(encoded.arrays)
+        return encoded.scores(counts.astype(np.float64), counts > 0)
+
+
+class ExclusiveFrequency(MaximumFrequency):
+    """The candidate that the passage names most often among those that the query does not name.
+
+    A candidate that stands in the query scores 0.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    decision : Decision, optional
+    """
+
+    name = "exclusive-frequency"
+    description = "the candidate that the passage names most often and the query does not"
+
+    def _scores(self, encoded: EncodedDataset) -> Scores:
+        arrays = encoded.arrays
+        # The same count, with each query as the text that is searched.
+        in_query = phrase_counts(
+            arrays._replace(
+                passage_tokens=arrays.question_tokens,
+                passage_offsets=arrays.question_offsets,
+                question_passage=np.arange(len(arrays.question_passage)),
+            )
+        )
+        counts = np.where(in_query > 0, 0, phrase_counts(arrays))
+        return encoded.scores(counts.astype(np.float64), counts > 0)

@@ -1,0 +1,71 @@
+"""Chance: seeded draws, and their expectation in closed form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from classic_rc.decisions import Argmax, Decision, Threshold
+from classic_rc.kernels import text_keys, uniform_draws
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver
+
+__all__ = ["Random"]
+
+
+class Random(Solver):
+    """A uniform draw in [0, 1) for every candidate.
+
+    Predictions are the candidate with the highest draw; where several may be right, every candidate with
+    probability 1/2 (Khashabi et al. 2018, section 5). Mentions of one entity each get a draw, so that an
+    entity is chosen in proportion to its mentions, as in ReCoRD's own random baseline.
+
+    Parameters
+    ----------
+    seed : int
+        Draws are a function of (question id, seed, candidate's index) alone.
+    decision : Decision, optional
+    """
+
+    name = "random"
+    description = "chance, in expectation"
+    citation = (
+        "Richardson et al. 2013; Lai et al. 2017; Khashabi et al. 2018, section 5; Zhang et al. 2018, section 5.1"
+    )
+
+    def __init__(self, *, seed: int = 0, decision: Decision | None = None) -> None:
+        self.seed = seed
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The draws; never with evidence, since no text is read."""
+        counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
+        draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
+        return Scores(draws, offsets_of(counts), np.zeros(len(draws), dtype=np.bool_))
+
+    def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
+        """Predictions over which metrics give the expected value of the draws.
+
+        A single choice is each option with equal weight; a cloze or span answer each distinct text, in
+        proportion to its candidates; several answers each option with probability 1/2.
+        """
+        return [_expected(q) for q in questions]
+
+    def default_decision(self, task: Task) -> Decision:
+        """The best draw, or every draw above one half where several may be right."""
+        return Threshold(value=0.5) if task is Task.MULTIPLE_ANSWER else Argmax()
+
+
+def _expected(question: Question) -> Prediction:
+    n = len(question.candidates)
+    if question.task is Task.MULTIPLE_ANSWER:
+        return Prediction(question.id, (), selection_probability=0.5, n_candidates=n)
+    if question.task is Task.SINGLE_CHOICE:
+        return Prediction(question.id, tuple(frozenset((i,)) for i in range(n)), n_candidates=n)
+    counts = Counter(c.text for c in question.candidates)
+    weights = tuple(count / n for count in counts.values())
+    return Prediction(question.id, tuple((text,) for text in counts), weights, n_candidates=n)

@@ -1,0 +1,185 @@
+"""Solvers that do not read the passage: constants, positions and lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from classic_rc.decisions import Decision, Threshold
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver, Variant, check_choice
+
+__all__ = ["AllNegative", "AllPositive", "ConstantPosition", "LongestCandidate", "ShortestCandidate"]
+
+
+class _Constant(Solver):
+    """Gives every candidate one score."""
+
+    tasks = frozenset({Task.MULTIPLE_ANSWER})
+    citation = "Khashabi et al. 2018, MultiRC, released allOnes and allZeros predictions"
+    constant: ClassVar[float]
+
+    def __init__(self, *, decision: Decision | None = None) -> None:
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The constant, for every candidate."""
+        counts = _candidate_counts(questions)
+        return _without_evidence(np.full(counts.sum(), self.constant), counts)
+
+    def default_decision(self, task: Task) -> Decision:
+        """A threshold between the two constants."""
+        return Threshold(value=0.5)
+
+
+class AllPositive(_Constant):
+    """Selects every candidate. On MultiRC that alone scores an F1m of 61.0."""
+
+    name = "all-positive"
+    description = "every candidate is right"
+    constant = 1.0
+
+
+class AllNegative(_Constant):
+    """Selects no candidate."""
+
+    name = "all-negative"
+    description = "no candidate is right"
+    constant = 0.0
+
+
+class ConstantPosition(Solver):
+    """Always the candidate at one position.
+
+    Parameters
+    ----------
+    position : "first", "last", "majority" or int
+        Where, ``"majority"`` being the position that is right most often in the data of :meth:`fit` (the
+        first of equals), a number an index from 0. A question with fewer candidates takes its last one.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    position_ : int
+        The index learned with ``position="majority"``.
+    """
+
+    name = "constant-position"
+    description = "always the candidate at one position"
+    citation = "answer-position priors; see Lai et al. 2017 for RACE"
+    tasks = frozenset({Task.SINGLE_CHOICE})
+    variants: ClassVar[dict[str, Variant]] = {
+        "first": Variant({"position": "first"}, "always the first candidate", ""),
+        "last": Variant({"position": "last"}, "always the last candidate", ""),
+        "majority": Variant({"position": "majority"}, "the position right most often in training", ""),
+    }
+
+    def __init__(
+        self, *, position: int | Literal["first", "last", "majority"] = "first", decision: Decision | None = None
+    ) -> None:
+        self.position = position
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
+        """Gold where the position is the majority's."""
+        return "gold" if self.position == "majority" else "nothing"
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Count the right positions, if they matter."""
+        self._check()
+        if self.position == "majority":
+            right = [index for q in questions for index in q.gold or ()]
+            if not right:
+                raise UsageError("position='majority' needs training questions with gold answers")
+            self.position_ = int(np.bincount(right).argmax())
+        return self
+
+    def _check(self) -> None:
+        if not isinstance(self.position, int) or isinstance(self.position, bool) or self.position < 0:
+            check_choice(self, "position", ("first", "last", "majority"), also="an index from 0")
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """1 for the candidate at the position, 0 for the others."""
+        self._check()
+        counts = _candidate_counts(questions)
+        offsets = offsets_of(counts)
+        chosen = np.minimum(self._index(counts), counts - 1)[counts > 0]
+        values = np.zeros(offsets[-1])
+        values[offsets[:-1][counts > 0] + chosen] = 1
+        return _without_evidence(values, counts)
+
+    def _index(self, counts: np.ndarray) -> np.ndarray:
+        if self.position == "last":
+            return counts - 1
+        if self.position == "majority":
+            if not hasattr(self, "position_"):
+                raise NotFittedError(
+                    "position='majority' is learned: call fit(train) first (on the command line --train DATA)"
+                )
+            return np.full_like(counts, self.position_)
+        return np.full_like(counts, 0 if self.position == "first" else self.position)
+
+
+class _ByLength(Solver):
+    """Scores a candidate by the length of its text."""
+
+    sign: ClassVar[int]
+    citation = "a partial-input check: option length, without question or passage"
+
+    def __init__(
+        self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
+    ) -> None:
+        self.unit = unit
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The signed length, in characters or whitespace-separated words."""
+        check_choice(self, "unit", ("characters", "words"))
+        texts = [c.text for q in questions for c in q.candidates]
+        lengths = [len(t) for t in texts] if self.unit == "characters" else [len(t.split()) for t in texts]
+        return _without_evidence(self.sign * np.array(lengths, dtype=np.float64), _candidate_counts(questions))
+
+
+class LongestCandidate(_ByLength):
+    """The candidate with the longest text.
+
+    Parameters
+    ----------
+    unit : {"characters", "words"}
+        What length is counted in.
+    decision : Decision, optional
+    """
+
+    name = "longest"
+    description = "the candidate with the longest text"
+    sign = 1
+
+
+class ShortestCandidate(_ByLength):
+    """The candidate with the shortest text.
+
+    Parameters
+    ----------
+    unit : {"characters", "words"}
+        What length is counted in.
+    decision : Decision, optional
+    """
+
+    name = "shortest"
+    description = "the candidate with the shortest text"
+    sign = -1
+
+
+def _candidate_counts(questions: Sequence[Question]) -> np.ndarray:
+    return np.array([len(q.candidates) for q in questions], dtype=np.int64)
+
+
+def _without_evidence(values: np.ndarray, counts: np.ndarray) -> Scores:
+    """Scores to which no passage contributed."""
+    return Scores(values, offsets_of(counts), np.zeros(len(values), dtype=np.bool_))

@@ -1,0 +1,199 @@
+"""Analyzers: a tokenizer, case, a stop list and a stemmer under one name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from classic_rc.errors import unknown_name
+from classic_rc.text.stemmers import STEMMERS, stemmer
+from classic_rc.text.stop_words import STOP_LISTS, stop_words
+from classic_rc.text.tokenizers import get_tokenizer
+
+__all__ = ["ANALYZERS", "Analyzer", "get_analyzer"]
+
+_CASES = {"cased": False, "lower": True}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analyzer:
+    """What becomes of text before anything is counted.
+
+    Parameters
+    ----------
+    tokenizer : str
+        A name in :data:`~classic_rc.text.tokenizers.TOKENIZERS`.
+    lowercase : bool, default=True
+    stemmer : str, default="none"
+        A name in :data:`~classic_rc.text.stemmers.STEMMERS`.
+    stop_words : str, default="none"
+        The words that are dropped from the text, by the name of a list or the path of a file; compared with
+        the lower-cased, unstemmed token.
+
+    Raises
+    ------
+    UsageError
+        A name is not known.
+    DataError
+        The file of stop words is missing or not UTF-8.
+
+    Examples
+    --------
+    >>> Analyzer("word", stemmer="porter", stop_words="smart").analyze("The foxes don't run.")
+    ['fox', 'run']
+    """
+
+    tokenizer: str
+    lowercase: bool = True
+    stemmer: str = "none"
+    stop_words: str = "none"
+
+    def __post_init__(self) -> None:
+        get_tokenizer(self.tokenizer)
+        if self.stemmer not in STEMMERS:
+            raise unknown_name("stemmer", self.stemmer, STEMMERS)
+        if self.stop_words not in STOP_LISTS:  # a file: better missed now than after the texts are read
+            stop_words(self.stop_words)
+
+    @property
+    def spec(self) -> str:
+        """The text form that :func:`get_analyzer` reads: the tokenizer's own analyzer, and what differs from it.
+
+        Examples
+        --------
+        >>> Analyzer("treebank", lowercase=False, stemmer="porter", stop_words="smart").spec
+        'treebank+cased+porter+stop=smart'
+        """
+        return "+".join(self._parts(self.stop_words))
+
+    @property
+    def signature(self) -> str:
+        """The spec, in which a stop list's file goes by its name and content, not by its place."""
+        if self.stop_words in STOP_LISTS:
+            return self.spec
+        content = "\n".join(sorted(stop_words(self.stop_words))).encode("utf-8")
+        return "+".join(self._parts(f"{Path(self.stop_words).name}@{hashlib.sha256(content).hexdigest()[:8]}"))
+
+    def fold(self, types: Sequence[str]) -> list[str | None]:
+        """What each surface token of a vocabulary becomes; None where it is dropped.
+
+        Case, stop words and stems are facts about the vocabulary, so they are worked out once a type.
+
+        Examples
+        --------
+        >>> Analyzer("word", stop_words="lucene").fold(["The", "Fox"])
+        [None, 'fox']
+        """
+        dropped, stem = stop_words(self.stop_words), stemmer(self.stemmer)
+        lowered = [word.lower() for word in types]
+        kept = lowered if self.lowercase else types
+        return [None if low in dropped else stem(word) for low, word in zip(lowered, kept, strict=True)]
+
+    def analyze(self, text: str) -> list[str]:
+        """The final tokens of `text`."""
+        return [token for token in self.fold(get_tokenizer(self.tokenizer).tokenize(text)) if token is not None]
+
+    def locate(self, text: str) -> list[tuple[str, int, int]]:
+        """The final tokens of `text`, each with its character offsets (start, end) in it."""
+        tokenizer = get_tokenizer(self.tokenizer)
+        folded = self.fold(tokenizer.tokenize(text))
+        return [
+            (token, start, end)
+            for token, (start, end) in zip(folded, tokenizer.locate(text), strict=True)
+            if token is not None
+        ]
+
+    @property
+    def description(self) -> str:
+        """One sentence.
+
+        Examples
+        --------
+        >>> get_analyzer("whitespace+porter").description
+        'What stands between blanks, punctuation attached; lower-cased; stemmed by porter.'
+        """
+        facts = [get_tokenizer(self.tokenizer).description.rstrip("."), "lower-cased" if self.lowercase else "cased"]
+        if self.stemmer != "none":
+            facts.append(f"stemmed by {self.stemmer}")
+        if self.stop_words != "none":
+            facts.append(f"without the stop words of {self.stop_words}")
+        return "; ".join(facts) + "."
+
+    def _parts(self, stop_list: str) -> list[str]:
+        named = ANALYZERS[self.tokenizer]
+        parts = [self.tokenizer]
+        if self.lowercase != named.lowercase:
+            parts.append("lower" if self.lowercase else "cased")
+        if self.stemmer != named.stemmer:
+            parts.append(self.stemmer)
+        if self.stop_words != named.stop_words:
+            parts.append(f"stop={stop_list}")
+        return parts
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<analyzer {self.spec}>"
+
+
+ANALYZERS: dict[str, Analyzer] = {
+    analyzer.tokenizer: analyzer
+    for analyzer in (
+        Analyzer("word"),
+        Analyzer("mctest"),
+        Analyzer("treebank"),
+        Analyzer("whitespace"),
+        Analyzer("char"),
+        Analyzer("dream"),
+        Analyzer("mcobzarenco", lowercase=False, stop_words="mcobzarenco"),
+    )
+}
+"""The named analyzers: one for each tokenizer, with what is usual for it; ``word`` is the default."""
+
+
+def get_analyzer(spec: str | Analyzer) -> Analyzer:
+    """The analyzer of a specification; an analyzer is returned as it is.
+
+    Parameters
+    ----------
+    spec : str or Analyzer
+        A name in :data:`ANALYZERS`, then modifiers with a plus before each: ``cased`` or ``lower``, the name of
+        a stemmer, ``stop=`` and a stop list's name or path (one without a plus).
+
+    Raises
+    ------
+    UsageError
+        A name is not known.
+    DataError
+        The file of stop words is missing or not UTF-8.
+
+    Examples
+    --------
+    >>> get_analyzer("word+porter+stop=smart")
+    <analyzer word+porter+stop=smart>
+    >>> get_analyzer("word+cased").analyze("The Fox")
+    ['The', 'Fox']
+    """
+    if isinstance(spec, Analyzer):
+        return spec
+    name, *modifiers = spec.split("+")
+    if name not in ANALYZERS:
+        raise unknown_name("analyzer", name, ANALYZERS)
+    analyzer = ANALYZERS[name]
+    for modifier in modifiers:
+        analyzer = _modified(analyzer, modifier)
+    return analyzer
+
+
+def _modified(analyzer: Analyzer, modifier: str) -> Analyzer:
+    stemmers = STEMMERS.keys() - {"none"}
+    if modifier in _CASES:
+        return replace(analyzer, lowercase=_CASES[modifier])
+    if modifier in stemmers:
+        return replace(analyzer, stemmer=modifier)
+    if modifier.startswith("stop="):
+        return replace(analyzer, stop_words=modifier.removeprefix("stop="))
+    raise unknown_name("analyzer modifier", modifier, [*_CASES, *stemmers, *(f"stop={name}" for name in STOP_LISTS)])

@@ -1,0 +1,58 @@
+"""Stemmers by name, all of them nltk's (the ones that need no download)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from classic_rc.errors import unknown_name
+
+__all__ = ["STEMMERS", "stemmer"]
+
+STEMMERS: dict[str, str] = {
+    "none": "Words as they are.",
+    "porter": "Porter (1980) with its author's later changes: what Lucene's PorterStemFilter does.",
+    "porter-nltk": "Porter with nltk's own changes: what nltk's PorterStemmer() does.",
+    "snowball": "Snowball English, also known as Porter 2 (2001).",
+    "lancaster": "Paice and Husk (1990), which cuts more.",
+}
+"""Each stemmer in a sentence."""
+
+
+@cache
+def stemmer(name: str) -> Callable[[str], str]:
+    """The function that stems a word; meant for lower-cased words.
+
+    The Porter stemmers leave capitals alone, ``snowball`` and ``lancaster`` lower-case first.
+
+    Raises
+    ------
+    UsageError
+        No stemmer has this name.
+
+    Examples
+    --------
+    >>> stemmer("porter")("happily"), stemmer("lancaster")("maximum"), stemmer("none")("trees")
+    ('happili', 'maxim', 'trees')
+    """
+    if name not in STEMMERS:
+        raise unknown_name("stemmer", name, STEMMERS)
+    if name == "none":
+        return _unchanged
+    if name == "snowball":
+        from nltk.stem.snowball import EnglishStemmer
+
+        return EnglishStemmer().stem
+    if name == "lancaster":
+        from nltk.stem.lancaster import LancasterStemmer
+
+        return LancasterStemmer().stem
+    from nltk.stem.porter import PorterStemmer
+
+    mode = PorterStemmer.MARTIN_EXTENSIONS if name == "porter" else PorterStemmer.NLTK_EXTENSIONS
+    stem = PorterStemmer(mode=mode).stem
+    return lambda word: stem(word, to_lowercase=False)
+
+
+def _unchanged(word: str) -> str:
+    return word

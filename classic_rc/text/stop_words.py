@@ -1,0 +1,82 @@
+"""Stop lists by name, or from a file."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from classic_rc.errors import DataError, unknown_name
+
+__all__ = ["STOP_LISTS", "stop_words"]
+
+STOP_LISTS: dict[str, str] = {
+    "none": "No word.",
+    "smart": "The 570 words of the SMART system (Salton 1971; its file has 571 lines, 'would' twice).",
+    "mctest": "MCTest's authors' list: SMART and eleven marks of punctuation and brackets.",
+    "mcobzarenco": "What Sugawara et al. (AAAI 2017) ran: MCTest's list and four more quotes and marks.",
+    "lucene": "Lucene's 33 English words (StopAnalyzer, Lucene 1.9 to 7; Elasticsearch's _english_).",
+    "nltk": "nltk's 179 English words, as from 2017 to 2024; DREAM's sliding window used it.",
+    "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
+}
+"""Each named list in a sentence."""
+
+_SHIPPED = ("smart", "lucene", "nltk")
+_MCTEST_MARKS = frozenset([",", "?", ";", "_", "$", "'s", ".", "-LRB-", "-RRB-", '"', ":"])
+_MCOBZARENCO_MARKS = frozenset(["!", "'", "''", "``"])
+
+
+@cache
+def stop_words(name_or_path: str) -> frozenset[str]:
+    """The words of a stop list.
+
+    Parameters
+    ----------
+    name_or_path : str
+        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word a line, which is read
+        in lower case and once. What holds a slash, a backslash or a stop is a path.
+
+    Raises
+    ------
+    UsageError
+        No list has this name.
+    DataError
+        The file is missing or not UTF-8.
+
+    Examples
+    --------
+    >>> len(stop_words("lucene")), "?" in stop_words("mctest"), stop_words("none")
+    (33, True, frozenset())
+    """
+    if name_or_path == "none":
+        return frozenset()
+    if name_or_path == "mctest":
+        return stop_words("smart") | _MCTEST_MARKS
+    if name_or_path == "mcobzarenco":
+        return stop_words("mctest") | _MCOBZARENCO_MARKS
+    if name_or_path == "sklearn":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    if name_or_path in _SHIPPED:
+        shipped = files("classic_rc.text") / "stop_lists" / f"{name_or_path}.txt"
+        return frozenset(shipped.read_text(encoding="utf-8").split())
+    if not any(mark in name_or_path for mark in "/\\."):
+        raise unknown_name("stop list", name_or_path, STOP_LISTS)
+    return _read(name_or_path)
+
+
+def _read(path: str) -> frozenset[str]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(
+            "the stop list is missing", source=path, hint=f"Name a file or one of {', '.join(STOP_LISTS)}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            "the stop list is not UTF-8", source=path, where=f"byte {error.start}", hint="Save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise DataError("the stop list cannot be read", source=path, found=error.strerror) from None
+    return frozenset(line.strip().lower() for line in text.splitlines()) - {""}

@@ -1,0 +1,116 @@
+"""Penn Treebank tokens: clitics apart (``do n't``), punctuation as tokens, by nltk's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from classic_rc.text.base import Tokenizer
+from classic_rc.text.sentences import split_sentences
+
+__all__ = ["MCTestTreebankTokenizer", "TreebankTokenizer", "align", "blank_mctest_escapes", "treebank_rules"]
+
+
+class TreebankTokenizer(Tokenizer):
+    """What ``nltk.word_tokenize`` does, with this package's sentences in place of Punkt's, which need a download.
+
+    A stop becomes a token only at the end of the string, so each sentence is tokenised by itself. Double quotes
+    come out as two back-quotes or two apostrophes.
+    """
+
+    name = "treebank"
+    description = "Penn Treebank tokens of each sentence, by nltk."
+    citation = "Robert MacIntyre's tokenizer.sed (1995), as revised in nltk's NLTKWordTokenizer."
+
+    def prepare(self, text: str) -> str:
+        """What is tokenised; as long as `text`, so that offsets hold."""
+        return text
+
+    def rules(self) -> Any:
+        """The nltk tokenizer that holds the rules."""
+        return treebank_rules()
+
+    def tokenize(self, text: str) -> list[str]:
+        return [token for tokens, _ in self._sentences(text) for token in tokens]
+
+    def locate(self, text: str) -> list[tuple[int, int]]:
+        prepared = self.prepare(text)
+        return [
+            place for tokens, (start, end) in self._sentences(text) for place in align(tokens, prepared, start, end)
+        ]
+
+    def _sentences(self, text: str) -> Iterator[tuple[list[str], tuple[int, int]]]:
+        text, tokenize = self.prepare(text), self.rules().tokenize
+        return ((tokenize(text[start:end]), (start, end)) for start, end in split_sentences(text))
+
+
+class MCTestTreebankTokenizer(TreebankTokenizer):
+    """The Treebank tokens of 2014, on text in which MCTest's literal ``\\newline`` and ``\\tab`` are blanks.
+
+    That year ``nltk.word_tokenize`` ran the rules that are ``TreebankWordTokenizer`` today.
+    """
+
+    name = "mcobzarenco"
+    description = "Treebank tokens of each sentence, with MCTest's escapes as blanks."
+    citation = "github.com/mcobzarenco/mctest (2014), which Sugawara et al. (AAAI 2017) ran."
+
+    def prepare(self, text: str) -> str:
+        return blank_mctest_escapes(text)
+
+    def rules(self) -> Any:
+        return treebank_rules_of_2014()
+
+
+def blank_mctest_escapes(text: str) -> str:
+    r"""`text` with the two-character escapes of MCTest's files replaced by as many blanks.
+
+    Examples
+    --------
+    >>> blank_mctest_escapes(r"The end.\newline Yes.")
+    'The end.         Yes.'
+    """
+    if "\\" not in text:
+        return text
+    for escape in ("\\newline", "\\tab"):
+        text = text.replace(escape, " " * len(escape))
+    return text
+
+
+def align(tokens: Iterable[str], text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where each token stands in ``text[start:end]``, given that Treebank rules made them from it.
+
+    Examples
+    --------
+    >>> list(align(["``", "No", "''"], '"No"'))
+    [(0, 1), (1, 3), (3, 4)]
+    """
+    position, end = start, len(text) if end is None else end
+    for token in tokens:
+        while text[position : position + 1].isspace():
+            position += 1
+        length = len(token)
+        if not text.startswith(token, position, end):
+            # Only quotes are rewritten, and only as each other: " and '' become `` where they open, '' elsewhere.
+            length = 1 if text[position] == '"' else 2
+        yield position, position + length
+        position += length
+
+
+# nltk takes a second to import, so the import waits until a token is wanted.
+
+
+@cache
+def treebank_rules() -> Any:
+    """The tokenizer in today's ``nltk.word_tokenize``."""
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+@cache
+def treebank_rules_of_2014() -> Any:
+    """The tokenizer in ``nltk.word_tokenize`` before nltk 3.3."""
+    from nltk.tokenize.treebank import TreebankWordTokenizer
+
+    return TreebankWordTokenizer()

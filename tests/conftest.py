@@ -1,0 +1,28 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+_SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _folder(name: str) -> Path:
+    folder = _SHARED / name
+    if not folder.is_dir():
+        pytest.skip(f"the datasets' own files are not here ({folder.parent.name}/{name} beside the checkout)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The datasets' own files, which cannot be redistributed with the package."""
+    return _folder("data")
+
+
+@pytest.fixture(scope="session")
+def shared_golden() -> Path:
+    """Recorded outputs of the official scorers."""
+    return _folder("golden")
