@@ -32,8 +32,8 @@ TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
 TIE_TOLERANCE = 1e-6
-"""Candidates this close to the best score tie with it. ln 2 = ln 3/2 + ln 4/3, but their rounded weights sum
-one unit of 2**-26 apart; the smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but their rounded weights
+differ by one unit of 2**-26; the smallest genuine gap on MCTest and DREAM is 1.6e-5."""
 
 
 class Decision(BaseEstimator, ABC):
@@ -201,8 +201,8 @@ def sweep(
     """
     question = np.repeat(np.arange(len(scores)), np.diff(scores.offsets))
     gold = _gold_flags(scores, questions)
-    right = np.bincount(question, weights=gold, minlength=len(scores))
-    options = np.diff(scores.offsets)
+    right = np.bincount(question, weights=gold, minlength=len(scores)).astype(np.float64)
+    options = np.diff(scores.offsets).astype(np.float64)
 
     # Within each question, candidates become selected from the best down; each step changes its statistics.
     order = np.lexsort((-scores.values, question))

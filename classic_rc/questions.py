@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, TypeAlias, overload
 
 from classic_rc.errors import DataError
@@ -23,8 +22,6 @@ PLACEHOLDER = "@placeholder"
 
 Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
 """The right answer: candidate indices for choices, texts for cloze and spans, None where hidden."""
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Task(StrEnum):
@@ -162,7 +159,7 @@ class Dataset(Sequence[Question]):
     reader: str | None = None
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
-    span_generator: str | None = field(default=None)
+    span_generator: str | None = None
     """The signature of the generator whose spans are the candidates, if one was applied."""
 
     def __post_init__(self) -> None:

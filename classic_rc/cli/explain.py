@@ -33,7 +33,7 @@ def handle(args: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
-    from classic_rc.evaluation.evaluate import configured, fitted, with_spans
+    from classic_rc.evaluation.prepare import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_text
     from classic_rc.solvers import parse_solver

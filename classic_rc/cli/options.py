@@ -131,7 +131,7 @@ def training_data(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def decision_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The decision options, as keyword arguments."""
+    """The decision options, as the keyword arguments of :func:`classic_rc.evaluate`."""
     return {
         "ties": args.ties,
         "threshold": args.threshold,

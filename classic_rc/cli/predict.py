@@ -6,6 +6,7 @@ import argparse
 
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.errors import DataError
 
 __all__ = ["add_arguments", "handle"]
 
@@ -37,26 +38,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.predict import predict
+    from classic_rc.evaluation.prepare import Overrides, with_spans
     from classic_rc.formats import default_format, get_format
     from classic_rc.solvers import parse_solver
 
     check_writable(args.output)
     solver = parse_solver(args.solver)
     form = get_format(args.form) if args.form else None
-    dataset = options.dataset_of(args, args.data)
-    form = form or default_format(dataset)
-    decide = args.decide or "scores" not in form.holds or form.name == "jsonl"
+    dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
+    if dataset.task is None:
+        raise DataError("there is no question in it", source=dataset.name)
+    form = form or default_format(dataset.task, dataset.reader)
     result = predict(
         dataset,
         solver,
-        decide=decide,
-        spans=options.span_generator(args),
+        # Spans are scored and dropped some passages at a time: what remains is the decisions.
+        decide=args.decide or "scores" not in form.holds or dataset.span_generator is not None,
         jobs=args.jobs,
+        overrides=Overrides(**options.decision_options(args)),
         **options.training_data(args),
-        **options.decision_options(args),
     )
-    scores = None if args.decide and form.name != "jsonl" else result.scores
-    emit(form.write(result.dataset, scores, result.predictions), args.output)
+    scores = result.scores if form.holds_both or not args.decide else None
+    emit(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:
         message(f"note: the best score is shared in {result.n_tied} questions: the first candidate is written")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from classic_rc.datasets.json_values import Node
+from classic_rc.datasets.nodes import Node
 from classic_rc.errors import UsageError, unknown_name
 
 __all__ = ["ROLES", "lookup", "parse_fields"]

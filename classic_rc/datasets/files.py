@@ -13,7 +13,8 @@ from typing import Any
 
 from classic_rc.datasets.archive import gunzip, is_gzip, is_tar, tar_members
 from classic_rc.datasets.decoding import decode
-from classic_rc.datasets.json_values import Node, parse_json, parse_json_prefix
+from classic_rc.datasets.nodes import Node
+from classic_rc.datasets.strict_json import parse_json, parse_json_prefix
 from classic_rc.errors import DataError
 from classic_rc.questions import Source
 
@@ -41,11 +42,14 @@ class File:
         Its own name: ``"mc160.dev.tsv"``.
     depth : int
         How many folders below the path that was opened it lies.
+    blank_lines : int
+        How many blank lines were passed over in reading it.
     """
 
     def __init__(self, name: str, parts: tuple[str, ...], depth: int) -> None:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
+        self.blank_lines = 0
         self._path: Path | None = Path(name)
         self._members: dict[tuple[str, ...], File] = {}
 
@@ -147,9 +151,11 @@ class File:
         return iter([root.at(i) for i in range(len(root.value))] if isinstance(root.value, list) else [root])
 
     def _lines(self) -> Iterator[Node]:
-        for number, line in enumerate(self.text.split("\n"), start=1):
+        for number, line in enumerate(self.text.rstrip().split("\n"), start=1):
             if line.strip(" \t"):
                 yield Node(parse_json(line, self.name, number), self.name, number)
+            else:
+                self.blank_lines += 1
 
     def release(self) -> None:
         """Forget what was read, so that a folder of thousands is never all in memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from classic_rc.datasets.json_values import Node, describe
+from classic_rc.datasets.nodes import Node, describe
 from classic_rc.errors import unknown_name
 
 __all__ = ["CODINGS", "GoldMismatch", "check_coding", "decode", "fitting", "infer"]

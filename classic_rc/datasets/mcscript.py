@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.xml_elements import Element, parse_xml
 from classic_rc.questions import Candidate, Question, Task

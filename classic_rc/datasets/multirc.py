@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
-from classic_rc.datasets.json_values import Node, describe
+from classic_rc.datasets.nodes import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
 __all__ = ["MultiRC"]

@@ -1,74 +1,38 @@
-"""Questions from rows: our own schema, and rows of any other with a word on where they keep what."""
+"""Questions from rows: our own schema, or any other with a word on where its rows keep what."""
 
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.fields import ROLES, lookup
-from classic_rc.datasets.files import File
 from classic_rc.datasets.gold import GoldMismatch, check_coding, decode, infer
-from classic_rc.datasets.json_values import Node, describe
-from classic_rc.errors import DataError
-from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Question, Task
+from classic_rc.datasets.nodes import Node, describe
+from classic_rc.errors import DataError, unknown_name
+from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
-__all__ = ["RowReader", "is_own_row", "questions_of"]
+__all__ = ["is_own_row", "questions_of", "task_named"]
 
-_OWN_FIELDS = {role: role for role in ROLES}
+_OWN = {role: role for role in ROLES}
 _TASKS = {task.value: task for task in Task}
-
-
-class RowReader(Reader):
-    """A format of one question a row, our own or described by ``fields`` and ``gold_as``."""
-
-    citation: ClassVar[str] = "classic_rc, our own format"
-    takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
-    is_dataset: ClassVar[bool] = False
-
-    @abstractmethod
-    def is_form(self, file: File) -> bool:
-        """Whether a file has rows of this form, whatever their keys."""
-
-    @abstractmethod
-    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
-        """The rows of a file."""
-
-    def accepts(self, file: File, reading: Reading) -> bool:
-        return self.is_form(file) if reading.options.fields else self.recognises(file)
-
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        options = reading.options
-        return questions_of(self.rows(file, reading), reading, options.fields, options.gold_as)
+_SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
 
 
 def is_own_row(row: Any) -> bool:
     """Whether a row is in our own schema: it has a passage, a question, and candidates, gold or a task."""
-    return isinstance(row, Mapping) and {"passage", "question"} <= row.keys() and not row.keys().isdisjoint(
-        ("candidates", "gold", "task")
+    return isinstance(row, Mapping) and {"passage", "question"} <= row.keys() and bool(
+        {"candidates", "gold", "task"} & row.keys()
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    node: Node
-    id: str
-    question: str
-    passage: Any
-    candidates: tuple[Candidate, ...]
-    gold: Any
-    task: Task | None
-    meta: dict[str, Any]
-
-    @property
-    def texts(self) -> list[str]:
-        return [candidate.text for candidate in self.candidates]
-
-    def error(self, problem: str, field: str, found: Any, expected: str, hint: str | None = None) -> DataError:
-        return self.node.error(problem, field=field, found=describe(found), expected=expected, hint=hint)
+def task_named(name: str) -> Task:
+    """The task of a name; UsageError for one that there is not."""
+    if name not in _TASKS:
+        raise unknown_name("task", name, _TASKS)
+    return _TASKS[name]
 
 
 def questions_of(
@@ -78,68 +42,219 @@ def questions_of(
     gold_as: str | None = None,
     task: Task | None = None,
 ) -> Iterator[Question]:
-    """The questions of rows.
+    """The questions of rows, all of one task.
 
     Parameters
     ----------
     rows : iterable of Node
-        Objects.
+        Objects, one a question.
     reading : Reading
     fields : mapping of str to str, optional
-        Role to path; our own schema when None.
+        Role to path (:func:`~classic_rc.datasets.fields.parse_fields`); our own schema when None.
     gold_as : str, optional
-        How gold is coded; as in our own schema when neither it nor `fields` is given, and otherwise the one coding
-        that fits.
+        How gold is coded. When None, as in our own schema without `fields`, and with them the one coding that fits.
     task : Task, optional
-        The task of all the rows, whatever they say.
+        The task, whatever the rows say.
 
     Raises
     ------
     DataError
-        A row is malformed, or its task or coding of gold is open.
+        A row is malformed, or the task or the coding of gold is open.
+    UsageError
+        There is no such coding.
     """
     if gold_as is not None:
         check_coding(gold_as)
-    read = [_row(node, reading, fields or _OWN_FIELDS, task) for node in rows]
-    if fields is not None:
+    read = [_row(node, reading, fields or _OWN) for node in rows]
+    if fields:
         _check_paths(read, fields)
-    coding = gold_as or ("own" if fields is None else None)
-    tasks = _tasks(read, fields is not None)
-    if coding is None:
-        coding = infer((r.node, r.gold, r.texts) for r, t in zip(read, tasks, strict=True) if _is_coded(r, t))
-    for row, its_task in zip(read, tasks, strict=True):
-        gold = None if row.gold is None else _gold(row, its_task, coding)
-        _check_shape(row, its_task)
-        yield Question(row.id, row.passage, row.question, row.candidates, gold, its_task, row.meta)
+    own = fields is None and gold_as is None
+    task = task or _task_of(read, own)
+    coding = "own" if own else gold_as or _coding_of(read, task)
+    for row in read:
+        gold = _gold(row, task, coding)
+        yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
 
 
-def _row(node: Node, reading: Reading, fields: Mapping[str, str], task: Task | None) -> _Row:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row's values, of which gold waits for the task and the coding of all the rows."""
+
+    node: Node
+    id: str
+    passage: Passage
+    question: str
+    candidates: tuple[Candidate, ...]
+    gold: Any
+    task: Task | None
+    meta: dict[str, Any]
+
+    @property
+    def texts(self) -> list[str]:
+        return [candidate.text for candidate in self.candidates]
+
+    def error(self, problem: str, field: str, found: str, expected: str, hint: str | None = None) -> DataError:
+        return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
+
+
+def _row(node: Node, reading: Reading, fields: Mapping[str, str]) -> _Row:
     if not isinstance(node.value, Mapping):
         raise node.error("wrong type", found=describe(node.value), expected="an object, one a question")
-    found = {role: value for role, path in fields.items() if (value := lookup(node, path)) is not None}
-    if fields.get("task") in _TASKS and "task" not in found:
-        task = task or _TASKS[fields["task"]]
-    values = Node({role: value.value for role, value in found.items()}, node.source, node.where)
+    found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
     for role in ("passage", "question"):
-        if role not in found:
-            raise node.error(
-                "missing", field=fields[role], found=describe(node.value), expected=f"the {role}, a string"
-            )
-    text = values.text("passage")
-    sentences = _sentences(values, text) if values.has("sentences") else None
-    id = values.name("passage_id") if values.has("passage_id") else None
-    passage = reading.passage(id, text, node.source, node.where, sentences)
-    used = {path.partition(".")[0] for route in fields.values() for path in (route, *route.split("+"))}
-    meta = {str(key): value for key, value in node.value.items() if key not in used and key not in fields.values()}
-    if values.has("meta"):
-        meta |= values.mapping("meta")
+        if fields[role] not in found:
+            raise node.error("missing", field=fields[role], found=describe(node.value), expected=f"the {role}")
+    values = Node(found, node.source, node.where)
+
+    def has(role: str) -> bool:
+        return role in fields and values.has(fields[role])
+
+    text = values.text(fields["passage"])
+    passage = reading.passage(
+        values.name(fields["passage_id"]) if has("passage_id") else None,
+        text,
+        node.source,
+        node.where,
+        _sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
+    )
     return _Row(
         node,
-        values.name("id") if values.has("id") else re.sub(r"[^a-z0-9]+", "-", node.where).strip("-"),
-        values.text("question"),
+        values.name(fields["id"]) if has("id") else re.sub(r"\W+", "-", node.where).strip("-"),
         passage,
-        _candidates(values, text) if values.has("candidates") else (),
-        values.value.get("gold"),
-        task or _task(values),
-        reading.meta(**meta),
+        values.text(fields["question"]),
+        _candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
+        found.get(fields.get("gold", "")),
+        _own_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
+        reading.meta(**_meta(node, values, fields)),
     )
+
+
+def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
+    """The candidates of a list of strings, or of objects with text, start and end."""
+    candidates = []
+    for i, node in enumerate(values.elements()):
+        if not isinstance(node.value, Mapping):
+            candidates.append(Candidate(values.text(i)))
+            continue
+        text = node.text("text")
+        if not (node.has("start") or node.has("end")):
+            candidates.append(Candidate(text))
+            continue
+        start, end = node.integer("start"), node.integer("end")
+        if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
+            raise node.error(
+                "the candidate does not stand there",
+                found=f"{describe(text)} and, from {start} to {end}, {describe(passage[max(start, 0) : max(end, 0)])}",
+                expected="the passage's text from start to end (exclusive)",
+            )
+        candidates.append(Candidate(text, start, end))
+    return tuple(candidates)
+
+
+def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
+    sentences, last = [], 0
+    for i, node in enumerate(values.elements()):
+        marks = values.integers(i)
+        if len(marks) != 2 or not last <= marks[0] <= marks[1] <= len(passage):
+            raise node.error(
+                "not a sentence's offsets",
+                found=str(list(marks))[:60],
+                expected=f"[start, end] in order, from {last} to {len(passage)}",
+            )
+        last = marks[1]
+        sentences.append((marks[0], marks[1]))
+    return sentences
+
+
+def _own_task(values: Node, key: str) -> Task:
+    name = values.text(key)
+    if name not in _TASKS:
+        raise values.error("no such task", field=key, found=describe(name), expected=", ".join(_TASKS))
+    return _TASKS[name]
+
+
+def _meta(node: Node, values: Node, fields: Mapping[str, str]) -> dict[str, Any]:
+    """What a row says beyond its roles: the keys no path leads through, and the members of its meta."""
+    used = {part for path in fields.values() for part in (path, *path.split("+"))}
+    used |= {part.strip().partition(".")[0] for part in used}
+    meta = {str(key): value for key, value in node.value.items() if key not in used}
+    if "meta" in fields and values.has(fields["meta"]):
+        inner = values.child(fields["meta"])
+        if not isinstance(inner.value, Mapping):
+            raise inner.error("wrong type", found=describe(inner.value), expected="an object")
+        meta.update({str(key): value for key, value in inner.value.items()})
+    return meta
+
+
+def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
+    """Refuse a path that leads nowhere in any row: a misspelt gold must not read as hidden."""
+    for role, path in fields.items():
+        literal = role == "task" and path in _TASKS
+        if rows and not literal and all(lookup(row.node, path) is None for row in rows):
+            raise rows[0].error("no row has this", path, describe(rows[0].node.value), f"the {role}")
+
+
+def _task_of(rows: Sequence[_Row], own: bool) -> Task:
+    """The one task that the rows name or leave no doubt about."""
+    told: Task | None = None
+    for row in rows:
+        task = row.task or _only_reading(row, own)
+        if task is not None and told is not None and task != told:
+            raise row.error("rows of different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
+        told = told or task
+    if told is None and rows:
+        raise rows[0].error("the task is open: all gold is hidden", "task", "no task", "a task", _SAY_TASK)
+    return told or Task.SINGLE_CHOICE
+
+
+def _only_reading(row: _Row, own: bool) -> Task | None:
+    """The only task that a row's gold leaves; None for hidden gold, which is of the other rows' task."""
+    if row.gold is None:
+        return None
+    many = isinstance(row.gold, (list, tuple))
+    texts = own and any(isinstance(value, str) for value in (row.gold if many else [row.gold]))
+    if not row.candidates or texts:
+        raise row.error("the task is open", "task", "no task and gold that is text", "a task", _SAY_TASK)
+    return Task.MULTIPLE_ANSWER if many else Task.SINGLE_CHOICE
+
+
+def _coding_of(rows: Sequence[_Row], task: Task) -> str:
+    """How these rows, of which the user has told the fields alone, code gold."""
+    coded = [row for row in rows if row.gold is not None]
+    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in coded)):
+        return "text"
+    for row in coded:
+        _check_candidates(row, task)
+    return infer((row.node, row.gold, row.texts) for row in coded)
+
+
+def _gold(row: _Row, task: Task, coding: str) -> Gold:
+    _check_candidates(row, task)
+    if row.gold is None:
+        return None
+    if not task.has_choices and _are_texts(row.gold) and coding in ("own", "text"):
+        return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
+    if task.has_spans:
+        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of one string or more")
+    try:
+        right = decode(row.gold, row.texts, coding)
+    except GoldMismatch as mismatch:
+        raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
+    if not right and task is not Task.MULTIPLE_ANSWER:
+        raise row.error("no right answer", "gold", describe(row.gold), "one or more")
+    return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
+
+
+def _are_texts(gold: Any) -> bool:
+    values = gold if isinstance(gold, (list, tuple)) else [gold]
+    return bool(values) and all(isinstance(value, str) for value in values)
+
+
+def _check_candidates(row: _Row, task: Task) -> None:
+    if task.has_spans and row.candidates:
+        found = f"{len(row.candidates)} candidates"
+        raise row.error(f"{task} questions have no candidates of their own", "candidates", found, "none")
+    if not task.has_spans and not row.candidates:
+        raise row.error("no candidate", "candidates", "none", f"one or more, as in every {task} question", _SAY_TASK)
+    if task is Task.CLOZE and PLACEHOLDER not in row.question:
+        raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)

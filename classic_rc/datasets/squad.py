@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading, without_answer
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
-from classic_rc.datasets.json_values import Node
+from classic_rc.datasets.nodes import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
-__all__ = ["Squad", "first_paragraph"]
+__all__ = ["UNANSWERABLE", "Squad", "first_paragraph"]
+
+UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
+"""The note that counts them."""
 
 
 class Squad(Reader):
@@ -56,7 +60,7 @@ class Squad(Reader):
     def gold(self, node: Node, passage: Passage, reading: Reading) -> tuple[Gold, dict[str, Any]]:
         """A question's gold, and what its meta says of it."""
         if node.has("is_impossible") and node.flag("is_impossible"):
-            without_answer(reading)
+            reading.count(UNANSWERABLE)
             return ("",), {"is_impossible": True}
         if not node.has("answers"):
             return None, {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from classic_rc.datasets.json_values import describe
+from classic_rc.datasets.nodes import describe
 from classic_rc.errors import DataError
 
 __all__ = ["Element", "parse_xml"]

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from classic_rc.errors import UsageError
 from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.scoring import score_in_shards
-from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
-from classic_rc.evaluation.evaluate import configured, fitted, with_spans
-from classic_rc.decisions import TiePolicy
+from classic_rc.evaluation.prepare import Overrides, configured, with_spans
+from classic_rc.evaluation.system import Encodings, System
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
@@ -26,15 +21,12 @@ class Predicted:
 
     Parameters
     ----------
-    dataset : Dataset
-        With the candidates that were scored.
     scores : Scores or None
-        None for spans, which are scored and dropped a passage at a time.
+        None for spans, which are scored and dropped some passages at a time, and where each fold has its own.
     predictions : list of Prediction or None
-        None where they were not asked for.
+        None where they were not wanted.
     """
 
-    dataset: Dataset
     scores: Scores | None
     predictions: list[Prediction] | None
 
@@ -51,63 +43,55 @@ def predict(
     decide: bool = True,
     train: Dataset | None = None,
     tune: Dataset | None = None,
-    ties: TiePolicy | None = None,
-    threshold: float | None = None,
-    tune_metric: str | None = None,
-    seed: int | None = None,
+    overrides: Overrides | None = None,
     spans: SpanGenerator | None = None,
     jobs: int = 1,
 ) -> Predicted:
-    """Score a dataset and, if wanted, decide; parameters as in :func:`classic_rc.evaluate`.
+    """Score a dataset and, if wanted, decide.
 
     Parameters
     ----------
+    dataset : Dataset
+        Gold may be hidden.
+    solver : Solver
+        Cloned, never changed.
     decide : bool
         Whether predictions are wanted, or scores alone (which need no threshold).
+    train, tune, spans, jobs
+        As in :func:`classic_rc.evaluate`.
+    overrides : Overrides, optional
+        Tie policy, threshold, what it is tuned for, seed.
 
     Returns
     -------
     Predicted
+
+    Raises
+    ------
+    UsageError
+        A threshold or a parameter has to be tuned, there is no tuning data and gold is hidden.
     """
-    if not len(dataset):
-        raise UsageError(f"{dataset.name} has no question to answer")
     dataset = with_spans(dataset, spans)
-    solver = configured(solver, dataset, ties=ties, threshold=threshold, tune_metric=tune_metric, seed=seed)
-    ready = fitted(solver, dataset, train)
-    assert dataset.task is not None
-    decision = ready.decision_for(dataset.task)
-    wants_tuning = ready.tunes_parameters or (decide and decision.needs_fit)
-    if wants_tuning and tune is not None:
-        ready.tune(with_spans(tune, spans))
-    elif wants_tuning and any(q.gold is None for q in dataset):
-        raise UsageError(
-            f"{dataset.name} hides its gold answers, so nothing can be tuned on it: "
-            "tune on another split (--tune DATA) or fix the threshold (--threshold T)"
-        )
-    elif wants_tuning and ready.tunes_parameters:
-        answered, _ = cross_fit_solver(lambda: fitted(solver, dataset, train), dataset)
-        return Predicted(dataset, None, answered)
-
-    kept: list[Scores] = []
-    predictions: list[Prediction | None] = [None] * len(dataset)
-    for index, questions in blocks(dataset):
-        scores = score_in_shards(ready, _prepared(ready, questions), jobs)
-        if dataset.span_generator is None:
-            kept.append(scores)
-        if not decide:
-            continue
-        if wants_tuning and tune is None:
-            decided, _ = cross_fit_decision(decision, scores, questions)
-        else:
-            decided = getattr(ready, "decision_", decision).decide(scores, questions)
-        for i, prediction in zip(index.tolist(), decided, strict=True):
-            predictions[i] = prediction
-    return Predicted(
+    solver = configured(solver, dataset, overrides)
+    to_tune = solver.tunes_parameters or (decide and System.wants_tuning(solver, dataset))
+    system = System(
+        solver,
         dataset,
-        Scores.concatenate(kept) if kept else None,
-        [p for p in predictions if p is not None] if decide else None,
+        train=train,
+        tune=with_spans(tune, spans) if to_tune and tune is not None else None,
+        cross_fit=to_tune and tune is None,
     )
-
-
-def _prepared(solver: Solver, questions):
-    return solver.encoded(questions) if solver.analyzer is not None else questions
+    kept: list[Scores | None] = []
+    predictions: dict[int, Prediction] = {}
+    for index, questions in blocks(dataset):
+        encodings = Encodings(questions)
+        if decide:
+            answered, scores = system.answer(encodings, jobs)
+            predictions.update(zip(index.tolist(), answered, strict=True))
+        else:
+            scores = system.score(encodings, jobs)
+        kept.append(scores if dataset.span_generator is None else None)
+    return Predicted(
+        kept[0] if len(kept) == 1 else None,
+        [predictions[i] for i in range(len(dataset))] if decide else None,
+    )

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from classic_rc._version import __version__
+from classic_rc.decisions import Decision, describe
 from classic_rc.questions import Dataset
+from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import get_analyzer
 
-__all__ = ["long_signature", "short_signature", "signature_parts"]
+__all__ = ["changed_params", "long_signature", "plain_params", "short_signature", "signature_parts"]
 
 _ABBREVIATIONS = {
     "solver": "s",
@@ -17,6 +20,8 @@ _ABBREVIATIONS = {
     "threshold": "th",
     "tuned_on": "tune",
     "trained_on": "train",
+    "tuned_for": "for",
+    "analyzer": "a",
     "spans": "spans",
     "split": "split",
     "data": "d",
@@ -77,4 +82,28 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return ",".join(map(_text, value))
+    return str(value)
+
+
+def plain_params(solver: Solver) -> dict[str, Any]:
+    """A solver's constructor parameters as plain data."""
+    return {name: _plain(value) for name, value in solver.get_params(deep=False).items()}
+
+
+def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
+    """What a signature says of the parameters: the analyzer always, others where no variant says them."""
+    defaults = plain_params(type(solver)())
+    changed = {} if solver.analyzer is None else {"analyzer": get_analyzer(solver.analyzer).signature}
+    if variant is None:
+        said_elsewhere = {"analyzer", "decision", "seed"}
+        params = plain_params(solver)
+        changed |= {k: v for k, v in params.items() if k not in said_elsewhere and v != defaults[k]}
+    return changed
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decision):
+        return describe(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
     return str(value)

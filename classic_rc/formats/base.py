@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -220,7 +221,7 @@ def matched(
     """The entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
     known = set(keys)
     if len(known) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = Counter(keys).most_common(1)[0][0]
         raise UsageError(f"the format cannot tell two questions apart: both have {_label(twice, names)}")
     found: dict[Key, Node] = {}
     for key, node in entries:

@@ -27,8 +27,8 @@ def inverse_count_weight(count: int) -> int:
 
     Examples
     --------
-    >>> inverse_count_weight(1), inverse_count_weight(2) + inverse_count_weight(3)
-    (46516320, 46516319)
+    >>> inverse_count_weight(4), inverse_count_weight(8) + inverse_count_weight(9)  # ln 5/4 = ln 9/8 + ln 10/9
+    (14974910, 14974911)
     """
     if count < 1:
         raise ValueError(f"a count must be at least 1, got {count}")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from classic_rc.errors import unknown_name
 from classic_rc.text.stemmers import STEMMERS, stemmer
-from classic_rc.text.stop_words import STOP_LISTS, stop_words
+from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
 from classic_rc.text.tokenizers import get_tokenizer
 
 __all__ = ["ANALYZERS", "Analyzer", "get_analyzer"]
@@ -71,10 +69,7 @@ class Analyzer:
     @property
     def signature(self) -> str:
         """The spec, in which a stop list's file goes by its name and content, not by its place."""
-        if self.stop_words in STOP_LISTS:
-            return self.spec
-        content = "\n".join(sorted(stop_words(self.stop_words))).encode("utf-8")
-        return "+".join(self._parts(f"{Path(self.stop_words).name}@{hashlib.sha256(content).hexdigest()[:8]}"))
+        return "+".join(self._parts(stop_list_signature(self.stop_words)))
 
     def fold(self, types: Sequence[str]) -> list[str | None]:
         """What each surface token of a vocabulary becomes; None where it is dropped.
@@ -114,7 +109,8 @@ class Analyzer:
         >>> get_analyzer("whitespace+porter").description
         'What stands between blanks, punctuation attached; lower-cased; stemmed by porter.'
         """
-        facts = [get_tokenizer(self.tokenizer).description.rstrip("."), "lower-cased" if self.lowercase else "cased"]
+        tokens = get_tokenizer(self.tokenizer).description.rstrip(".")
+        facts = [tokens, "lower-cased" if self.lowercase else "cased"]
         if self.stemmer != "none":
             facts.append(f"stemmed by {self.stemmer}")
         if self.stop_words != "none":
@@ -196,4 +192,5 @@ def _modified(analyzer: Analyzer, modifier: str) -> Analyzer:
         return replace(analyzer, stemmer=modifier)
     if modifier.startswith("stop="):
         return replace(analyzer, stop_words=modifier.removeprefix("stop="))
-    raise unknown_name("analyzer modifier", modifier, [*_CASES, *stemmers, *(f"stop={name}" for name in STOP_LISTS)])
+    known = [*_CASES, *stemmers, *(f"stop={name}" for name in STOP_LISTS)]
+    raise unknown_name("analyzer modifier", modifier, known)

@@ -81,7 +81,9 @@ class RegexTokenizer(Tokenizer):
         return text
 
     def tokenize(self, text: str) -> list[str]:
+        """What the pattern matches."""
         return self.pattern.findall(self.prepare(text))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
+        """Where the pattern matches."""
         return [match.span() for match in self.pattern.finditer(self.prepare(text))]

@@ -38,9 +38,11 @@ class DreamTokenizer(Tokenizer):
     citation = "Sun et al. (TACL 2019), distance-based sliding window; github.com/nlpdata/dream, dsw++/run.py."
 
     def tokenize(self, text: str) -> list[str]:
+        """The tokens, in the case of the text."""
         return [token.text for token in _tokens(text)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
+        """Where each token stands: a number or time from the first to the last of its words."""
         return [(token.start, token.end) for token in _tokens(text)]
 
 
@@ -63,14 +65,14 @@ _DELETED = frozenset(string.punctuation) - {":"}
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
 _NUMBERS = (
     {"and": (1, 0), "": (1, 10)}  # the empty word is what remains of "th"
-    | {word: (1, value) for value, word in enumerate(_UNITS)}
-    | {word: (1, 10 * tens) for tens, word in enumerate(_TENS, start=2)}
+    | {word: (1, units) for units, word in enumerate(_UNITS.split())}
+    | {word: (1, 10 * tens) for tens, word in enumerate(_TENS.split())}
     | {word: (scale, 0) for word, scale in _SCALES.items()}
 )
 """What a number word multiplies the number before it by, and adds to it."""
@@ -82,7 +84,8 @@ def _tokens(text: str) -> list[_Token]:
     starts = [start for word in words for start in (*word.starts, 0)]
     ends = [end for word in words for end in (*word.ends, 0)]
     tokens = treebank_rules().tokenize(joined)
-    return _times([_Token(t, starts[i], ends[j - 1]) for t, (i, j) in zip(tokens, align(tokens, joined), strict=True)])
+    places = align(tokens, joined)
+    return _times([_Token(token, starts[i], ends[j - 1]) for token, (i, j) in zip(tokens, places, strict=True)])
 
 
 def _words(text: str) -> Iterator[_Word]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from classic_rc.questions import Passage
 
-__all__ = ["passage_sentences", "split_sentences"]
+__all__ = ["passage_sentences", "split_sentences", "word_table"]
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -113,36 +113,46 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     return end - len(piece.lstrip()), start + len(piece.rstrip())
 
 
-def _words(words: str) -> frozenset[str]:
+def word_table(words: str) -> frozenset[str]:
+    """A table of words, written as one string."""
     return frozenset(words.split())
 
 
-TITLES = _words(
-    "Mr Mrs Ms Mx Dr Drs Prof Rev Fr Hon Gen Maj Col Lt Sgt Capt Cpl Pvt Cmdr Cdr Adm Brig Sen Sens Rep Reps Gov Pres"
-    " Supt Insp Messrs Mme Mlle Mgr Msgr mr mrs ms dr prof"
+TITLES = word_table(
+    "Mr Mrs Ms Mx Dr Drs Prof Rev Fr Hon Gen Maj Col Lt Sgt Capt Cpl Pvt Cmdr Cdr Adm Brig Sen Sens Rep Reps Gov"
+    " Pres Supt Insp Messrs Mme Mlle Mgr Msgr mr mrs ms dr prof"
 )
-INSIDE = _words("e.g i.e cf vs viz ca approx esp incl resp al v c b d Vs")
-BEFORE_NUMBERS = _words("No Nos no nos p pp Vol Vols vol vols Fig Figs fig figs Ch ch chap Sec sec Art art Op op par")
-MONTHS = _words("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec")
-AFTER_AMOUNTS = _words("etc a.m p.m A.M P.M oz lb lbs hr hrs ft sq mph")
-DAYS_AND_MONTHS = _words(
+"""A name follows."""
+INSIDE = word_table("e.g i.e cf vs Vs viz ca approx esp incl resp")
+"""What they introduce follows."""
+BEFORE_NUMBERS = word_table(
+    "No Nos no nos p pp Vol Vols vol vols Fig Figs fig figs Ch ch chap Sec sec Art art Op op par"
+)
+"""Abbreviations, but words like any other where no number follows."""
+MONTHS = word_table("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec")
+"""A number may follow, or a new sentence."""
+AFTER_AMOUNTS = word_table("etc a.m p.m A.M P.M oz lb lbs hr hrs ft sq mph")
+"""Nothing that has a capital follows in the same sentence, but days, months and time zones."""
+DAYS_AND_MONTHS = word_table(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August"
     " September October November December"
 )
-NAME_PARTS = _words(
-    "Jr Sr Inc Ltd Co Corp Cos Bros St Mt Ft Ave Blvd Rd Hwy Sq Esq Ph.D Dept Univ Assn Calif Conn Tenn Wis Ariz Colo"
-    " Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
+NAME_PARTS = word_table(
+    "Jr Sr Inc Ltd Co Corp Cos Bros St Mt Ft Ave Blvd Rd Hwy Sq Esq Ph.D Dept Univ Assn Calif Conn Tenn Wis Ariz"
+    " Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun al"
 )
-LETTERS_OF = _words("a an the plan vitamin grade type letter class group team section part option hepatitis size")
-STARTERS = _words(
-    "a an the this that these those he she it they we you i his her its their our my your there here what when where"
-    " who whom whose which why how if in on at as by for from with after before since while during although though"
-    " because until unless once then than so but and or yet nor not no yes both each some many most all one two three"
-    " another other such only even also however later meanwhile finally soon now today suddenly is are was were do"
-    " does did can could will would should has have had let don't didn't he's she's it's they're we're you're i'm"
-    " i'll i've i'd that's there's what's"
+"""The rest of a name may follow, or a new sentence; only a word of STARTERS tells."""
+LETTERS_OF = word_table("a an the plan vitamin grade type letter class group team section part option hepatitis size")
+"""A single letter after these is a letter, not an initial."""
+STARTERS = word_table(
+    "a an the this that these those he she it they we you i his her its their our my your there here what when"
+    " where who whom whose which why how if in on at as by for from with after before since while during although"
+    " though because until unless once then than so but and or yet nor not no yes both each some many most all one"
+    " two three another other such only even also however later meanwhile finally soon now today suddenly is are"
+    " was were do does did can could will would should has have had let don't didn't he's she's it's they're we're"
+    " you're i'm i'll i've i'd that's there's what's"
 )
-"""Words whose capital says that a sentence begins, because they are seldom names."""
+"""With a capital these say that a sentence begins, because they are seldom names."""
 
 _ENUMERATOR = re.compile(r"\d{1,2}|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4}")
 _ACRONYM = re.compile(r"(?:[^\W\d_][.]-?)+[^\W\d_]")
@@ -155,7 +165,7 @@ def _full_width(stop: Stop) -> bool | None:
 
 def _ellipsis(stop: Stop) -> bool | None:
     """``Well... I see`` goes on, for "I" has its capital everywhere; another capital begins a sentence."""
-    if len(stop.mark) == 1 and stop.mark != "…" or "." not in stop.mark and "…" not in stop.mark:
+    if stop.mark == "." or not set(stop.mark) & set(".…"):
         return None
     return not stop.after[:1].islower() and stop.after.partition("'")[0] != "I"
 

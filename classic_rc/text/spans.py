@@ -3,35 +3,250 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from itertools import groupby
-from typing import overload
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import DataError, UsageError
+from classic_rc.kernels.arrays import ragged_indices
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.sentences import passage_sentences, word_table
+from classic_rc.text.stop_words import stop_list_signature, stop_words
 from classic_rc.text.tokenizers import get_tokenizer
 
 __all__ = ["SpanCandidates", "SpanGenerator", "oracle_recall"]
 
-LINKS = frozenset("of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von".split())
-"""Words in lower case that a name may hold inside: ``Bank of England``, ``Charles de Gaulle``."""
+_LINKS = word_table(
+    "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von"
+)
+"""What a name may hold in lower case: ``Bank of England``, ``Charles de Gaulle``."""
 
-_BREAK = re.compile(r"[,;:!?()\[\]{}\"“”«»…]|[.](?=[\s.])(?<![^\W\d_][.])|\n")
+_NOT_IN_NAMES = re.compile(r"[^\w\s.'’&/‐-]")
+_CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll)\Z")
+_DIGIT = re.compile(r"\d")
+_SIGNS_OF_NUMBERS = re.compile(r"[$£€¥](?=\d)|(?<=\d)[%‰]")
+
+
+class SpanCandidates(Sequence[Candidate]):
+    """The spans of a passage as arrays of offsets; candidates are made when one is looked at.
+
+    Attributes
+    ----------
+    starts, ends : ndarray of int32, shape (n_spans,)
+        Character offsets in the passage, `ends` exclusive; sorted by (start, end), each pair once.
+    first_tokens, last_tokens : ndarray of int32, shape (n_spans,)
+        The span's first and last token, as indices into the generator's tokens of the passage.
+    """
+
+    __slots__ = ("_text", "ends", "first_tokens", "last_tokens", "starts")
+
+    def __init__(
+        self,
+        text: str,
+        starts: NDArray[np.int32],
+        ends: NDArray[np.int32],
+        first_tokens: NDArray[np.int32],
+        last_tokens: NDArray[np.int32],
+    ) -> None:
+        self._text = text
+        self.starts, self.ends = starts, ends
+        self.first_tokens, self.last_tokens = first_tokens, last_tokens
+
+    def texts(self) -> list[str]:
+        """The spans' texts."""
+        return [self._text[start:end] for start, end in self._offsets()]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> SpanCandidates: ...
+    def __getitem__(self, index: int | slice) -> Candidate | SpanCandidates:
+        if isinstance(index, slice):
+            arrays = (self.starts, self.ends, self.first_tokens, self.last_tokens)
+            return SpanCandidates(self._text, *(array[index] for array in arrays))
+        start, end = int(self.starts[index]), int(self.ends[index])
+        return Candidate(self._text[start:end], start, end)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return (Candidate(self._text[start:end], start, end) for start, end in self._offsets())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} spans>"
+
+    def _offsets(self) -> Iterator[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.ends.tolist(), strict=True)
 
 
 @dataclass(frozen=True)
 class SpanGenerator:
+    """Makes the spans of a passage that can answer a question.
+
+    A span lies within a sentence and is either of
+
+    * one to `max_tokens` tokens, of which neither the first nor the last is a stop word;
+    * a name, of any length and of any words: a longest run of tokens with a capital, and a longest such run with
+      lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a run, but for the stop,
+      apostrophe, hyphen, slash and ampersand. ``The Who`` and ``May`` are names inside a sentence; at the start
+      of one, where every word has its capital, a run of nothing but stop words is none.
+
+    Punctuation is no token, so a span begins and ends with a word. A token with a digit is never a stop word, and
+    takes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A word with a clitic is a stop word if
+    it is one without: ``they're``. A span that ends in a possessive ``'s`` comes without it, too.
+
+    Parameters
+    ----------
+    max_tokens : int, default=10
+        At least 1.
+    stop_words : str, default="nltk"
+        A stop list's name or the path of a file. The default holds no number words, which answer questions.
+    tokenizer : str, default="word"
+        ``"char"`` for scripts without spaces.
+
+    Raises
+    ------
+    UsageError
+        A parameter cannot be used.
+    DataError
+        The file of stop words is missing or not UTF-8.
+
+    Examples
+    --------
+    >>> spans = SpanGenerator(max_tokens=2)(Passage("p", "He met the Queen of Spades."))
+    >>> spans.texts()
+    ['met', 'Queen', 'Queen of Spades', 'Spades']
+    """
+
     max_tokens: int = 10
     stop_words: str = "nltk"
+    tokenizer: str = "word"
 
-    def __call__(self, passage):
-        text = passage.text
-        tokens = _Tokens.of(passage, self.stop_words)
-        return None
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
+            raise UsageError(f"max_tokens must be an integer of at least 1, got {self.max_tokens!r}")
+        stop_words(self.stop_words)
+        get_tokenizer(self.tokenizer)
+
+    @property
+    def signature(self) -> str:
+        """All parameters: what generated these spans, for the reproducibility signature."""
+        stops = stop_list_signature(self.stop_words)
+        return f"spans(max_tokens={self.max_tokens},stop_words={stops},tokenizer={self.tokenizer})"
+
+    def __call__(self, passage: Passage) -> SpanCandidates:
+        """The spans of a passage, sorted by (start, end), none twice."""
+        tokens = _tokens_of(passage, self.tokenizer, stop_words(self.stop_words))
+        pairs = (_windows(tokens, self.max_tokens), _names(tokens), _names(tokens, links=_LINKS))
+        first, last = np.concatenate(pairs, axis=1)
+        spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
+        possessive = tokens.possessive[last]
+        bare = spans[:, possessive]
+        bare[1] -= len("'s")
+        spans = np.concatenate([spans, bare], axis=1)
+        _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
+        return SpanCandidates(passage.text, *spans[:, once].astype(np.int32))
+
+
+def oracle_recall(questions: Iterable[Question], generator: SpanGenerator) -> float:
+    """The share of questions that a perfect choice among the generated spans would answer, in 0..1.
+
+    A multi-span question counts when all its gold texts are among the texts of its passage's spans, a span
+    question when one is; texts are compared without blanks around them, and otherwise to the letter. NaN
+    without a question.
+
+    Raises
+    ------
+    DataError
+        A question's gold is hidden.
+    """
+    found = []
+    passage, texts = None, frozenset[str]()
+    for question in questions:
+        if question.gold is None:
+            raise DataError("the gold answer is hidden", where=f"question {question.id}")
+        if question.passage is not passage:
+            passage = question.passage
+            texts = frozenset(text.strip() for text in generator(passage).texts())
+        wanted = all if question.task is Task.MULTI_SPAN else any
+        found.append(wanted(str(gold).strip() in texts for gold in question.gold))
+    return sum(found) / len(found) if found else float("nan")
+
+
+class _Tokens(NamedTuple):
+    """A passage's tokens and what the generator asks of each: arrays of shape (n_tokens,)."""
+
+    words: list[str]  # in lower case
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    sentence: NDArray[np.int64]  # never falls
+    opens: NDArray[np.bool_]  # is the first of its sentence
+    edge: NDArray[np.bool_]  # can begin or end a span
+    capital: NDArray[np.bool_]
+    follows: NDArray[np.bool_]  # no punctuation that ends a name stands before it
+    possessive: NDArray[np.bool_]
+
+
+def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
+    text = passage.text
+    surface, offsets = get_tokenizer(tokenizer).tokenize(text), get_tokenizer(tokenizer).locate(text)
+    starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T.copy()
+    _take_signs_in(starts, ends, text)
+
+    sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
+    sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
+    inside = ends <= np.append(sentences[:, 1], -1)[sentence]  # index -1, before the first sentence: never
+    opens = np.diff(sentence, prepend=-2) > 0
+
+    words = [token.lower() for token in surface]
+    edge = [bool(_DIGIT.search(word)) or stops.isdisjoint((word, _CLITIC.sub("", word))) for word in words]
+    capital = [token != word for token, word in zip(surface, words, strict=True)]
+    breaks = np.array([mark.start() for mark in _NOT_IN_NAMES.finditer(text)], dtype=np.int64)
+    marked = np.searchsorted(breaks, starts) > np.searchsorted(breaks, np.append(0, ends[:-1])[: len(ends)])
+    return _Tokens(
+        words, starts, ends, sentence, opens,
+        edge=inside & np.array(edge, dtype=np.bool_),
+        capital=inside & np.array(capital, dtype=np.bool_),
+        follows=~opens & ~marked,
+        possessive=np.array([word.endswith("'s") for word in words], dtype=np.bool_),
+    )  # fmt: skip
+
+
+def _take_signs_in(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str) -> None:
+    """Widen tokens, in place, by the currency and per-cent signs that touch their digits."""
+    for sign in _SIGNS_OF_NUMBERS.finditer(text):
+        after = int(np.searchsorted(starts, sign.start()))
+        if after < len(starts) and starts[after] == sign.end():
+            starts[after] -= 1
+        elif after and ends[after - 1] == sign.start():
+            ends[after - 1] += 1
+
+
+def _windows(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
+    """First and last tokens, shape (2, n), of all windows within a sentence whose edges may be edges."""
+    index = np.arange(len(tokens.words))
+    sentence_end = np.searchsorted(tokens.sentence, tokens.sentence, side="right")
+    sizes = np.where(tokens.edge, np.minimum(max_tokens, sentence_end - index), 0)
+    first, last = np.repeat(index, sizes), ragged_indices(index, sizes)
+    return np.stack([first, last])[:, tokens.edge[last]]
+
+
+def _names(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray[np.int64]:
+    """First and last tokens, shape (2, n), of the longest runs of capitals with `links` inside."""
+    runs: list[list[int]] = []
+    open_run = False
+    for i, (word, capital, follows) in enumerate(
+        zip(tokens.words, tokens.capital.tolist(), tokens.follows.tolist(), strict=True)
+    ):
+        open_run = open_run and follows and (capital or word in links)
+        if capital and open_run:
+            runs[-1][1] = i
+        elif capital:
+            runs.append([i, i])
+            open_run = True
+    names = [run for run in runs if not tokens.opens[run[0]] or tokens.edge[run[0] : run[1] + 1].any()]
+    return np.array(names, dtype=np.int64).reshape(-1, 2).T

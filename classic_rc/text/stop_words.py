@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from classic_rc.errors import DataError, unknown_name
 
-__all__ = ["STOP_LISTS", "stop_words"]
+__all__ = ["STOP_LISTS", "stop_list_signature", "stop_words"]
 
 STOP_LISTS: dict[str, str] = {
     "none": "No word.",
@@ -64,6 +65,14 @@ def stop_words(name_or_path: str) -> frozenset[str]:
     if not any(mark in name_or_path for mark in "/\\."):
         raise unknown_name("stop list", name_or_path, STOP_LISTS)
     return _read(name_or_path)
+
+
+def stop_list_signature(name_or_path: str) -> str:
+    """A stop list's name; for a file its name and content (``mine.txt@1f2e3d4c``), wherever it lies."""
+    if name_or_path in STOP_LISTS:
+        return name_or_path
+    content = "\n".join(sorted(stop_words(name_or_path))).encode("utf-8")
+    return f"{Path(name_or_path).name}@{hashlib.sha256(content).hexdigest()[:8]}"
 
 
 def _read(path: str) -> frozenset[str]:

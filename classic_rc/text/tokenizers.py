@@ -26,6 +26,7 @@ class MCTestTokenizer(RegexTokenizer):
     pattern = re.compile(r"[^\s.,;:?]+")
 
     def prepare(self, text: str) -> str:
+        """The text with blanks for escapes."""
         return blank_mctest_escapes(text)
 
 

@@ -32,9 +32,11 @@ class TreebankTokenizer(Tokenizer):
         return treebank_rules()
 
     def tokenize(self, text: str) -> list[str]:
+        """The tokens of all sentences."""
         return [token for tokens, _ in self._sentences(text) for token in tokens]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
+        """Where each token stands, also the quotes that were rewritten."""
         prepared = self.prepare(text)
         return [
             place for tokens, (start, end) in self._sentences(text) for place in align(tokens, prepared, start, end)
@@ -48,7 +50,8 @@ class TreebankTokenizer(Tokenizer):
 class MCTestTreebankTokenizer(TreebankTokenizer):
     """The Treebank tokens of 2014, on text in which MCTest's literal ``\\newline`` and ``\\tab`` are blanks.
 
-    That year ``nltk.word_tokenize`` ran the rules that are ``TreebankWordTokenizer`` today.
+    So are line ends, which readers make of the escapes: there paragraphs did not end sentences. In that year
+    ``nltk.word_tokenize`` ran the rules that are ``TreebankWordTokenizer`` today.
     """
 
     name = "mcobzarenco"
@@ -56,9 +59,11 @@ class MCTestTreebankTokenizer(TreebankTokenizer):
     citation = "github.com/mcobzarenco/mctest (2014), which Sugawara et al. (AAAI 2017) ran."
 
     def prepare(self, text: str) -> str:
-        return blank_mctest_escapes(text)
+        """The text with blanks for escapes and line ends."""
+        return blank_mctest_escapes(text).replace("\n", " ")
 
     def rules(self) -> Any:
+        """The nltk tokenizer that holds the rules."""
         return treebank_rules_of_2014()
 
 

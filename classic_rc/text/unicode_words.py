@@ -40,11 +40,13 @@ class WordTokenizer(Tokenizer):
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
 
     def tokenize(self, text: str) -> list[str]:
+        """The words, normalised."""
         if text.isascii():  # the same words by a pattern that is twice as fast
             return _ASCII_WORD.findall(text)
         return self._pattern().findall(_normalize(text))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
+        """Where each word stands in the text as given, normalised or not."""
         # The pattern is closed under canonical equivalence: the words of the text as it stands are, normalised,
         # the words of the normalised text. So no map from normalised to original offsets is needed.
         pattern = _ASCII_WORD if text.isascii() else self._pattern()

@@ -1,0 +1,217 @@
+"""Rows of known schemas, as Hugging Face datasets hand them on, made rows of our own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from classic_rc.datasets.arc import keyed_gold
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.dream import gold_text
+from classic_rc.datasets.files import File
+from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.rows import questions_of
+from classic_rc.datasets.squad import UNANSWERABLE
+from classic_rc.questions import Question, Task
+
+__all__ = ["SCHEMAS", "HuggingFace", "Schema", "schema_of"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A row schema: the keys that tell it, and how its rows become ours.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    keys : frozenset of str
+        A row has all of them.
+    convert : callable
+        Takes all the rows and the reading, gives rows of our own schema.
+    """
+
+    name: str
+    keys: frozenset[str]
+    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]
+
+
+class HuggingFace(Reader):
+    """Files of rows as ``datasets`` exports them (JSON lines or a JSON list) of RACE, MultiRC, ReCoRD, SQuAD, …
+
+    For rows in memory see :func:`classic_rc.datasets.from_rows`, which knows the same schemas.
+    """
+
+    name: ClassVar[str] = "huggingface"
+    title: ClassVar[str] = "Hugging Face rows"
+    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA or DREAM."
+    citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
+    is_dataset: ClassVar[bool] = False
+
+    def recognises(self, file: File) -> bool:
+        first = next(file.records(), None) if file.head is not None else None
+        return first is not None and schema_of(first.value) is not None
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        rows = list(file.records())
+        schema = schema_of(rows[0].value) if rows else None
+        if schema is None:
+            keys = "; ".join(f"{s.name}: {', '.join(sorted(s.keys))}" for s in SCHEMAS)
+            raise rows[0].error("rows of no known schema", found=describe(rows[0].value), expected=keys)
+        return questions_of(schema.convert(rows, reading), reading)
+
+
+def schema_of(row: Any) -> Schema | None:
+    """The schema that a row is of; None where it is of none."""
+    if not isinstance(row, Mapping):
+        return None
+    return next((schema for schema in SCHEMAS if schema.keys <= row.keys() and _fits(schema, row)), None)
+
+
+def _fits(schema: Schema, row: Mapping[str, Any]) -> bool:
+    return all(isinstance(row[key], kind) for key, kind in _KINDS.get(schema.name, {}).items())
+
+
+def _row(node: Node, **roles: Any) -> Node:
+    return Node(roles, node.source, node.where)
+
+
+def _race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    asked: Counter[str] = Counter()
+    for node in rows:
+        passage = node.name("example_id").removesuffix(".txt")
+        options = node.texts("options")
+        level = passage.rstrip("0123456789")
+        yield _row(
+            node,
+            id=f"{passage}-{asked[passage]}",
+            passage=node.text("article"),
+            passage_id=passage,
+            question=node.text("question"),
+            candidates=options,
+            gold=_only(keyed_gold(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])),
+            task=Task.SINGLE_CHOICE.value,
+            meta={"level": level} if level else {},
+        )
+        asked[passage] += 1
+
+
+def _dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    asked: Counter[str] = Counter()
+    for node in rows:
+        passage = node.name("dialogue_id")
+        choices = node.texts("choice")
+        yield _row(
+            node,
+            id=f"{passage}-{asked[passage]}",
+            passage="\n".join(node.texts("dialogue")),
+            passage_id=passage,
+            question=node.text("question"),
+            candidates=choices,
+            gold=_only(gold_text(node, "answer", choices)),
+            task=Task.SINGLE_CHOICE.value,
+        )
+        asked[passage] += 1
+
+
+def _arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for node in rows:
+        choices = node.child("choices")
+        texts, labels = choices.texts("text"), choices.texts("label")
+        if len(texts) != len(labels):
+            raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
+        yield _row(
+            node,
+            id=node.name("id"),
+            passage="",
+            question=node.text("question" if node.has("question") else "question_stem"),
+            candidates=texts,
+            gold=_only(keyed_gold(node, "answerKey", labels)),
+            task=Task.SINGLE_CHOICE.value,
+        )
+
+
+def _squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for node in rows:
+        many = node.has("context_id")
+        answers = node.child("answers")
+        gold = list(answers.texts("text"))
+        if not gold:
+            reading.count(UNANSWERABLE)
+        starts = answers.integers("answer_start")
+        yield _row(
+            node,
+            id=node.name("id"),
+            passage=node.text("context"),
+            passage_id=node.name("context_id") if many else None,
+            question=node.text("question"),
+            gold=gold if many else list(dict.fromkeys(gold)) or [""],
+            task=(Task.MULTI_SPAN if many else Task.SPAN).value,
+            meta={"spans": tuple((start, start + len(text)) for start, text in zip(starts, gold, strict=False))},
+        )
+
+
+def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for node in rows:
+        idx = node.child("idx")
+        candidates: Any = node.texts("entities")
+        if node.has("entity_spans"):
+            spans = node.child("entity_spans")
+            columns = spans.texts("text"), spans.integers("start"), spans.integers("end")
+            candidates = [dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)]
+        yield _row(
+            node,
+            id=idx.name("query"),
+            passage=node.text("passage"),
+            passage_id=idx.name("passage"),
+            question=node.text("query"),
+            candidates=candidates,
+            gold=list(dict.fromkeys(node.texts("answers"))) or None,
+            task=Task.CLOZE.value,
+        )
+
+
+def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    """One row an answer becomes one row a question; a label of -1 is hidden."""
+    asked: dict[tuple[str, str], list[Node]] = {}
+    for node in rows:
+        idx = node.child("idx")
+        asked.setdefault((idx.name("paragraph"), idx.name("question")), []).append(node)
+    for (pid, qid), answers in asked.items():
+        labels = [answer.integer("label") for answer in answers]
+        first = answers[0]
+        for answer, label in zip(answers, labels, strict=True):
+            if label not in (-1, 0, 1) or (label == -1) != (labels[0] == -1):
+                raise answer.error("no such label", field="label", found=str(label), expected="0 or 1, or -1 for all")
+            if answer.text("question") != first.text("question"):
+                raise answer.error("another question than before", field="question", expected=f"that of {first.where}")
+        yield _row(
+            first,
+            id=f"{pid}=={qid}",
+            passage=first.text("paragraph"),
+            passage_id=pid,
+            question=first.text("question"),
+            candidates=[answer.text("answer") for answer in answers],
+            gold=None if labels[0] == -1 else [i for i, label in enumerate(labels) if label],
+            task=Task.MULTIPLE_ANSWER.value,
+            meta={"pid": pid, "qid": qid, "answer_idx": tuple(a.child("idx").name("answer") for a in answers)},
+        )
+
+
+def _only(gold: frozenset[int] | None) -> int | None:
+    return None if gold is None else next(iter(gold))
+
+
+SCHEMAS = (
+    Schema("RACE", frozenset({"article", "question", "options", "answer", "example_id"}), _race),
+    Schema("DREAM", frozenset({"dialogue_id", "dialogue", "question", "choice", "answer"}), _dream),
+    Schema("SuperGLUE MultiRC", frozenset({"paragraph", "question", "answer", "idx", "label"}), _multirc),
+    Schema("SuperGLUE ReCoRD", frozenset({"passage", "query", "entities", "answers", "idx"}), _record),
+    Schema("SQuAD or Quoref", frozenset({"id", "context", "question", "answers"}), _squad),
+    Schema("ARC", frozenset({"id", "question", "choices", "answerKey"}), _arc),
+    Schema("OpenBookQA", frozenset({"id", "question_stem", "choices", "answerKey"}), _arc),
+)
+"""The schemas known, the most telling first."""

@@ -1,0 +1,38 @@
+"""What the readers of one's own files share: rows in our schema, or in another with ``fields``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.files import File
+from classic_rc.datasets.nodes import Node
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.rows import questions_of
+from classic_rc.questions import Question
+
+__all__ = ["RowReader"]
+
+
+class RowReader(Reader):
+    """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
+
+    citation: ClassVar[str] = "classic_rc, its own format"
+    takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
+    is_dataset: ClassVar[bool] = False
+
+    @abstractmethod
+    def has_rows(self, file: File) -> bool:
+        """Whether a file has rows in this form, whatever their keys."""
+
+    @abstractmethod
+    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        """The rows of a file."""
+
+    def accepts(self, file: File, reading: Reading) -> bool:
+        return self.has_rows(file) if reading.options.fields else self.recognises(file)
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)

@@ -1,0 +1,147 @@
+"""Our own CSV and TSV, and any others by ``fields``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from classic_rc.datasets.fields import ROLES
+from classic_rc.datasets.files import File
+from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.strict_json import parse_json
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.row_reader import RowReader
+from classic_rc.datasets.rows import is_own_row
+from classic_rc.errors import DataError
+
+__all__ = ["Table"]
+
+_OWN = {role: role for role in ROLES}
+_JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
+_NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
+
+
+class Table(RowReader):
+    """A comma- or tab-separated table with a header, a row a question.
+
+    The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates stand in
+    columns ``candidate_0``, ``candidate_1``, … (the last ones empty where a question has fewer) or in one column
+    ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``; any other
+    text is the gold text itself (of digits alone in quotes: ``"1990"`` within the cell), and an empty cell is
+    hidden gold. ``sentences`` and ``meta`` are JSON. Columns of other names become meta. Fields that hold the
+    separator, quotes or line ends are quoted, with quotes doubled.
+    """
+
+    name: ClassVar[str] = "table"
+    title: ClassVar[str] = "CSV or TSV"
+    description: ClassVar[str] = "One's own table: passage, question, candidate_0, …, gold; or others with --fields."
+
+    def recognises(self, file: File) -> bool:
+        columns = header(file)
+        return is_own_row(dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns))
+
+    def has_rows(self, file: File) -> bool:
+        return len(header(file)) > 1
+
+    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        fields = reading.options.fields
+        columns = header(file)
+        if twice := next((column for column in columns if columns.count(column) > 1), None):
+            raise DataError("two columns have one name", source=file.name, where="line 1", found=repr(twice))
+        key, wide = _wide_columns(columns, fields, file)
+        for number, cells in _records(file):
+            if not cells:
+                file.blank_lines += 1
+                continue
+            node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
+            if len(cells) != len(columns):
+                raise node.error(
+                    "wrong number of columns", found=str(len(cells)), expected=f"{len(columns)}, as in the header"
+                )
+            yield _values(node, key, wide, fields or _OWN)
+
+
+def header(file: File) -> list[str]:
+    """The column names of a table; none where the file is JSON or XML."""
+    if file.text.lstrip()[0] in "{[<":
+        return []
+    return next((cells for _, cells in _records(file)), [])
+
+
+def _records(file: File) -> Iterator[tuple[int, list[str]]]:
+    """The lines at which a table's records begin, and their cells."""
+    text = file.text
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    limit = csv.field_size_limit(len(text) + 1)  # its default is shorter than some passages
+    start = 1
+    try:
+        for cells in records:
+            yield start, cells
+            start = records.line_num + 1
+    except csv.Error as error:
+        raise DataError(
+            f"not a table ({error})",
+            source=file.name,
+            where=f"line {start}",
+            hint="A field that begins with a quote ends with one, and has quotes doubled",
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: File) -> tuple[str, list[str]]:
+    """The columns that hold a candidate each, and what they are called together."""
+    if fields:
+        path = fields.get("candidates", "")
+        return path, [column.strip() for column in path.split("+")] if "+" in path else []
+    numbered = sorted((int(match[1]), column) for column in columns if (match := _NUMBERED.fullmatch(column)))
+    if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
+        raise DataError(
+            "candidate columns that do not count from 0",
+            source=file.name,
+            where="line 1",
+            found=", ".join(column for column in columns if column.startswith("candidate")),
+            expected="candidate_0, candidate_1, … or candidates",
+        )
+    return "candidates", [column for _, column in numbered]
+
+
+def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) -> Node:
+    """A row with its cells made what they say: lists, objects, numbers, or nothing."""
+    row: dict[str, Any] = dict(node.value)
+    own = fields is _OWN
+    for role in ("candidates", "sentences", "meta", "gold", "task", "id", "passage_id"):
+        column = fields.get(role)
+        if column not in row:
+            continue
+        cell = row[column]
+        if not cell.strip():
+            row[column] = None
+        elif role in ("candidates", "sentences", "meta") or (role == "gold" and not own and cell.startswith("[")):
+            row[column] = _json(node, column)
+        elif role == "gold" and own and _JSON_GOLD.fullmatch(cell):
+            with suppress(DataError):
+                row[column] = _json(node, column)
+    if wide:
+        texts = [node.text(column) for column in wide]
+        while texts and not texts[-1]:
+            texts.pop()
+        if "" in texts:
+            raise node.error("an empty candidate before others", field=wide[texts.index("")], expected="a text")
+        for column in wide if own else ():
+            del row[column]
+        row[key] = texts
+    return Node(row, node.source, node.where)
+
+
+def _json(node: Node, column: str) -> Any:
+    try:
+        return parse_json(node.value[column], node.source)
+    except DataError as error:
+        found = describe(node.value[column])
+        raise node.error(error.problem, field=column, found=found, expected="JSON, as [0, 2] or [\"a\", \"b\"]") from None

@@ -1,0 +1,190 @@
+"""A solver made ready for one dataset: fitted, and tuned on a split, out of fold, or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.prepare import fitted
+from classic_rc.evaluation.scoring import score_in_shards
+from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset, Question
+from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.encode import EncodedDataset, encode
+
+__all__ = ["CROSS_FITTED", "Encodings", "System"]
+
+CROSS_FITTED = "cv5"
+"""What stands for the tuning data of out-of-fold thresholds: five folds of whole passages."""
+
+
+class Encodings:
+    """The encodings of some questions, each made when it is first wanted and shared by all solvers.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    """
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        self._made: dict[Analyzer, tuple[EncodedDataset, float]] = {}
+
+    def under(self, analyzer: Analyzer) -> tuple[EncodedDataset, float]:
+        """The questions under an analyzer, and the seconds that took."""
+        if analyzer not in self._made:
+            start = time.perf_counter()
+            encoded = encode(self.questions, analyzer)
+            self._made[analyzer] = encoded, time.perf_counter() - start
+        return self._made[analyzer]
+
+
+class System:
+    """A configured solver, its fitted state, and where its decisions' constants come from.
+
+    Parameters
+    ----------
+    solver : Solver
+        With its decision written out (:func:`~classic_rc.evaluation.prepare.configured`).
+    dataset : Dataset
+        What it is to answer.
+    train : Dataset, optional
+    tune : Dataset, optional
+        What it is tuned on.
+    cross_fit : bool
+        Whether it is tuned out of fold on `dataset` instead.
+
+    Attributes
+    ----------
+    solver : Solver
+        Fitted, and tuned if there was something to tune on.
+    expected : bool
+        Whether its predictions stand for expectations over draws.
+    seconds : dict of str to float
+        Time spent so far on ``encode``, ``fit`` and ``score``.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        dataset: Dataset,
+        *,
+        train: Dataset | None = None,
+        tune: Dataset | None = None,
+        cross_fit: bool = False,
+    ) -> None:
+        self.dataset, self.train, self.tune = dataset, train, tune
+        self.cross_fit = cross_fit
+        self._configured = solver
+        self._folds: Sequence[Any] = ()
+        self.expected = False
+        if cross_fit and any(question.gold is None for question in dataset):
+            raise UsageError(
+                f"{dataset.name} hides its gold answers, so nothing can be tuned on it: "
+                "tune on another split (--tune DATA) or fix the threshold (--threshold T)"
+            )
+        start = time.perf_counter()
+        self.solver = fitted(solver, dataset, train)
+        if tune is not None:
+            self.solver.tune(tune)
+        self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
+
+    @staticmethod
+    def wants_tuning(solver: Solver, dataset: Dataset) -> bool:
+        """Whether a configured solver has constants that must be tuned before it can answer."""
+        assert dataset.task is not None
+        return solver.tunes_parameters or solver.decision_for(dataset.task).needs_fit
+
+    @property
+    def decision(self) -> Decision:
+        """The decision in force."""
+        assert self.dataset.task is not None
+        decision: Decision = getattr(self.solver, "decision_", None) or self.solver.decision_for(self.dataset.task)
+        return decision
+
+    @property
+    def tuned_here(self) -> bool:
+        """Whether it was tuned on the very content that it answers."""
+        return self.tune is not None and self.tune.fingerprint == self.dataset.fingerprint
+
+    def score(self, encodings: Encodings, jobs: int = 1) -> Scores:
+        """Score a part of the dataset."""
+        questions: Sequence[Question] = encodings.questions
+        if self.solver.analyzer is not None:
+            questions, seconds = encodings.under(get_analyzer(self.solver.analyzer))
+            self.seconds["encode"] += seconds
+        start = time.perf_counter()
+        scores = score_in_shards(self.solver, questions, jobs)
+        self.seconds["score"] += time.perf_counter() - start
+        return scores
+
+    def answer(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores | None]:
+        """Answer a part of the dataset (all of it, if constants are tuned out of fold).
+
+        Returns
+        -------
+        predictions : list of Prediction
+        scores : Scores or None
+            None where each fold has scores of its own.
+        """
+        questions = encodings.questions
+        if self.cross_fit and self.solver.tunes_parameters:
+            start = time.perf_counter()
+            predictions, self._folds = cross_fit_solver(
+                lambda: fitted(self._configured, self.dataset, self.train), questions
+            )
+            self.seconds["score"] += time.perf_counter() - start
+            return predictions, None
+        scores = self.score(encodings, jobs)
+        start = time.perf_counter()
+        if self.cross_fit:
+            predictions, self._folds = cross_fit_decision(self.decision, scores, questions)
+        else:
+            predictions = self.decision.decide(scores, questions)
+        self.seconds["score"] += time.perf_counter() - start
+        return predictions, scores
+
+    def expectation(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores | None]:
+        """As :meth:`answer`, but in closed form where the solver draws at random and has one."""
+        predictions = self.solver.expectation(encodings.questions)
+        if predictions is None:
+            return self.answer(encodings, jobs)
+        self.expected = True
+        return predictions, self.score(encodings, jobs)
+
+    def facts(self) -> dict[str, Any]:
+        """What a row says of its decisions, by the names of :class:`~classic_rc.evaluation.results.Row`."""
+        decision = self.decision
+        draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
+        seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
+        return {
+            "expected": self.expected,
+            "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
+            "seed": None if self.expected else seed,
+            "threshold": self._threshold(),
+            "tuned_on": CROSS_FITTED if self.cross_fit else self.tune.name if self.tune else None,
+            "tuned_here": self.tuned_here,
+            "trained_on": self._trained_on(),
+        }
+
+    def _threshold(self) -> float | list[float] | None:
+        decision = self.decision
+        if isinstance(decision, Threshold):
+            return float(decision.value)
+        if isinstance(decision, TunedThreshold):
+            folds = [fold.best_threshold_ for fold in self._folds if isinstance(fold, TunedThreshold)]
+            return folds or decision.best_threshold_
+        return None
+
+    def _trained_on(self) -> str | None:
+        if self.solver.learns_from == "nothing":
+            return None
+        names = [self.train.name] if self.train is not None else []
+        if self.solver.learns_from == "passages":
+            return "passages of " + " + ".join([*names, self.dataset.name])
+        return names[0]

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from classic_rc.errors import DataError
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Source, Task
+
+PASSAGE = Passage("p", "Ann met Bob.")
+
+
+def question(id="q", gold=frozenset({0}), task=Task.SINGLE_CHOICE, passage=PASSAGE, options=("a", "b")):
+    return Question(id, passage, "Who?", tuple(Candidate(o) for o in options), gold, task)
+
+
+def test_a_dataset_slices_filters_and_iterates():
+    data = Dataset([question(str(i)) for i in range(5)], "d", split="dev")
+    assert isinstance(data[1:3], Dataset)
+    assert [q.id for q in data[1:3]] == ["1", "2"]
+    assert data[1:3].split == "dev"
+    assert [q.id for q in data.filter(lambda q: q.id > "2")] == ["3", "4"]
+    assert data.by_id["4"] is data[4]
+    assert data.passages == (PASSAGE,)
+    assert data.task is Task.SINGLE_CHOICE
+    assert Dataset([]).task is None
+
+
+@pytest.mark.parametrize(
+    ("questions", "problem"),
+    [
+        ([question("a"), question("a")], "two questions have this id"),
+        ([question(gold=frozenset({2}))], "gold is not among the candidates"),
+        ([question("a"), question("b", task=Task.MULTIPLE_ANSWER)], "different tasks"),
+    ],
+)
+def test_a_contradictory_dataset_is_refused(questions, problem):
+    with pytest.raises(DataError, match=problem):
+        Dataset(questions, "d")
+
+
+def test_no_right_answer_is_legal_where_several_may_be():
+    assert len(Dataset([question(gold=frozenset(), task=Task.MULTIPLE_ANSWER)])) == 1
+
+
+def test_the_fingerprint_is_of_the_content_alone():
+    one = Dataset([question()], "one", split="dev", sources=(Source("a", "1"),))
+    other = Dataset([question()], "other")
+    assert one.fingerprint == other.fingerprint
+    changed = [
+        question(id="r"),
+        question(gold=frozenset({1})),
+        question(gold=None),
+        question(options=("a", "c")),
+        question(options=("ab", "")),
+        question(passage=Passage("p", "Ann met Eve.")),
+    ]
+    fingerprints = {Dataset([q]).fingerprint for q in changed}
+    assert len(fingerprints) == len(changed)
+    assert one.fingerprint not in fingerprints
+
+
+def test_generated_spans_are_made_when_looked_at_and_shared_by_a_passage():
+    calls = []
+
+    def generator(passage):
+        calls.append(passage.id)
+        return [Candidate(passage.text[:3], 0, 3)]
+
+    spans = [question(str(i), gold=("Ann",), task=Task.SPAN, options=()) for i in range(2)]
+    data = Dataset(spans).with_candidates(generator, "k=1")
+    assert calls == []
+    assert data[0].candidates is data[1].candidates
+    assert [c.text for c in data[0].candidates] == ["Ann"]
+    assert len(data[1].candidates) == 1
+    assert calls == ["p", "p"]
+    assert data.fingerprint == Dataset(spans).fingerprint
+    assert data.span_generator == "k=1"
+
+
+def test_everything_pickles():
+    data = Dataset([question()], "d")
+    copy = pickle.loads(pickle.dumps(data))
+    assert copy.fingerprint == data.fingerprint
+    error = pickle.loads(pickle.dumps(DataError("bad", source="f", where="line 1", hint="Mend it")))
+    assert str(error) == "f, line 1: bad. Mend it"
