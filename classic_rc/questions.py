@@ -69,7 +69,7 @@ class Passage:
     id: str
     text: str
     sentences: tuple[tuple[int, int], ...] | None = None
-    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -116,7 +116,7 @@ class Question:
     candidates: Sequence[Candidate]
     gold: Gold
     task: Task
-    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

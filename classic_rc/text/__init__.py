@@ -1,0 +1,34 @@
+"""Text: tokenizers, stop lists and stemmers as named analyzers; sentences, spans, and the way to token ids.
+
+A function that bears its module's name is imported from there: ``classic_rc.text.encode.encode``,
+``classic_rc.text.stop_words.stop_words``.
+"""
+
+from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
+from classic_rc.text.base import Tokenizer
+from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.sentences import passage_sentences, split_sentences
+from classic_rc.text.spans import SpanCandidates, SpanGenerator, oracle_recall
+from classic_rc.text.stemmers import STEMMERS, stemmer
+from classic_rc.text.stop_words import STOP_LISTS
+from classic_rc.text.tokenizers import TOKENIZERS, get_tokenizer
+from classic_rc.text.unicode_words import unspaced_share
+
+__all__ = [
+    "ANALYZERS",
+    "STEMMERS",
+    "STOP_LISTS",
+    "TOKENIZERS",
+    "Analyzer",
+    "EncodedDataset",
+    "SpanCandidates",
+    "SpanGenerator",
+    "Tokenizer",
+    "get_analyzer",
+    "get_tokenizer",
+    "oracle_recall",
+    "passage_sentences",
+    "split_sentences",
+    "stemmer",
+    "unspaced_share",
+]

@@ -142,7 +142,9 @@ NAME_PARTS = word_table(
     " Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun al"
 )
 """The rest of a name may follow, or a new sentence; only a word of STARTERS tells."""
-LETTERS_OF = word_table("a an the plan vitamin grade type letter class group team section part option hepatitis size")
+LETTERS_OF = word_table(
+    "a an the plan vitamin grade type letter class group team section part option hepatitis size"
+)
 """A single letter after these is a letter, not an initial."""
 STARTERS = word_table(
     "a an the this that these those he she it they we you i his her its their our my your there here what when"

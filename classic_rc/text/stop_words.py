@@ -13,11 +13,11 @@ __all__ = ["STOP_LISTS", "stop_list_signature", "stop_words"]
 
 STOP_LISTS: dict[str, str] = {
     "none": "No word.",
-    "smart": "The 570 words of the SMART system (Salton 1971; its file has 571 lines, 'would' twice).",
-    "mctest": "MCTest's authors' list: SMART and eleven marks of punctuation and brackets.",
+    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' stands twice).",
+    "mctest": "MCTest's authors' list: SMART, ten marks of punctuation and brackets, and 's.",
     "mcobzarenco": "What Sugawara et al. (AAAI 2017) ran: MCTest's list and four more quotes and marks.",
-    "lucene": "Lucene's 33 English words (StopAnalyzer, Lucene 1.9 to 7; Elasticsearch's _english_).",
-    "nltk": "nltk's 179 English words, as from 2017 to 2024; DREAM's sliding window used it.",
+    "lucene": "Lucene's 33 English words (EnglishAnalyzer; Elasticsearch's _english_).",
+    "nltk": "nltk's 179 English words, its list until 2024, with which DREAM's sliding window was run.",
     "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
 }
 """Each named list in a sentence."""

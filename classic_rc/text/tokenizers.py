@@ -35,7 +35,7 @@ class WhitespaceTokenizer(RegexTokenizer):
 
     name = "whitespace"
     description = "What stands between blanks, punctuation attached."
-    citation = "No one's."
+    citation = "Python's str.split."
     pattern = re.compile(r"\S+")
 
 

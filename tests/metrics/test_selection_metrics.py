@@ -89,7 +89,6 @@ def test_the_metrics_follow_their_definitions(ask, triples):
 
 @given(selections())
 def test_superglue_f1_m_is_scikit_learns_macro_f1_whatever_zero_division_is(ask, triples):
-
     for n, gold, selected in triples:
         if n:
             value = get_metric("superglue_f1_m")([ask(Task.MULTIPLE_ANSWER, gold, n)], [select(*selected)])

@@ -1,0 +1,263 @@
+"""What holds of every format: registry, recognition, round trips, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import (
+    FORMATS,
+    default_format,
+    get_format,
+    read_predictions,
+    read_scores,
+    write_predictions,
+)
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset, Task
+
+DECISIONS = [
+    ("mctest-answers", "single-choice"),
+    ("multirc", "multiple-answer"),
+    ("superglue", "superglue"),
+    ("superglue", "cloze"),
+    ("record", "cloze"),
+    ("squad", "span"),
+    ("squad", "multi-span"),
+    *(("jsonl", shape) for shape in ("single-choice", "multiple-answer", "cloze", "span", "multi-span")),
+]
+SCORES = [
+    ("mctest-scores", "single-choice"),
+    ("multirc", "multiple-answer"),
+    ("jsonl", "single-choice"),
+    ("jsonl", "cloze"),
+]
+SKIPPING = {"record", "squad", "jsonl"}
+"""Formats that can leave a question without an answer."""
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+def answers(question, format):
+    """A strategy for one answer to a question, or none where the format can say so."""
+    n = len(question.candidates)
+    if question.task is Task.MULTIPLE_ANSWER:
+        return st.tuples(st.frozensets(st.integers(0, n - 1)))
+    if question.task is Task.SINGLE_CHOICE:
+        one = st.tuples(st.integers(0, n - 1).map(lambda i: frozenset({i})))
+    elif question.task is Task.MULTI_SPAN:
+        one = st.tuples(st.lists(texts, min_size=1, max_size=3).map(tuple))
+    elif question.task is Task.CLOZE:
+        one = st.tuples(st.sampled_from([(c.text,) for c in question.candidates]))
+    else:
+        one = st.tuples(st.tuples(texts))
+    return one | st.just(()) if format in SKIPPING else one
+
+
+def finite_scores(dataset, numbers):
+    return st.tuples(
+        *(st.lists(numbers, min_size=len(q.candidates), max_size=len(q.candidates)) for q in dataset)
+    ).map(Scores.from_lists)
+
+
+def facts(predictions):
+    return [(p.question_id, p.answers, p.weights, p.n_tied, p.n_candidates) for p in predictions]
+
+
+@pytest.mark.parametrize(("format", "shape"), DECISIONS)
+@given(data=st.data())
+def test_decisions_survive_a_round_trip(made, format, shape, data):
+    dataset, layout = made[shape], get_format(format)
+    drawn = [data.draw(answers(question, format)) for question in dataset]
+    predictions = [
+        Prediction(q.id, answer, n_candidates=len(q.candidates)) for q, answer in zip(dataset, drawn, strict=True)
+    ]
+    text = layout.write(dataset, predictions=predictions)
+    assert layout.recognises(text)
+    assert facts(layout.read(text, dataset, source="a")) == facts(predictions)
+    assert text.endswith("\n")
+    assert "\r" not in text
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(("format", "shape"), SCORES)
+@given(data=st.data())
+def test_scores_survive_a_round_trip(made, format, shape, data):
+    dataset, layout = made[shape], get_format(format)
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    if format == "mctest-scores":
+        numbers = st.integers(-(10**9), 10**9).map(lambda i: i / 100_000)
+    scores = data.draw(finite_scores(dataset, numbers))
+    text = layout.write(dataset, scores)
+    assert layout.recognises(text)
+    if set(scores.values.tolist()) <= {0.0, 1.0} and format == "multirc":
+        return  # holds decisions, by the rule of that format
+    read = layout.read(text, dataset, source="a")
+    assert read.values.tolist() == scores.values.tolist()
+    assert read.offsets.tolist() == scores.offsets.tolist()
+    assert layout.read_scores(text, dataset, source="a").values.tolist() == scores.values.tolist()
+
+
+@pytest.mark.parametrize(("format", "shape"), DECISIONS)
+def test_a_file_holds_the_first_of_a_tie(made, format, shape):
+    dataset, layout = made[shape], get_format(format)
+    choices = dataset.task.has_choices
+    tie = (frozenset({0}), frozenset()) if choices else (("Wren",), ("Tam",))
+    tied = [Prediction(q.id, tie, (0.5, 0.5), n_tied=2) for q in dataset]
+    first = [Prediction(q.id, tie[:1]) for q in dataset]
+    assert layout.write(dataset, predictions=tied) == layout.write(dataset, predictions=first)
+
+
+@pytest.mark.parametrize(("format", "shape"), [pair for pair in DECISIONS if pair[0] not in SKIPPING])
+def test_a_question_without_an_answer_is_named(made, format, shape):
+    dataset = made[shape]
+    answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
+    predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]] + [Prediction(dataset[-1].id, ())]
+    with pytest.raises(UsageError, match=rf"question {dataset[-1].id} has no answer.*--ties first"):
+        get_format(format).write(dataset, predictions=predictions)
+
+
+def test_an_expectation_cannot_be_written(made):
+    dataset = made["multiple-answer"]
+    predictions = [Prediction(q.id, (), selection_probability=0.5) for q in dataset]
+    for format in ("multirc", "jsonl"):
+        with pytest.raises(UsageError, match="in expectation"):
+            get_format(format).write(dataset, predictions=predictions)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_refuses_tasks_that_it_cannot_hold(made, format):
+    layout = get_format(format)
+    assert layout.description
+    assert layout.citation
+    assert layout.holds <= {"scores", "decisions"}
+    for dataset in made.values():
+        if dataset.task not in layout.tasks:
+            with pytest.raises(UsageError, match=f"the format {format} holds answers to"):
+                layout.write(dataset, predictions=[Prediction(q.id, ()) for q in dataset])
+            with pytest.raises(UsageError, match=f"these are {dataset.task}"):
+                layout.read("", dataset, source="a")
+
+
+def test_what_a_format_needs_has_to_be_given(made):
+    with pytest.raises(UsageError, match="mctest-scores holds scores, and there are none"):
+        get_format("mctest-scores").write(made["single-choice"], predictions=[])
+    with pytest.raises(UsageError, match="jsonl holds decisions or scores, and there are none"):
+        get_format("jsonl").write(made["cloze"])
+    with pytest.raises(UsageError, match="3 questions need as many decisions, got 1"):
+        get_format("record").write(made["cloze"], predictions=[Prediction("17", (("Tam",),))])
+
+
+def test_scores_that_do_not_fit_or_are_infinite_are_refused(made):
+    dataset = made["multiple-answer"]
+    with pytest.raises(UsageError, match=r"news/one.txt==1 has 2 candidates, 3 scores"):
+        get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, 2, 3], [1]]))
+    with pytest.raises(UsageError, match="news/one.txt==1 has an infinite score"):
+        get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, -np.inf], [1]]))
+
+
+def test_unknown_formats_are_met_with_the_nearest():
+    with pytest.raises(UsageError, match="did you mean 'mctest-scores'"):
+        get_format("mctest-score")
+
+
+@pytest.mark.parametrize(
+    ("task", "reader", "name"),
+    [
+        (Task.SINGLE_CHOICE, "mctest", "mctest-scores"),
+        (Task.SINGLE_CHOICE, "race", "jsonl"),
+        (Task.MULTIPLE_ANSWER, "multirc", "multirc"),
+        (Task.MULTIPLE_ANSWER, "superglue", "superglue"),
+        (Task.CLOZE, "record", "record"),
+        (Task.MULTI_SPAN, "quoref", "squad"),
+        (Task.SPAN, "squad", "squad"),
+        (Task.SPAN, None, "jsonl"),
+        (Task.SPAN, "mctest", "jsonl"),
+    ],
+)
+def test_the_default_format_is_the_official_one_of_the_reader(task, reader, name):
+    assert default_format(task, reader).name == name
+
+
+@pytest.mark.parametrize(("format", "shape"), sorted({*DECISIONS, *SCORES}))
+def test_files_are_recognised_from_their_content(made, tmp_path, format, shape):
+    dataset, layout = made[shape], get_format(format)
+    answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
+    decisions = [Prediction(q.id, (answer,)) for q in dataset] if "decisions" in layout.holds else None
+    rows = [[0.25] * len(q.candidates) for q in dataset]
+    scores = Scores.from_lists(rows) if decisions is None else None
+    path = tmp_path / "answers"
+    write_predictions(path, dataset, scores, decisions, format)
+    content = read_predictions(path, dataset)
+    if decisions is None:
+        assert content.values.tolist() == scores.values.tolist()
+    else:
+        assert [p.answers for p in content] == [(answer,)] * len(dataset)
+    assert type(read_predictions(path, dataset, format)) is type(content)
+
+
+def test_files_are_written_in_the_official_format_with_plain_line_ends(made, tmp_path):
+    path = tmp_path / "spans.json"
+    write_predictions(path, made["multi-span"], predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)])
+    assert path.read_bytes() == b'{\n"s0": ["In\\u00eas"],\n"s1": ["In\\u00eas"],\n"s2": ["In\\u00eas"]\n}\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks_and_foreign_line_ends_are_read(made, tmp_path, encoding):
+    path = tmp_path / "answers"
+    path.write_bytes("A\tB\tC\tD\r\nD\tC\tB\tA\r\n".encode(encoding))
+    letters = [next(iter(p.answers[0])) for p in read_predictions(path, made["single-choice"])]
+    assert letters == [0, 1, 2, 3, 3, 2, 1, 0]
+
+
+def test_other_bytes_missing_files_and_unknown_content_are_one_error(made, tmp_path):
+    path = tmp_path / "answers"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_predictions(path, made["cloze"])
+    path.write_bytes(b'{"17": "Caf\xe9"}')
+    with pytest.raises(DataError, match="byte offset 11"):
+        read_predictions(path, made["cloze"])
+    path.write_bytes(b"yes, maybe")
+    with pytest.raises(DataError, match="no format of predictions is recognised: found 'yes, maybe'"):
+        read_predictions(path, made["cloze"])
+    path.write_bytes(b"\n")
+    with pytest.raises(DataError, match="found an empty file"):
+        read_predictions(path, made["cloze"])
+
+
+def test_a_file_for_another_task_says_so(made, tmp_path):
+    path = tmp_path / "answers"
+    path.write_text('[{"pid": "a", "qid": "0", "scores": [1]}]', encoding="utf-8")
+    with pytest.raises(UsageError, match="multirc holds answers to multiple-answer questions, and these are cloze"):
+        read_predictions(path, made["cloze"])
+
+
+def test_a_place_that_cannot_be_written_is_one_error(made, tmp_path):
+    with pytest.raises(UsageError, match="cannot write"):
+        write_predictions(tmp_path / "no" / "a", made["cloze"], predictions=[Prediction("17", ())] * 3)
+
+
+def test_questions_left_out_are_counted(made, tmp_path):
+    path = tmp_path / "answers"
+    path.write_text('{"18": "Tam"}', encoding="utf-8")
+    notes: list[str] = []
+    predictions = read_predictions(path, made["cloze"], notes=notes)
+    assert [p.answers for p in predictions] == [(), (("Tam",),), ()]
+    assert notes == [f"{path}: 2 of 3 questions have no answer and score 0"]
+
+
+def test_scores_are_not_made_from_decisions(made, tmp_path):
+    path = tmp_path / "answers"
+    path.write_text("A\tB\tC\tD\nD\tC\tB\tA\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="holds decisions, not scores"):
+        read_scores(path, made["single-choice"])
+
+
+def test_an_empty_dataset_has_empty_files():
+    nothing = Dataset([])
+    for layout in FORMATS.values():
+        text = layout.write(nothing, Scores.from_lists([]), [])
+        assert len(layout.read(text, nothing, source="a")) == 0

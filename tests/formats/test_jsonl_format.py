@@ -1,0 +1,158 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import get_format, read_scores
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Candidate, Dataset
+
+jsonl = get_format("jsonl")
+
+
+def rows(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def cloze(made):
+    """One query about four mentions, the first and the third of which have one text."""
+    return made["cloze"][:1]
+
+
+@pytest.fixture
+def both(cloze):
+    """The rows of scores and a decision."""
+    scores = Scores(np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), np.array([True, False, True, True]))
+    return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
+
+
+def test_a_row_a_candidate(both):
+    assert both == [
+        {"question_id": "17", "candidate": 0, "text": "Tam", "score": 0.5, "evidence": True, "selected": True},
+        {"question_id": "17", "candidate": 1, "text": "Wren", "score": -1.0, "evidence": False, "selected": False},
+        {"question_id": "17", "candidate": 2, "text": "Tam", "score": 0.25, "evidence": True, "selected": False},
+        {"question_id": "17", "candidate": 3, "text": "Wren", "score": 3.0, "evidence": True, "selected": False},
+    ]
+
+
+def test_a_file_of_both_gives_decisions_and_on_demand_scores(cloze, both, tmp_path):
+    text = lines(reversed(both))
+    (prediction,) = jsonl.read(text, cloze, source="a")
+    assert (prediction.answers, prediction.n_candidates) == ((("Tam",),), 4)
+    path = tmp_path / "answers.jsonl"
+    path.write_text(text, encoding="utf-8")
+    scores = read_scores(path, cloze)
+    assert scores.values.tolist() == [0.5, -1, 0.25, 3]
+    assert scores.evidence.tolist() == [True, False, True, True]
+
+
+def test_text_and_evidence_may_be_left_out(cloze):
+    scores = jsonl.read(lines({"question_id": 17, "candidate": i, "score": i} for i in range(4)), cloze, source="a")
+    assert (scores.values.tolist(), scores.evidence.all()) == ([0, 1, 2, 3], True)
+
+
+def test_either_of_two_candidates_with_one_text_may_be_selected(cloze, both):
+    for selected in ({2}, {0, 2}):
+        text = lines(row | {"selected": i in selected} for i, row in enumerate(both))
+        assert jsonl.read(text, cloze, source="a")[0].answers == (("Tam",),)
+
+
+def test_an_answer_that_no_candidate_is_cannot_be_written(cloze):
+    with pytest.raises(UsageError, match="question 17 is answered 'Ines', which none of its candidates is"):
+        jsonl.write(cloze, predictions=[Prediction("17", (("Ines",),))])
+
+
+def change(index, **fields):
+    def apply(rows):
+        rows[index] = {k: v for k, v in (rows[index] | fields).items() if v is not ...}
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("apply", "message"),
+    [
+        (lambda rows: rows.pop(), "1 of 4 entries are missing: found none for question_id '17', candidate 3"),
+        (lambda rows: rows.append(rows[1]), "line 5: answered twice: found question_id '17', candidate 1"),
+        (change(1, candidate=4), "line 2: nothing of this name is asked: found question_id '17', candidate 4"),
+        (change(1, question_id="x"), "line 2: nothing of this name is asked: found question_id 'x'"),
+        (change(1, candidate="1"), "line 2, field 'candidate': wrong type: found '1', expected a whole number"),
+        (change(1, text="Ines"), "line 2, field 'text': the candidate is another one here: found 'Ines'"),
+        (change(1, selected=...), "line 2, field 'selected': missing"),
+        (change(1, selected=1), "line 2, field 'selected': wrong type: found the number 1, expected true or false"),
+        (change(1, selected=True), "line 2, field 'selected': more than one answer is selected"),
+    ],
+)
+def test_malformed_decisions_are_one_error_with_its_place(cloze, both, apply, message):
+    apply(both)
+    with pytest.raises(DataError) as caught:
+        jsonl.read(lines(both), cloze, source="answers.jsonl")
+    assert f"answers.jsonl, {message}" in str(caught.value) or f"answers.jsonl: {message}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("apply", "message"),
+    [
+        (change(2, score=...), "line 3, field 'score': missing"),
+        (change(2, score="1"), "line 3, field 'score': not a score: found '1', expected a finite number"),
+        (change(2, score=True), "line 3, field 'score': not a score: found true"),
+        (change(2, evidence=0), "line 3, field 'evidence': wrong type: found the number 0, expected true or false"),
+        (change(2, score=float("inf")), "line 3, $.score: not a JSON value: found Infinity"),
+    ],
+)
+def test_malformed_scores_are_one_error_with_its_place(cloze, both, apply, message):
+    apply(both)
+    with pytest.raises(DataError) as caught:
+        jsonl.read_scores(lines(both), cloze, source="a")
+    assert message in str(caught.value)
+
+
+def test_rows_of_nothing_are_an_error(cloze):
+    text = lines({"question_id": "17", "candidate": i} for i in range(4))
+    with pytest.raises(DataError, match="line 1, field 'score': missing"):
+        jsonl.read(text, cloze, source="a")
+
+
+def test_span_decisions_need_no_candidates(made):
+    dataset = made["multi-span"]
+    predictions = [Prediction("s0", (("Tam", "Ines"),)), Prediction("s1", ()), Prediction("s2", (("Ines",),))]
+    text = jsonl.write(dataset, predictions=predictions)
+    assert rows(text) == [
+        {"question_id": "s0", "text": "Tam", "selected": True},
+        {"question_id": "s0", "text": "Ines", "selected": True},
+        {"question_id": "s1", "selected": False},
+        {"question_id": "s2", "text": "Ines", "selected": True},
+    ]
+    with pytest.raises(DataError, match="1 of 3 questions have no row: found none for 's2'"):
+        jsonl.read(lines(rows(text)[:-1]), dataset, source="a")
+    with pytest.raises(DataError, match="line 1, field 'question_id': no such question: found 's9'"):
+        jsonl.read(text.replace("s0", "s9"), dataset, source="a")
+
+
+def test_span_scores_need_the_spans(made):
+    dataset = made["span"]
+    spans = Dataset([replace(q, candidates=(Candidate("Ines"), Candidate("Tam"))) for q in dataset])
+    scores = Scores.from_lists([[1, 2], [3, 4], [5, 6]])
+    predictions = [Prediction(q.id, (("Tam",),), n_candidates=2) for q in spans]
+    text = jsonl.write(spans, scores, predictions)
+    assert jsonl.read_scores(text, spans, source="a").values.tolist() == [1, 2, 3, 4, 5, 6]
+    assert [p.answers for p in jsonl.read(text, dataset, source="a")] == [(("Tam",),)] * 3
+    with pytest.raises(UsageError, match="a holds scores of spans: generate the spans"):
+        jsonl.read_scores(text, dataset, source="a")
+
+
+def test_one_choice_is_one_candidate(made):
+    text = lines(
+        {"question_id": q.id, "candidate": i, "selected": q.id == "m.0.0" and i > 1}
+        for q in made["single-choice"]
+        for i in range(4)
+    )
+    with pytest.raises(DataError, match=r"line 4, field 'selected': more than one answer is selected: found 2 for"):
+        jsonl.read(text, made["single-choice"], source="a")

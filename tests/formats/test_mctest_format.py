@@ -1,0 +1,144 @@
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import get_format, read_predictions
+from classic_rc.metrics import get_metric
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset
+
+scores_format, answers_format = get_format("mctest-scores"), get_format("mctest-answers")
+
+ROW = "1, 2, 3, 4"
+STORY = "\t".join([ROW] * 4)
+
+SETS = ["mc160.dev", "mc160.train", "mc500.dev", "mc500.train"]
+SYSTEMS = ["Baseline_SW", "Baseline_SW_D", "BaselineInPaper_SW_D", "RTE", "RTE_Plus_BaselineSW_D"]
+
+
+@pytest.mark.parametrize(
+    ("score", "printed"),
+    [
+        (1.203, "1.203"),
+        (1.66, "1.66"),
+        (2.0, "2"),
+        (0.0, "0"),
+        (-0.000001, "0"),
+        (-8.0383449, "-8.03834"),
+        (0.0001, "0.0001"),
+        (0.00002, "2E-05"),
+        (12345.678901, "12345.6789"),
+    ],
+)
+def test_numbers_are_printed_as_the_authors_do(made, score, printed):
+    scores = Scores.from_lists([[score, 1, 2, 3]] * 8)
+    text = scores_format.write(made["single-choice"], scores)
+    row = f"{printed}, 1, 2, 3"
+    assert text == ("\t".join([row] * 4) + "\n") * 2
+
+
+@pytest.mark.parametrize(
+    "text", [f"{STORY}\n{STORY}", f"{STORY}\t\r\n{STORY}\t\r\n".replace("\r", ""), f"{STORY}\n{STORY}\n\n"]
+)
+def test_loose_ends_are_read(made, text):
+    assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[7].tolist() == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (STORY, "answers.txt: a line for each story is needed: found 1 lines, expected 2"),
+        ("", "found 0 lines, expected 2"),
+        (f"{STORY}\n\n{STORY}", "found 3 lines, expected 2"),
+        (f"{STORY}\n{ROW}\t{ROW}", "answers.txt, line 2: a cell for each question is needed: found 2 tab"),
+        (
+            f"{STORY}\n{STORY}".replace("4\n", "\n"),
+            "line 1, question 4: a score for each option is needed: found 4",
+        ),
+        (
+            f"{STORY}\n" + STORY.replace("3, ", "", 1),
+            "line 2, question 1: a score for each option is needed: found 3",
+        ),
+        (f"{STORY}\n" + STORY.replace("3", "NaN", 1), "line 2, question 1, option 3: not a score: found 'NaN'"),
+        (
+            f"{STORY}\n" + STORY.replace("3", "inf", 1),
+            "option 3: not a score: found 'inf', expected a finite number",
+        ),
+        (f"{STORY}\n" + STORY.replace("3", "1e999", 1), "option 3: not a score: found '1e999'"),
+        (f"{STORY}\n" + STORY.replace("3", "1_0", 1), "option 3: not a score: found '1_0'"),
+    ],
+)
+def test_malformed_scores_are_one_error_with_its_place(fails, text, message):
+    found = fails(DataError, "mctest-scores", "single-choice", text)
+    if "question 4" in message:  # an emptied number, where the others stand
+        message = "line 1, question 4, option 4: not a score: found ''"
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A\tB\tC\tD\nA\tB\tC\tE\n", "line 2, question 4: not an option: found 'E', expected A, B, C, D"),
+        ("A\tB\tC\tD\nA\tb\tC\tD\n", "line 2, question 2: not an option: found 'b'"),
+        ("A\tB\tC\tD\n", "a line for each story is needed"),
+    ],
+)
+def test_malformed_letters_are_one_error_with_its_place(fails, text, message):
+    assert message in fails(DataError, "mctest-answers", "single-choice", text)
+
+
+def test_letters_stand_in_the_order_of_the_dataset(made):
+    chosen = [Prediction(q.id, (frozenset({i % 4}),)) for i, q in enumerate(made["single-choice"])]
+    assert answers_format.write(made["single-choice"], predictions=chosen) == "A\tB\tC\tD\n" * 2
+
+
+@pytest.mark.parametrize("layout", [scores_format, answers_format])
+def test_another_shape_than_mctests_is_refused(made, layout):
+    short = made["single-choice"][:7]
+    mixed = Dataset([made["single-choice"][i] for i in (0, 4, 1, 5, 2, 6, 3, 7)])
+    for dataset, n in ((short, 3), (mixed, 1)):
+        with pytest.raises(UsageError, match=f"needs 4 questions a passage.* has {n}"):
+            layout.read("A", dataset, source="a")
+        predictions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
+        with pytest.raises(UsageError, match=f"has {n}: choose another, such as jsonl"):
+            layout.write(dataset, Scores.from_lists([[1, 2, 3, 4]] * len(dataset)), predictions)
+
+
+@pytest.mark.parametrize("split", SETS)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_released_scores_are_read_and_written_again(shared_data, tmp_path, system, split):
+    dataset = load(shared_data / "mctest" / f"{split}.tsv")
+    file = shared_data / "mctest" / "scores" / system / f"{split}.scores"
+    scores = read_predictions(file, dataset)
+    assert len(scores.values) == 4 * len(dataset)
+    text = scores_format.write(dataset, scores)
+    again = scores_format.read(text, dataset, source="a")
+    if system == "RTE_Plus_BaselineSW_D":  # seven decimals, and no blank after the commas
+        assert again.values == pytest.approx(scores.values, abs=0.5e-5 + 1e-12)
+    else:
+        assert text.encode() == file.read_bytes().replace(b"\r\n", b"\n")
+        assert again.values.tolist() == scores.values.tolist()
+
+
+@pytest.mark.parametrize("split", SETS)
+def test_scores_of_smith_et_al_are_read(shared_data, split):
+    dataset = load(shared_data / "mctest" / f"{split}.tsv")
+    for kind in ("rte", "norte"):
+        file = shared_data / "mctest" / "smith2015" / f"{split}.{kind}.scores"
+        assert len(read_predictions(file, dataset).values) == 4 * len(dataset)
+
+
+@pytest.mark.parametrize("split", SETS)
+def test_released_answers_are_gold_byte_for_byte(shared_data, split):
+    dataset = load(shared_data / "mctest" / f"{split}.tsv")
+    file = shared_data / "mctest" / f"{split}.ans"
+    predictions = read_predictions(file, dataset)
+    assert get_metric("accuracy")(dataset, predictions) == 1
+    assert answers_format.write(dataset, predictions=predictions).encode() == file.read_bytes().replace(
+        b"\r\n", b"\n"
+    )

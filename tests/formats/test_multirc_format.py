@@ -1,0 +1,119 @@
+import json
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import get_format, read_predictions
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset
+
+multirc = get_format("multirc")
+
+ENTRIES = [
+    {"pid": "news/two.txt", "qid": 0, "scores": [1]},
+    {"pid": "news/one.txt", "qid": "1", "scores": [0, 1.0]},
+    {"pid": "news/one.txt", "qid": "0", "scores": [1, 0, 1]},
+]
+
+
+def changed(index, **fields):
+    return json.dumps([entry | fields if i == index else entry for i, entry in enumerate(ENTRIES)])
+
+
+def test_nothing_but_zeros_and_ones_are_decisions_matched_by_id(made):
+    predictions = multirc.read(json.dumps(ENTRIES), made["multiple-answer"], source="a")
+    assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset({1}),), (frozenset({0}),)]
+    assert [p.n_candidates for p in predictions] == [3, 2, 1]
+
+
+def test_any_other_number_makes_them_scores(made):
+    scores = multirc.read(changed(0, scores=[0.5]), made["multiple-answer"], source="a")
+    assert [row.tolist() for row in scores] == [[1, 0, 1], [0, 1], [0.5]]
+
+
+def test_raw_scores_are_written_where_there_are_any(made):
+    dataset = made["multiple-answer"]
+    decisions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
+    scores = Scores.from_lists([[0.5, 2, -1], [0, 0], [1]])
+    expected = '[\n{"pid": "news/one.txt", "qid": "0", "scores": [0.5, 2.0, -1.0]},\n'
+    assert multirc.write(dataset, scores, decisions).startswith(expected)
+    expected = '[\n{"pid": "news/one.txt", "qid": "0", "scores": [1, 0, 0]},\n'
+    assert multirc.write(dataset, predictions=decisions).startswith(expected)
+
+
+def test_other_datasets_questions_are_named_by_their_ids(made):
+    plain = Dataset(
+        [type(q)(q.id, q.passage, q.text, q.candidates, q.gold, q.task) for q in made["multiple-answer"]]
+    )
+    text = multirc.write(plain, predictions=[Prediction(q.id, (frozenset(),)) for q in plain])
+    assert json.loads(text)[2] == {"pid": "news/two.txt", "qid": "news/two.txt==0", "scores": [0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            json.dumps(ENTRIES[1:]),
+            "answers.txt: 1 of 3 entries are missing: found none for pid 'news/two.txt', qid",
+        ),
+        (
+            json.dumps([*ENTRIES, ENTRIES[1]]),
+            "$[3]: answered twice: found pid 'news/one.txt', qid '1', expected once",
+        ),
+        (
+            changed(1, qid="9"),
+            "$[1]: nothing of this name is asked: found pid 'news/one.txt', qid '9', expected one",
+        ),
+        (
+            changed(1, scores=[1]),
+            "$[1], field 'scores': a score for each option is needed: found 1 scores, expected 2",
+        ),
+        (changed(1, scores=[1, "1"]), "$[1].scores, field '[1]': not a score: found '1', expected a finite number"),
+        (changed(1, scores=[True, 0]), "$[1].scores, field '[0]': not a score: found true"),
+        (changed(1, scores=[0, None]), "$[1].scores, field '[1]': not a score: found null"),
+        (changed(1, scores=None), "$[1], field 'scores': wrong type: found null, expected a list"),
+        (changed(1, scores=[0, 10**400]), "$[1].scores, field '[1]': not a score"),
+        (changed(1, pid=3), "$[1], field 'pid': wrong type: found the number 3, expected a string"),
+        (changed(1, scores=[0, float("nan")]), "$[1].scores[1]: not a JSON value: found NaN"),
+        (json.dumps([*ENTRIES[:2], 7]), "$[2]: wrong type: found the number 7, expected an object"),
+        (json.dumps({"entries": ENTRIES}), "$: wrong type: found an object with entries, expected a list"),
+        (json.dumps(ENTRIES)[:-1], "not valid JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_malformed_files_are_one_error_with_its_place(fails, text, message):
+    assert message in fails(DataError, "multirc", "multiple-answer", text)
+
+
+def test_questions_that_share_their_ids_are_refused(made):
+    one = made["multiple-answer"][0]
+    twins = Dataset([one, type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta)])
+    with pytest.raises(UsageError, match="cannot tell two questions apart: both have pid 'news/one.txt', qid '0'"):
+        multirc.read("[]", twins, source="a")
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("human-01.json", list),
+        ("lucene_paragraphs.json", list),
+        ("simpleLR.json", list),
+        ("allOnes.json", list),
+        ("raw/lucene_paragraphs-raw.json", Scores),
+        ("raw/simpleLR-raw.json", Scores),
+    ],
+)
+def test_released_files_are_read_and_written_again(shared_data, tmp_path, file, kind):
+    dataset = load(shared_data / "multirc" / "dev_83-fixedIds.json")
+    path = shared_data / "multirc" / "baseline-scores" / file
+    content = read_predictions(path, dataset)
+    assert isinstance(content, kind)
+    given = {"scores" if kind is Scores else "predictions": content}
+    written = json.loads(multirc.write(dataset, **given))
+    released = json.loads(path.read_text(encoding="utf-8"))
+
+    def by_id(entries):
+        return {(entry["pid"], str(entry["qid"])): entry["scores"] for entry in entries}
+
+    assert by_id(written) == by_id(released)

@@ -1,0 +1,99 @@
+import json
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import default_format, get_format
+from classic_rc.predictions import Prediction
+
+superglue = get_format("superglue")
+
+
+def line(idx, **questions):
+    """A passage's line; questions as q7={20: 1}."""
+    rows = [
+        {"idx": int(q[1:]), "answers": [{"idx": i, "label": label} for i, label in answers.items()]}
+        for q, answers in questions.items()
+    ]
+    return json.dumps({"idx": idx, "passage": {"questions": rows}})
+
+
+ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1})
+
+
+def test_multirc_lines_hold_a_passage_each(made):
+    chosen = [frozenset({0, 2}), frozenset(), frozenset({0})]
+    predictions = [Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)]
+    assert superglue.write(made["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
+
+
+def test_lines_questions_and_options_are_matched_by_number(made):
+    text = THREE + "\n" + line(0, q1={4: 0, 3: 0}, q0={2: 1, 0: 1, 1: 0})
+    predictions = superglue.read(text, made["superglue"], source="a")
+    assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset(),), (frozenset({0}),)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ZERO, "1 of 6 entries are missing: found none for passage idx 3, question idx 7, answer idx 20"),
+        (
+            f"{ZERO}\n{line(3, q7={21: 1})}",
+            "line 2, $.passage.questions[0].answers[0]: nothing of this name is asked",
+        ),
+        (f"{ZERO}\n{THREE}\n{THREE}", "line 3, $.passage.questions[0].answers[0]: answered twice"),
+        (f"{ZERO}\n{line(3, q7={20: 2})}", "line 2, $.passage.questions[0].answers[0], field 'label': not a label"),
+        (f"{ZERO}\n{line(3, q7={20: True})}", "field 'label': wrong type: found true, expected a whole number"),
+        (f'{ZERO}\n{{"idx": 3}}', "line 2, field 'passage': missing"),
+        (f"{ZERO}\n{THREE[:-1]}", "answers.txt, line 2 column"),
+    ],
+)
+def test_malformed_multirc_lines_are_one_error_with_its_place(fails, text, message):
+    assert message in fails(DataError, "superglue", "superglue", text)
+
+
+def test_record_lines_hold_a_text_each(made):
+    predictions = [Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)]
+    text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
+    assert superglue.write(made["cloze"], predictions=predictions) == text
+    again = superglue.read("\n".join(reversed(text.split("\n"))), made["cloze"], source="a")
+    assert [p.answers for p in again] == [p.answers for p in predictions]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"idx": 17, "label": "Tam"}', "2 of 3 entries are missing: found none for idx 18"),
+        ('{"idx": 17, "label": 3}\n{"idx": 18, "label": ""}\n{"idx": 19, "label": ""}', "line 1, field 'label'"),
+        ('{"idx": "17", "label": "Tam"}', "line 1, field 'idx': wrong type: found '17', expected a whole number"),
+        ('{"idx": 5, "label": "Tam"}', "line 1: nothing of this name is asked: found idx 5"),
+    ],
+)
+def test_malformed_record_lines_are_one_error_with_its_place(fails, text, message):
+    assert message in fails(DataError, "superglue", "cloze", text)
+
+
+def test_other_datasets_have_no_such_numbers(made):
+    for shape in ("multiple-answer",):
+        predictions = [Prediction(q.id, (frozenset(),)) for q in made[shape]]
+        with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+            superglue.write(made[shape], predictions=predictions)
+        with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+            superglue.read("", made[shape], source="a")
+
+
+def test_the_released_validation_set_round_trips(shared_data):
+    dataset = load(shared_data / "multirc" / "superglue" / "val.jsonl")
+    gold = [Prediction(q.id, (q.gold,)) for q in dataset]
+    text = default_format(dataset.task, dataset.reader).write(dataset, predictions=gold)
+    assert [p.answers[0] for p in superglue.read(text, dataset, source="a")] == [q.gold for q in dataset]
+    with open(shared_data / "multirc" / "superglue" / "val.jsonl", encoding="utf-8") as lines:
+        released = [json.loads(row) for row in lines]
+    for row in released:
+        del row["version"], row["passage"]["text"]
+        for question in row["passage"]["questions"]:
+            del question["question"]
+            for answer in question["answers"]:
+                del answer["text"]
+    assert [json.loads(row) for row in text.splitlines()] == released
