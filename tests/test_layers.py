@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -229,9 +228,6 @@ def test_a_planted_heavy_import_is_found(module, source, heavy):
     assert any(is_heavy(found) for found in imports_of(source, module)) is heavy
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("classic_rc.cli.main") is None, reason="the command line is not written yet"
-)
 def test_the_command_line_starts_without_heavy_packages():
     code = f"import sys, classic_rc.cli.main; print(*sorted({HEAVY!r} & set(sys.modules)))"
     command = [sys.executable, "-c", code]

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.questions import Candidate, Question, Task
 
 __all__ = ["Arc", "keyed_gold"]
@@ -31,11 +31,13 @@ class Arc(Reader):
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:
+        """Whether its first record has a question with a stem and choices."""
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
         question = first.get("question") if isinstance(first, dict) else None
         return isinstance(question, dict) and "stem" in question and "choices" in question
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """A question a record."""
         for record in file.records():
             node = record.child("question")
             para = node.text("para") if node.has("para") else ""

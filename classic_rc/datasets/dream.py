@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.questions import Candidate, Question, Task
 
 __all__ = ["Dream", "gold_text"]
@@ -25,11 +25,12 @@ class Dream(Reader):
     title: ClassVar[str] = "DREAM"
     description: ClassVar[str] = "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
     citation: ClassVar[str] = (
-        "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for Dialogue-Based Reading "
-        "Comprehension, TACL"
+        "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for Dialogue-Based "
+        "Reading Comprehension, TACL"
     )
 
     def recognises(self, file: File) -> bool:
+        """Whether it is a list of [turns, questions, id]."""
         first = file.head[0] if isinstance(file.head, list) and file.head else None
         return (
             isinstance(first, list)
@@ -40,6 +41,7 @@ class Dream(Reader):
         )
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every dialogue."""
         for entry in file.root().elements():
             id, turns = entry.name(2), entry.texts(0)
             offsets, end = [], -1

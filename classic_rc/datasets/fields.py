@@ -20,9 +20,9 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     ----------
     fields : str or mapping
         ``"passage=context,question=q.text,candidates=choices,gold=label"`` or the same as a mapping. A path goes
-        through objects by key and through lists by position (``"answers.0"``); a key after a list is looked up in each
-        of its elements (``"choices.text"``). ``"option_a+option_b"`` gathers several values in a list. For `task`, the
-        name of a task stands for itself.
+        through objects by key and through lists by position (``"answers.0"``); a key after a list is looked up in
+        each of its elements (``"choices.text"``). ``"option_a+option_b"`` gathers several values in a list. For
+        `task`, the name of a task stands for itself.
 
     Raises
     ------

@@ -54,7 +54,9 @@ class File:
         self._members: dict[tuple[str, ...], File] = {}
 
     @classmethod
-    def member(cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]) -> File:
+    def member(
+        cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]
+    ) -> File:
         """A member of an archive, whose `members` it joins."""
         file = cls(name, parts, len(parts) - 1)
         file._path, file._members = None, members
@@ -261,7 +263,10 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
     count = [0] if count is None else count
     if len(parts) > MAX_DEPTH:
         raise DataError(
-            "folders nested too deeply", source=folder, expected=f"at most {MAX_DEPTH}", hint="Name the data's own folder"
+            "folders nested too deeply",
+            source=folder,
+            expected=f"at most {MAX_DEPTH}",
+            hint="Name the data's own folder",
         )
     try:
         with os.scandir(folder) as entries:
@@ -274,9 +279,7 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
             continue
         count[0] += 1
         if count[0] > MAX_FILES:
-            raise DataError(
-                f"more than {MAX_FILES:,} files", source=folder, hint="Name the data's own folder"
-            )
+            raise DataError(f"more than {MAX_FILES:,} files", source=folder, hint="Name the data's own folder")
         yield (*parts, name)
 
 

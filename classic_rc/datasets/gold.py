@@ -8,10 +8,10 @@ from typing import Any
 from classic_rc.datasets.nodes import Node, describe
 from classic_rc.errors import unknown_name
 
-__all__ = ["CODINGS", "GoldMismatch", "check_coding", "decode", "fitting", "infer"]
+__all__ = ["CODINGS", "GoldMismatchError", "check_coding", "decode", "fitting", "infer"]
 
 
-class GoldMismatch(Exception):
+class GoldMismatchError(Exception):
     """A value is not gold in a coding: what was found, and what the coding expects."""
 
     def __init__(self, found: str, expected: str) -> None:
@@ -20,14 +20,12 @@ class GoldMismatch(Exception):
 
 
 def _index(value: Any, texts: Sequence[str], first: int) -> int:
-    number = value
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        number = int(value)
-    elif isinstance(value, float) and value.is_integer():  # frames turn integers with gaps into these
-        number = int(value)
-    if isinstance(number, int) and not isinstance(number, bool) and first <= number < first + len(texts):
-        return number - first
-    raise GoldMismatch(describe(value), f"an index from {first} to {first + len(texts) - 1}")
+    digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
+    if digits or (isinstance(value, float) and value.is_integer()):  # frames make such floats of gaps
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
+        return value - first
+    raise GoldMismatchError(describe(value), f"an index from {first} to {first + len(texts) - 1}")
 
 
 def _letter(value: Any, texts: Sequence[str]) -> int:
@@ -35,14 +33,14 @@ def _letter(value: Any, texts: Sequence[str]) -> int:
         index = ord(value.upper()) - ord("A")
         if index < len(texts):
             return index
-    raise GoldMismatch(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
+    raise GoldMismatchError(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
 
 
 def _text(value: Any, texts: Sequence[str]) -> int:
     if isinstance(value, str) and texts.count(value) == 1:
         return texts.index(value)
     times = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
-    raise GoldMismatch(describe(value) + times, "the text of exactly one candidate")
+    raise GoldMismatchError(describe(value) + times, "the text of exactly one candidate")
 
 
 def _own(value: Any, texts: Sequence[str]) -> int:
@@ -90,7 +88,7 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
 
     Raises
     ------
-    GoldMismatch
+    GoldMismatchError
         The value is not gold in this coding.
 
     Examples
@@ -100,14 +98,14 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     """
     if coding == "flags":
         if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
-            raise GoldMismatch(describe(value), f"a list of {len(texts)} true or false, or 1 or 0")
+            raise GoldMismatchError(describe(value), f"a list of {len(texts)} true or false, or 1 or 0")
         return frozenset(i for i, flag in enumerate(value) if flag)
     one = _ONE[coding]
     if not isinstance(value, (list, tuple)):
         return frozenset((one(value, texts),))
     positions = [one(element, texts) for element in value]
     if len(set(positions)) < len(positions):
-        raise GoldMismatch(f"{describe(value)} that names a candidate twice", "each right candidate once")
+        raise GoldMismatchError(f"{describe(value)} that names a candidate twice", "each right candidate once")
     return frozenset(positions)
 
 
@@ -160,7 +158,7 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
 def _fits(value: Any, texts: Sequence[str], coding: str) -> bool:
     try:
         decode(value, texts, coding)
-    except GoldMismatch:
+    except GoldMismatchError:
         return False
     return True
 

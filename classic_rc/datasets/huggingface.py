@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.rows import questions_of
 from classic_rc.datasets.squad import UNANSWERABLE
+from classic_rc.errors import DataError
 from classic_rc.questions import Question, Task
 
 __all__ = ["SCHEMAS", "HuggingFace", "Schema", "schema_of"]
@@ -28,15 +30,21 @@ class Schema:
     ----------
     name : str
         What messages call it.
-    keys : frozenset of str
-        A row has all of them.
+    keys : mapping of str to set of str
+        A row has all of them, and in the objects at them these keys.
     convert : callable
         Takes all the rows and the reading, gives rows of our own schema.
     """
 
     name: str
-    keys: frozenset[str]
+    keys: Mapping[str, AbstractSet[str]]
     convert: Callable[[Iterable[Node], Reading], Iterator[Node]]
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is of this schema."""
+        return self.keys.keys() <= row.keys() and all(
+            isinstance(row[key], Mapping) and inner <= row[key].keys() for key, inner in self.keys.items() if inner
+        )
 
 
 class HuggingFace(Reader):
@@ -52,15 +60,22 @@ class HuggingFace(Reader):
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:
+        """Whether its first row is of a known schema."""
         first = next(file.records(), None) if file.head is not None else None
         return first is not None and schema_of(first.value) is not None
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of its rows, all of one schema."""
         rows = list(file.records())
         schema = schema_of(rows[0].value) if rows else None
         if schema is None:
-            keys = "; ".join(f"{s.name}: {', '.join(sorted(s.keys))}" for s in SCHEMAS)
-            raise rows[0].error("rows of no known schema", found=describe(rows[0].value), expected=keys)
+            known = ", ".join(schema.name for schema in SCHEMAS)
+            raise DataError(
+                "rows of no known schema",
+                source=file.name,
+                found=describe(rows[0].value) if rows else "no row",
+                expected=f"rows of {known}",
+            )
         return questions_of(schema.convert(rows, reading), reading)
 
 
@@ -68,11 +83,7 @@ def schema_of(row: Any) -> Schema | None:
     """The schema that a row is of; None where it is of none."""
     if not isinstance(row, Mapping):
         return None
-    return next((schema for schema in SCHEMAS if schema.keys <= row.keys() and _fits(schema, row)), None)
-
-
-def _fits(schema: Schema, row: Mapping[str, Any]) -> bool:
-    return all(isinstance(row[key], kind) for key, kind in _KINDS.get(schema.name, {}).items())
+    return next((schema for schema in SCHEMAS if schema.fits(row)), None)
 
 
 def _row(node: Node, **roles: Any) -> Node:
@@ -161,7 +172,9 @@ def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
         if node.has("entity_spans"):
             spans = node.child("entity_spans")
             columns = spans.texts("text"), spans.integers("start"), spans.integers("end")
-            candidates = [dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)]
+            candidates = [
+                dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)
+            ]
         yield _row(
             node,
             id=idx.name("query"),
@@ -185,9 +198,13 @@ def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
         first = answers[0]
         for answer, label in zip(answers, labels, strict=True):
             if label not in (-1, 0, 1) or (label == -1) != (labels[0] == -1):
-                raise answer.error("no such label", field="label", found=str(label), expected="0 or 1, or -1 for all")
+                raise answer.error(
+                    "no such label", field="label", found=str(label), expected="0 or 1, or -1 for all"
+                )
             if answer.text("question") != first.text("question"):
-                raise answer.error("another question than before", field="question", expected=f"that of {first.where}")
+                raise answer.error(
+                    "another question than before", field="question", expected=f"that of {first.where}"
+                )
         yield _row(
             first,
             id=f"{pid}=={qid}",
@@ -205,13 +222,17 @@ def _only(gold: frozenset[int] | None) -> int | None:
     return None if gold is None else next(iter(gold))
 
 
+def _keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
+    return {**dict.fromkeys(plain, frozenset()), **objects}
+
+
 SCHEMAS = (
-    Schema("RACE", frozenset({"article", "question", "options", "answer", "example_id"}), _race),
-    Schema("DREAM", frozenset({"dialogue_id", "dialogue", "question", "choice", "answer"}), _dream),
-    Schema("SuperGLUE MultiRC", frozenset({"paragraph", "question", "answer", "idx", "label"}), _multirc),
-    Schema("SuperGLUE ReCoRD", frozenset({"passage", "query", "entities", "answers", "idx"}), _record),
-    Schema("SQuAD or Quoref", frozenset({"id", "context", "question", "answers"}), _squad),
-    Schema("ARC", frozenset({"id", "question", "choices", "answerKey"}), _arc),
-    Schema("OpenBookQA", frozenset({"id", "question_stem", "choices", "answerKey"}), _arc),
+    Schema("RACE", _keys("article", "question", "options", "answer", "example_id"), _race),
+    Schema("DREAM", _keys("dialogue_id", "dialogue", "question", "choice", "answer"), _dream),
+    Schema("MultiRC", _keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}), _multirc),
+    Schema("ReCoRD", _keys("passage", "query", "entities", "answers", idx={"passage", "query"}), _record),
+    Schema("SQuAD or Quoref", _keys("id", "context", "question", answers={"text", "answer_start"}), _squad),
+    Schema("ARC", _keys("id", "question", "answerKey", choices={"text", "label"}), _arc),
+    Schema("OpenBookQA", _keys("id", "question_stem", "answerKey", choices={"text", "label"}), _arc),
 )
-"""The schemas known, the most telling first."""
+"""The schemas known, in the order in which they are tried."""

@@ -17,35 +17,44 @@ __all__ = ["JsonLines"]
 class JsonLines(RowReader):
     """A JSON object a question, one a line (or the elements of one JSON list), in UTF-8.
 
-    ==============  ================================================================================================
-    key             value
-    ==============  ================================================================================================
-    ``passage``     the passage's text; questions with equal texts (or one ``passage_id``) share it
-    ``question``    the question; for cloze the query, with ``@placeholder`` where the entity belongs
-    ``candidates``  list of strings, or of ``{"text", "start", "end"}`` (``end`` exclusive); absent for span questions
-    ``gold``        a number: the index, from 0, of the right candidate; a list of numbers: the indices of all right
-                    ones; a string or a list of strings: texts; ``null`` or absent: hidden
-    ``task``        ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``; may be left out where
-                    gold is a number (single-choice) or a list of numbers (multiple-answer)
-    ``id``          optional: the question's id; without it, its line (``line-3``)
-    ``passage_id``  optional: the passage's id
-    ``sentences``   optional: the passage's sentences as a list of ``[start, end]`` character offsets
-    ``meta``        optional: an object with anything else, which ``--group-by`` can name; other keys are added to it
-    ==============  ================================================================================================
+    ============== =================================================================================
+    key            value
+    ============== =================================================================================
+    ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it
+    ``question``   the question; for cloze the query, with ``@placeholder`` where the entity belongs
+    ``candidates`` a list of strings, or of ``{"text", "start", "end"}`` with ``end`` exclusive;
+                   absent for span questions
+    ``gold``       a number: the index, from 0, of the right candidate; a list of numbers: the
+                   indices of all right ones; a string or a list of strings: texts; ``null`` or
+                   absent: hidden
+    ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``; may
+                   be left out where gold is a number (single-choice) or a list of numbers
+                   (multiple-answer)
+    ``id``         optional: the question's id; without it, its line (``line-3``)
+    ``passage_id`` optional: the passage's id
+    ``sentences``  optional: the passage's sentences, a list of ``[start, end]`` character offsets
+    ``meta``       optional: an object with anything else, such as what results are to be grouped
+                   by; the row's other keys are added to it
+    ============== =================================================================================
 
     A file holds questions of one task. Rows whose ``meta`` has a ``split`` can be told apart by ``--split``.
     """
 
     name: ClassVar[str] = "jsonl"
     title: ClassVar[str] = "JSON lines"
-    description: ClassVar[str] = "One's own JSON lines: passage, question, candidates, gold; or others with --fields."
+    description: ClassVar[str] = (
+        "One's own JSON lines: passage, question, candidates, gold; or others with --fields."
+    )
 
     def recognises(self, file: File) -> bool:
+        """Whether its first row is in our schema."""
         first = next(file.records(), None) if self.has_rows(file) else None
         return first is not None and is_own_row(first.value)
 
     def has_rows(self, file: File) -> bool:
+        """Whether it is JSON."""
         return file.head is not None
 
     def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        """Its records."""
         return file.records()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.xml_elements import Element, parse_xml
 from classic_rc.questions import Candidate, Question, Task
 
@@ -27,15 +27,17 @@ class MCScript(Reader):
     title: ClassVar[str] = "MCScript"
     description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
     citation: ClassVar[str] = (
-        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine Comprehension "
-        "Using Script Knowledge, LREC"
+        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine "
+        "Comprehension Using Script Knowledge, LREC"
     )
 
     def recognises(self, file: File) -> bool:
+        """Whether it is XML of instances with questions."""
         text = file.text.lstrip()
         return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every instance."""
         root = parse_xml(file.text, file.name)
         if root.tag != "data":
             raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
@@ -69,7 +71,10 @@ def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
         correct = _CORRECT.get(answer.attribute("correct").lower())
         if correct is None:
             raise answer.error(
-                "no such value", field="answer/@correct", found=repr(answer.attribute("correct")[:40]), expected="True or False"
+                "no such value",
+                field="answer/@correct",
+                found=repr(answer.attribute("correct")[:40]),
+                expected="True or False",
             )
         if correct:
             right.append(i)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File, Input, open_input
 from classic_rc.datasets.nodes import describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Question, Task
 
@@ -44,19 +44,23 @@ class MCTest(Reader):
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
 
     def recognises(self, file: File) -> bool:
+        """Whether its first line has 23 columns, four of them questions with their prefix."""
         columns = file.text.lstrip("\n").partition("\n")[0].split("\t")
         return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
 
     def subset_of(self, file: File) -> str | None:
+        """``mc160`` or ``mc500``, as its name begins."""
         named = re.match(r"mc(160|500)\b", file.base.lower())
         return named.group() if named else None
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
+        """The one file's own name, such as ``mc500.dev``."""
         if len(files) == 1:
             return files[0].stem
         return ".".join(part for part in (subset or self.name, split) if part)
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """Four questions a line."""
         lines = file.text.rstrip("\n").split("\n")
         answers = _answers_of(file, reading)
         gold = _read_answers(answers, len(lines), file.name) if answers else None
@@ -76,9 +80,7 @@ class MCTest(Reader):
             columns = [column.replace(r"\tab", "\t") for column in columns]
             if not columns[0]:
                 raise DataError("the story has no id", source=file.name, where=where, field="id")
-            passage = reading.passage(
-                columns[0], columns[2], file.name, where, meta={"properties": columns[1]}
-            )
+            passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
             for i, start in enumerate(_STARTS):
                 prefixed = _QUESTION.match(columns[start])
                 if not prefixed:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.questions import Candidate, Question, Task
 
 __all__ = ["MultiRC"]
@@ -20,9 +20,9 @@ _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 class MultiRC(Reader):
     """MultiRC's JSON: paragraphs with marked sentences, questions with any number of right options.
 
-    The marks ``<b>Sent k: </b>…<br>`` are taken out: the sentences, stripped and joined by one space, are the passage's
-    text and their offsets its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``, ``qid``,
-    ``sentences_used`` (from 0) and ``multisent``. A question may have no right option.
+    The marks ``<b>Sent k: </b>…<br>`` are taken out: the sentences, stripped and joined by one space, are the
+    passage's text and their offsets its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``,
+    ``qid``, ``sentences_used`` (from 0) and ``multisent``. A question may have no right option.
     """
 
     name: ClassVar[str] = "multirc"
@@ -34,10 +34,12 @@ class MultiRC(Reader):
     )
 
     def recognises(self, file: File) -> bool:
+        """Whether its data are paragraphs."""
         data = file.head.get("data") if isinstance(file.head, dict) else None
         return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraph" in data[0]
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every paragraph."""
         for entry in file.root().items("data"):
             pid, paragraph = entry.name("id"), entry.child("paragraph")
             text, sentences = _without_marks(paragraph)

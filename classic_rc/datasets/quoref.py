@@ -30,8 +30,10 @@ class Quoref(Squad):
     task: ClassVar[Task] = Task.MULTI_SPAN
 
     def recognises(self, file: File) -> bool:
+        """Whether it is in SQuAD's form with ``context_id``."""
         paragraph = first_paragraph(file.head)
         return paragraph is not None and "context_id" in paragraph
 
     def passage_id(self, paragraph: Node, article: int, position: int) -> str:
+        """The paragraph's ``context_id``."""
         return paragraph.name("context_id")

@@ -23,40 +23,48 @@ _GOLD = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
 class Race(Reader):
     """RACE as distributed: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
 
-    The path may be the archive (``.tar.gz``, read without unpacking), that folder, a split's or a level's folder, or
-    one file. Splits and levels come in sorted order and articles in numeric order. A passage's id is the file's own
-    (``middle1011``), a question's has its position after it (``middle1011-0``). ``subset`` is the level, kept as
-    ``meta["level"]``.
+    The path may be the archive (``.tar.gz``, read without unpacking), that folder, a split's or a level's
+    folder, or one file. Splits and levels come in sorted order and articles in numeric order. A passage's id is
+    the file's own (``middle1011``), a question's has its position after it (``middle1011-0``). ``subset`` is the
+    level, kept as ``meta["level"]``.
     """
 
     name: ClassVar[str] = "race"
     title: ClassVar[str] = "RACE"
     description: ClassVar[str] = "English examinations: a folder of JSON files, or the official tar.gz."
     citation: ClassVar[str] = (
-        "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From Examinations, EMNLP"
+        "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From Examinations, "
+        "EMNLP"
     )
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:
+        """Whether it is an object with the five keys of a RACE article."""
         return isinstance(file.head, dict) and file.head.keys() >= _KEYS
 
     def files(self, source: Input, reading: Reading) -> list[File]:
+        """The articles in folders of levels, in numeric order."""
         if source.single:
             return [source.single]
         articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
         if not articles:
-            raise DataError("no article of RACE in it", source=source.path, expected="files such as train/middle/1.txt")
+            raise DataError(
+                "no article of RACE in it", source=source.path, expected="files such as train/middle/1.txt"
+            )
         kept = set(articles)
         reading.others = [f for f in source.files if f not in kept]
         return articles
 
     def split_of(self, file: File) -> str | None:
+        """The folder that its level's folder is in."""
         return split_in(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
 
     def subset_of(self, file: File) -> str | None:
+        """Its level: the folder it is in."""
         return file.folders[-1] if file.folders and file.folders[-1] in _LEVELS else None
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of one article."""
         root = file.root()
         number, level = _number_and_level(root, file)
         article = root.text("article")

@@ -113,5 +113,7 @@ class Reading:
         """What was counted, and the files passed over."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            self._counts[f"other files passed over ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(others)
+            self._counts[f"other files passed over ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(
+                others
+            )
         return tuple(f"{what}: {number:,}" for what, number in self._counts.items())

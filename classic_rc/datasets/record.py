@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 __all__ = ["Record"]
@@ -17,20 +17,22 @@ __all__ = ["Record"]
 class Record(Reader):
     """ReCoRD: news passages with entity mentions, and queries in which one entity is missing.
 
-    The candidates are the mentions in the file's order, equal texts included (``end`` is inclusive in the files and
-    exclusive here). The passage's text is kept as it is, ``@highlight`` lines included. Gold is the accepted texts,
-    each once, hidden where the file gives no answer. In SuperGLUE's form the ids are the ``idx`` of passage and query.
+    The candidates are the mentions in the file's order, equal texts included (``end`` is inclusive in the files
+    and exclusive here). The passage's text is kept as it is, ``@highlight`` lines included. Gold is the accepted
+    texts, each once, hidden where the file gives no answer. In SuperGLUE's form the ids are the ``idx`` of passage
+    and query.
     """
 
     name: ClassVar[str] = "record"
     title: ClassVar[str] = "ReCoRD"
     description: ClassVar[str] = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
     citation: ClassVar[str] = (
-        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine Commonsense "
-        "Reading Comprehension, arXiv:1810.12885"
+        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine "
+        "Commonsense Reading Comprehension, arXiv:1810.12885"
     )
 
     def recognises(self, file: File) -> bool:
+        """Whether its entries have a passage with entities, and queries."""
         first = file.head
         if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
             first = first["data"][0]
@@ -39,6 +41,7 @@ class Record(Reader):
         return "qas" in first and "entities" in first["passage"]
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The queries of every passage."""
         whole = isinstance(file.head, dict) and "data" in file.head
         for entry in file.root().items("data") if whole else file.records():
             key = "id" if whole else "idx"

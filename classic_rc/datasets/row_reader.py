@@ -32,7 +32,9 @@ class RowReader(Reader):
         """The rows of a file."""
 
     def accepts(self, file: File, reading: Reading) -> bool:
+        """Whether it has rows in this form; without ``fields``, in our schema."""
         return self.has_rows(file) if reading.options.fields else self.recognises(file)
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """A question a row."""
         return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.fields import ROLES, lookup
-from classic_rc.datasets.gold import GoldMismatch, check_coding, decode, infer
+from classic_rc.datasets.gold import GoldMismatchError, check_coding, decode, infer
 from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError, unknown_name
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
@@ -23,8 +23,10 @@ _SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, 
 
 def is_own_row(row: Any) -> bool:
     """Whether a row is in our own schema: it has a passage, a question, and candidates, gold or a task."""
-    return isinstance(row, Mapping) and {"passage", "question"} <= row.keys() and bool(
-        {"candidates", "gold", "task"} & row.keys()
+    return (
+        isinstance(row, Mapping)
+        and {"passage", "question"} <= row.keys()
+        and bool({"candidates", "gold", "task"} & row.keys())
     )
 
 
@@ -142,9 +144,10 @@ def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
             continue
         start, end = node.integer("start"), node.integer("end")
         if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
+            there = describe(passage[max(start, 0) : max(end, 0)])
             raise node.error(
                 "the candidate does not stand there",
-                found=f"{describe(text)} and, from {start} to {end}, {describe(passage[max(start, 0) : max(end, 0)])}",
+                found=f"{describe(text)} and, from {start} to {end}, {there}",
                 expected="the passage's text from start to end (exclusive)",
             )
         candidates.append(Candidate(text, start, end))
@@ -238,7 +241,7 @@ def _gold(row: _Row, task: Task, coding: str) -> Gold:
         raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of one string or more")
     try:
         right = decode(row.gold, row.texts, coding)
-    except GoldMismatch as mismatch:
+    except GoldMismatchError as mismatch:
         raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
     if not right and task is not Task.MULTIPLE_ANSWER:
         raise row.error("no right answer", "gold", describe(row.gold), "one or more")
@@ -255,6 +258,8 @@ def _check_candidates(row: _Row, task: Task) -> None:
         found = f"{len(row.candidates)} candidates"
         raise row.error(f"{task} questions have no candidates of their own", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error("no candidate", "candidates", "none", f"one or more, as in every {task} question", _SAY_TASK)
+        raise row.error(
+            "no candidate", "candidates", "none", f"one or more, as in every {task} question", _SAY_TASK
+        )
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node
+from classic_rc.datasets.reading import Reading
 from classic_rc.questions import Gold, Passage, Question, Task
 
 __all__ = ["UNANSWERABLE", "Squad", "first_paragraph"]
@@ -20,9 +20,9 @@ UNANSWERABLE = "questions without an answer, kept with the empty text as the onl
 class Squad(Reader):
     """SQuAD 1.1 and 2.0, and datasets in their form: any one of the accepted spans suffices.
 
-    Questions of 2.0 that are ``is_impossible`` are kept, with the empty text as the only right answer, as the official
-    2.0 evaluation counts them, and counted in the notes. ``meta["spans"]`` has the answers' offsets (start, end); an
-    offset at which the answer's text does not stand is moved to its nearest occurrence, and counted.
+    Questions of 2.0 that are ``is_impossible`` are kept, with the empty text as the only right answer, as the
+    official 2.0 evaluation has them, and counted in the notes. ``meta["spans"]`` has the answers' offsets (start,
+    end); an offset at which the answer's text does not stand is moved to its nearest occurrence, and counted.
     Passages are numbered ``article-paragraph``, both from 0.
     """
 
@@ -30,17 +30,19 @@ class Squad(Reader):
     title: ClassVar[str] = "SQuAD-like JSON"
     description: ClassVar[str] = "Questions answered by a span of their passage: data, paragraphs, qas."
     citation: ClassVar[str] = (
-        "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine Comprehension of Text, EMNLP; "
-        "Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
+        "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine Comprehension of Text, "
+        "EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
     )
     is_dataset: ClassVar[bool] = False
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: File) -> bool:
+        """Whether its data are articles of paragraphs with a context."""
         paragraph = first_paragraph(file.head)
         return paragraph is not None and "context_id" not in paragraph
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every paragraph."""
         for a, article in enumerate(file.root().items("data")):
             for p, paragraph in enumerate(article.items("paragraphs")):
                 context = paragraph.text("context")

@@ -13,13 +13,11 @@ from classic_rc.errors import DataError
 
 __all__ = ["parse_json", "parse_json_prefix"]
 
-_HALF_PAIR = re.compile(
-    r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
-)
+_HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A hook met what strict JSON has not; the place is looked for only then."""
 
 
@@ -59,7 +57,7 @@ def _decoder(strict: bool) -> json.JSONDecoder:
         def checked(token):
             value = hook(token)
             if isinstance(value, _Fault):
-                raise _Refused
+                raise _RefusedError
             return value
 
         return checked if strict else hook
@@ -104,7 +102,7 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
     try:
         try:
             value, end = _STRICT.raw_decode(text, start)
-        except _Refused:
+        except _RefusedError:
             value, end = _FINDING.raw_decode(text, start)
             raise _fault_in(value, source, line) from None
     except json.JSONDecodeError as error:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from classic_rc.datasets.fields import ROLES
 from classic_rc.datasets.files import File
 from classic_rc.datasets.nodes import Node, describe
-from classic_rc.datasets.strict_json import parse_json
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
+from classic_rc.datasets.strict_json import parse_json
 from classic_rc.errors import DataError
 
 __all__ = ["Table"]
@@ -38,16 +38,23 @@ class Table(RowReader):
 
     name: ClassVar[str] = "table"
     title: ClassVar[str] = "CSV or TSV"
-    description: ClassVar[str] = "One's own table: passage, question, candidate_0, …, gold; or others with --fields."
+    description: ClassVar[str] = (
+        "One's own table: passage, question, candidate_0, …, gold; or others with --fields."
+    )
 
     def recognises(self, file: File) -> bool:
+        """Whether its columns are of our schema."""
         columns = header(file)
-        return is_own_row(dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns))
+        return is_own_row(
+            dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns)
+        )
 
     def has_rows(self, file: File) -> bool:
+        """Whether it has a header of several columns."""
         return len(header(file)) > 1
 
     def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        """A row a record, its cells made what they say."""
         fields = reading.options.fields
         columns = header(file)
         if twice := next((column for column in columns if columns.count(column) > 1), None):
@@ -144,4 +151,6 @@ def _json(node: Node, column: str) -> Any:
         return parse_json(node.value[column], node.source)
     except DataError as error:
         found = describe(node.value[column])
-        raise node.error(error.problem, field=column, found=found, expected="JSON, as [0, 2] or [\"a\", \"b\"]") from None
+        raise node.error(
+            error.problem, field=column, found=found, expected='JSON, as [0, 2] or ["a", "b"]'
+        ) from None

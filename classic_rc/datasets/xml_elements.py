@@ -30,7 +30,9 @@ class Element:
         """The value of an attribute."""
         if name not in self.attributes:
             have = ", ".join(self.attributes) or "no attribute"
-            raise self.error("attribute missing", field=f"{self.tag}/@{name}", found=have, expected=f"an attribute {name}")
+            raise self.error(
+                "attribute missing", field=f"{self.tag}/@{name}", found=have, expected=f"an attribute {name}"
+            )
         return self.attributes[name]
 
     def child(self, tag: str) -> Element:

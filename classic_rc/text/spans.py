@@ -105,8 +105,8 @@ class SpanGenerator:
         At least 1.
     stop_words : str, default="nltk"
         A stop list's name or the path of a file. The default holds no number words, which answer questions.
-    tokenizer : str, default="word"
-        ``"char"`` for scripts without spaces.
+    tokenizer : {"word", "char"}, default="word"
+        What a token is; ``"char"`` is for scripts without spaces.
 
     Raises
     ------
@@ -129,8 +129,9 @@ class SpanGenerator:
     def __post_init__(self) -> None:
         if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
             raise UsageError(f"max_tokens must be an integer of at least 1, got {self.max_tokens!r}")
+        if self.tokenizer not in ("word", "char"):
+            raise UsageError(f"tokenizer must be 'word' or 'char', got {self.tokenizer!r}")
         stop_words(self.stop_words)
-        get_tokenizer(self.tokenizer)
 
     @property
     def signature(self) -> str:
@@ -193,7 +194,8 @@ class _Tokens(NamedTuple):
 
 def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
     text = passage.text
-    surface, offsets = get_tokenizer(tokenizer).tokenize(text), get_tokenizer(tokenizer).locate(text)
+    named = get_tokenizer(tokenizer)
+    surface, offsets = named.tokenize(text), named.locate(text)
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T.copy()
     _take_signs_in(starts, ends, text)
 
@@ -206,7 +208,8 @@ def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Toke
     edge = [bool(_DIGIT.search(word)) or stops.isdisjoint((word, _CLITIC.sub("", word))) for word in words]
     capital = [token != word for token, word in zip(surface, words, strict=True)]
     breaks = np.array([mark.start() for mark in _NOT_IN_NAMES.finditer(text)], dtype=np.int64)
-    marked = np.searchsorted(breaks, starts) > np.searchsorted(breaks, np.append(0, ends[:-1])[: len(ends)])
+    previous_ends = np.append(0, ends)[: len(ends)]
+    marked = np.searchsorted(breaks, starts) > np.searchsorted(breaks, previous_ends)
     return _Tokens(
         words, starts, ends, sentence, opens,
         edge=inside & np.array(edge, dtype=np.bool_),

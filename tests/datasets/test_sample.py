@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from classic_rc import datasets
+from classic_rc.datasets import load
 from classic_rc.questions import PLACEHOLDER, Task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,15 +134,9 @@ def gold_of(row: Row) -> frozenset[int] | tuple[str, ...]:
     return frozenset(row["gold"] if isinstance(row["gold"], list) else [row["gold"]])
 
 
-def loader():
-    if not hasattr(datasets, "load"):
-        pytest.skip("the readers are not written yet")
-    return datasets.load
-
-
 @pytest.mark.parametrize("task", COUNTS)
 def test_the_sample_loads_by_name(task):
-    dataset = loader()(f"sample:{task}")
+    dataset = load(f"sample:{task}")
     assert dataset.task is Task(task)
     assert len(dataset.passages) == COUNTS[task][0]
     for question, row in zip(dataset, rows(task), strict=True):
@@ -175,6 +169,6 @@ def test_the_other_layouts_hold_the_same_questions(path, task, passages):
         for row in rows(task)
         if row["passage_id"] in passages
     }
-    found = [content(q.passage.text, q.text, [c.text for c in q.candidates], q.gold) for q in loader()(DATA / path)]
+    found = [content(q.passage.text, q.text, [c.text for c in q.candidates], q.gold) for q in load(DATA / path)]
     assert len(found) == len(expected)
     assert set(found) == expected

@@ -155,7 +155,7 @@ def test_scores_that_do_not_fit_or_are_infinite_are_refused(made):
     dataset = made["multiple-answer"]
     with pytest.raises(UsageError, match=r"news/one.txt==1 has 2 candidates, 3 scores"):
         get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, 2, 3], [1]]))
-    with pytest.raises(UsageError, match="news/one.txt==1 has an infinite score"):
+    with pytest.raises(UsageError, match=r"news/one\.txt==1 has an infinite score"):
         get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, -np.inf], [1]]))
 
 

@@ -1,0 +1,267 @@
+"""The readers, and the ways in: by path, by the name of sample data, or from rows in memory."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from classic_rc.datasets.arc import Arc
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.dream import Dream
+from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.files import File, Input, open_input
+from classic_rc.datasets.huggingface import HuggingFace, schema_of
+from classic_rc.datasets.jsonl import JsonLines
+from classic_rc.datasets.mcscript import MCScript
+from classic_rc.datasets.mctest import MCTest
+from classic_rc.datasets.multirc import MultiRC
+from classic_rc.datasets.nodes import Node, describe
+from classic_rc.datasets.proposals import unrecognised
+from classic_rc.datasets.quoref import Quoref
+from classic_rc.datasets.race import Race
+from classic_rc.datasets.reading import Options, Reading
+from classic_rc.datasets.record import Record
+from classic_rc.datasets.rows import is_own_row, questions_of, task_named
+from classic_rc.datasets.squad import Squad
+from classic_rc.datasets.superglue import SuperGlue
+from classic_rc.datasets.table import Table
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.questions import Dataset, Task
+
+__all__ = ["READERS", "SAMPLES", "expand", "from_rows", "load"]
+
+READERS: dict[str, Reader] = {
+    reader.name: reader
+    for reader in (
+        MCTest(),
+        Race(),
+        MultiRC(),
+        SuperGlue(),
+        Record(),
+        Quoref(),
+        Squad(),
+        Dream(),
+        MCScript(),
+        Arc(),
+        HuggingFace(),
+        JsonLines(),
+        Table(),
+    )
+}
+"""The readers by name, in the order in which they are asked whether they recognise a file."""
+
+SAMPLES = {
+    f"sample:{task}": Path(__file__).parent / "sample" / f"{task.replace('-', '_')}.jsonl"
+    for task in ("single-choice", "multiple-answer", "cloze", "multi-span")
+}
+"""The embedded data, written for this project: a file for each task."""
+
+_PROPOSAL_ROWS = 200
+
+
+def load(
+    path: str | os.PathLike[str],
+    reader: str | Reader | None = None,
+    split: str | None = None,
+    subset: str | None = None,
+    *,
+    answers: str | os.PathLike[str] | None = None,
+    fields: str | Mapping[str, str] | None = None,
+    gold_as: str | None = None,
+) -> Dataset:
+    """Read a dataset's own file, folder or tar archive, or one's own file.
+
+    Parameters
+    ----------
+    path : str or path
+        Or a name of :data:`SAMPLES`, such as ``"sample:cloze"``.
+    reader : str or Reader, optional
+        The format; recognised from the content when None.
+    split : str, optional
+        The split to read, where the source holds several; all of them when None. Of a source that does not tell its
+        split, the name to give it.
+    subset : str, optional
+        The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE.
+    answers : str or path, optional
+        MCTest's ``.ans`` file, or the folder that holds it, where it is not beside the stories.
+    fields : str or mapping, optional
+        For a file of one's own: where its rows keep what; see :func:`~classic_rc.datasets.fields.parse_fields`.
+    gold_as : {"index0", "index1", "letter", "text", "flags"}, optional
+        How such a file codes gold.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        The path does not exist, no reader recognises it, or it is malformed.
+    UsageError
+        An option is unknown or means nothing here.
+
+    Examples
+    --------
+    >>> load("sample:cloze").task.value
+    'cloze'
+    """
+    name = os.fspath(path)
+    if name == "sample" or name.startswith("sample:"):
+        return _load_sample(name, reader, split)
+    roles = None if fields is None else parse_fields(fields)
+    source = open_input(path)
+    chosen = _named(reader) if reader is not None else _detected(source, roles)
+    return chosen.read(source, split=split, subset=subset, answers=answers, fields=roles, gold_as=gold_as)
+
+
+def expand(name: str) -> list[str]:
+    """What a name on the command line stands for: ``sample`` for all of the embedded data, others for themselves.
+
+    Examples
+    --------
+    >>> expand("sample")
+    ['sample:single-choice', 'sample:multiple-answer', 'sample:cloze', 'sample:multi-span']
+    """
+    return list(SAMPLES) if name == "sample" else [name]
+
+
+def from_rows(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    fields: str | Mapping[str, str] | None = None,
+    gold_as: str | None = None,
+    task: str | Task | None = None,
+    name: str = "rows",
+    split: str | None = None,
+) -> Dataset:
+    """Questions from rows in memory: a Hugging Face dataset, ``frame.to_dict("records")``, a list of dicts.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLines`), as Hugging Face keeps RACE,
+        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM, or in any other with `fields`.
+    fields, gold_as
+        As of :func:`load`.
+    task : Task or str, optional
+        The task, whatever the rows say.
+    name, split : str, optional
+        What to call the dataset and its split.
+
+    Raises
+    ------
+    DataError
+        The rows are malformed or of no known schema.
+
+    Examples
+    --------
+    >>> row = {"passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
+    >>> from_rows([row])[0].gold
+    frozenset({1})
+    """
+    roles = None if fields is None else parse_fields(fields)
+    wanted = None if task is None else task_named(task)
+    nodes = [_row_node(row, name, number) for number, row in enumerate(rows)]
+    if not nodes:
+        raise DataError("no row", source=name)
+    reading = Reading(Options(split=split, fields=roles, gold_as=gold_as))
+    if roles is None and not is_own_row(nodes[0].value):
+        schema = schema_of(nodes[0].value)
+        if schema is None:
+            raise unrecognised(nodes[:_PROPOSAL_ROWS], name, command=False)
+        if gold_as is not None:
+            raise UsageError(f"rows of {schema.name} say how gold is coded: gold_as goes with fields")
+        nodes = list(schema.convert(nodes, reading))
+    questions = list(questions_of(nodes, reading, roles, gold_as, wanted))
+    return Dataset(questions, name=name, split=split, reader="rows", notes=reading.notes)
+
+
+def _load_sample(name: str, reader: str | Reader | None, split: str | None) -> Dataset:
+    if name not in SAMPLES:
+        raise unknown_name("sample", name, SAMPLES)
+    chosen = READERS["jsonl"] if reader is None else _named(reader)
+    dataset = chosen.read(open_input(SAMPLES[name]), split=split)
+    return Dataset(dataset.questions, name, dataset.split, dataset.reader, dataset.sources, dataset.notes)
+
+
+def _named(reader: str | Reader) -> Reader:
+    if isinstance(reader, Reader):
+        return reader
+    if reader not in READERS:
+        raise unknown_name("reader", reader, READERS)
+    return READERS[reader]
+
+
+def _detected(source: Input, fields: Mapping[str, str] | None) -> Reader:
+    """The reader of the first file, from the top down, that one recognises."""
+    broken: DataError | None = None
+    for file in sorted(source.files, key=lambda file: file.depth):
+        try:
+            if (reader := _reader_of(file, fields)) is not None:
+                return reader
+        except DataError as error:
+            broken = broken or error
+    if broken:
+        raise broken
+    if source.single is None:
+        names = ", ".join(file.base for file in source.files[:5])
+        more = f" and {len(source.files) - 5:,} more" if len(source.files) > 5 else ""
+        raise DataError(
+            "no reader recognises a file in it",
+            source=source.path,
+            found=names + more,
+            hint="Name one file, or its format with --reader",
+        )
+    raise _unrecognised_file(source.single)
+
+
+def _reader_of(file: File, fields: Mapping[str, str] | None) -> Reader | None:
+    if fields is not None:
+        own = (reader for reader in READERS.values() if "fields" in reader.takes)
+        return next((reader for reader in own if reader.has_rows(file)), None)
+    return next((reader for reader in READERS.values() if reader.recognises(file)), None)
+
+
+def _unrecognised_file(file: File) -> DataError:
+    for reader in READERS.values():
+        if "fields" in reader.takes and reader.has_rows(file):
+            options = Options(fields={"passage": "", "question": ""})
+            rows = itertools.islice(reader.rows(file, Reading(options)), _PROPOSAL_ROWS)
+            return unrecognised([row for row in rows if isinstance(row.value, Mapping)], file.name)
+    return DataError(
+        "no reader recognises it",
+        source=file.name,
+        found=f"text that begins {describe(file.text.lstrip()[:40])}",
+        expected=f"a format of {', '.join(READERS)}",
+        hint="Name the format with --reader to see what that reader expects",
+    )
+
+
+def _row_node(row: Any, source: str, number: int) -> Node:
+    if isinstance(row, Mapping):
+        return Node({str(key): _plain(value) for key, value in row.items()}, source, f"row {number}")
+    raise DataError(
+        "not a row",
+        source=source,
+        where=f"row {number}",
+        found=describe(row),
+        expected="a mapping",
+        hint='Of a frame give frame.to_dict("records"), of a dictionary of datasets one of them',
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value without NumPy's types; NaN, which frames have for what is missing, is None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value

@@ -1,0 +1,104 @@
+"""Every registered solver keeps the interface's promises, on every task it is for, in every variant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.solvers import SOLVERS, Solver
+from classic_rc.testing import check_solver, synthetic_dataset
+
+NEEDS_A_FILE = {"score-file"}
+POSITION_MATTERS = {"random", "constant-position"}
+
+SPECS = [
+    (name, variant)
+    for name, solver in SOLVERS.items()
+    if name not in NEEDS_A_FILE
+    for variant in (None, *solver.variants)
+]
+
+
+@pytest.mark.parametrize(("name", "variant"), SPECS)
+def test_solver_keeps_its_promises(name, variant):
+    solver = SOLVERS[name]() if variant is None else SOLVERS[name].variant(variant)
+    tasks = solver.tasks
+    if variant is not None and solver.decision is not None:
+        # A variant's rule picks one candidate, so it is not for several right answers.
+        tasks = tasks - {Task.MULTIPLE_ANSWER}
+    check_solver(solver, tasks=sorted(tasks), position_matters=name in POSITION_MATTERS)
+
+
+class Length(Solver):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in questions])
+
+
+class LooksAtGold(Length):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[float(i in (q.gold or ())) for i in range(len(q.candidates))] for q in questions])
+
+
+class DependsOnOthers(Length):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[float(len(questions))] * len(q.candidates) for q in questions])
+
+
+class LikesTheFirst(Length):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[-float(i) for i in range(len(q.candidates))] for q in questions])
+
+
+class ForgetsOne(Length):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[0.0] * (len(q.candidates) - 1) for q in questions])
+
+
+class ChangesItself(Length):
+    def __init__(self, *, size=1):
+        self.size = size
+
+    def fit(self, questions, y=None):
+        self.size = 2
+        return self
+
+
+def test_a_solver_of_one_method_passes():
+    check_solver(Length())
+    assert Length.name == "Length"
+
+
+@pytest.mark.parametrize(
+    ("solver", "complaint"),
+    [
+        (LooksAtGold, "look at gold"),
+        (DependsOnOthers, "slice"),
+        (LikesTheFirst, "permuting"),
+        (ForgetsOne, "one score for every candidate"),
+        (ChangesItself, "change a parameter"),
+    ],
+)
+def test_check_solver_finds_the_mistake(solver, complaint):
+    with pytest.raises(AssertionError, match=complaint):
+        check_solver(solver(), tasks=[Task.SINGLE_CHOICE])
+
+
+def test_a_solver_without_its_method_cannot_be_made():
+    class Nothing(Solver):
+        pass
+
+    with pytest.raises(TypeError, match="score_candidates"):
+        Nothing()
+
+
+def test_grid_search_works_by_passage():
+    from sklearn.model_selection import GridSearchCV, GroupKFold
+
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
+    groups = [q.passage.id for q in dataset]
+    search = GridSearchCV(SOLVERS["sliding-window"](), {"window": [2, 10, "set"]}, cv=GroupKFold(3))
+    search.fit(list(dataset), groups=groups)
+    assert search.best_params_["window"] in (2, 10, "set")
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
