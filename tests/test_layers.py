@@ -27,7 +27,7 @@ ARROWS = {
     "predictions": {"questions"},
     "retrieval": {"text"},
     "datasets": {"text"},
-    "text": {"questions"},
+    "text": {"predictions"},
     "questions": {"errors"},
     "files": {"errors"},
     "kernels": set(),
@@ -44,7 +44,14 @@ HEAVY = {
     *("sklearn", "scipy", "nltk", "pandas", "matplotlib", "joblib", "tqdm"),
     *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "dask"),
 }
-MAY_LOAD_HEAVY = {"kernels": {"scipy"}, "solvers.base": {"sklearn"}}
+MAY_LOAD_HEAVY = {
+    "kernels": {"scipy"},
+    "decisions": {"sklearn"},
+    "solvers.base": {"sklearn"},
+    "evaluation.prepare": {"sklearn"},
+    "evaluation.tuning": {"sklearn"},
+    "testing": {"sklearn"},
+}
 """Modules that need a heavy package to be defined at all; the command line imports them when it runs one."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from typing import ClassVar, TypeVar
 
@@ -144,6 +146,26 @@ class Reader(ABC):
         files = _part(files, subsets, subset, str.lower, "subset", source)
         files = _part(files, splits, split, _canonical, "split", source)
 
+        with _collector_paused():
+            questions = self._gather(files, splits, reading)
+        if not questions:
+            raise DataError("no question in it", source=source.path)
+        held = {splits[file] for file in files}
+        if held == {None}:  # a user's own file may tell it question by question
+            marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
+            questions = _part(questions, marks, split, _canonical, "split", source)
+            held = {marks[q] for q in questions}
+        told = held.pop() if len(held) == 1 else None
+        return Dataset(
+            questions,
+            name=self.dataset_name(source, files, told, subset),
+            split=told or split,
+            reader=self.name,
+            sources=source.sources(files + reading.used),
+            notes=source.notes + reading.notes,
+        )
+
+    def _gather(self, files: list[File], splits: Mapping[File, str | None], reading: Reading) -> list[Question]:
         questions: list[Question] = []
         seen: dict[str, str] = {}
         for file in files:
@@ -162,28 +184,27 @@ class Reader(ABC):
             if file.blank_lines:
                 reading.count("blank lines passed over", file.blank_lines)
             file.release()
-        if not questions:
-            raise DataError("no question in it", source=source.path)
-        held = {splits[file] for file in files}
-        if held == {None}:  # a user's own file may tell it question by question
-            marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = _part(questions, marks, split, _canonical, "split", source)
-            held = {marks[q] for q in questions}
-        told = held.pop() if len(held) == 1 else None
-        return Dataset(
-            questions,
-            name=self.dataset_name(source, files, told, subset),
-            split=told or split,
-            reader=self.name,
-            sources=source.sources(files + reading.used),
-            notes=source.notes + reading.notes,
-        )
+        if unasked := reading.passages - len({id(question.passage) for question in questions}):
+            reading.count("passages without questions", unasked)
+        return questions
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
         """What tables call the dataset."""
         if self.is_dataset and split:
             return ".".join(part for part in (self.name, split, subset) if part)
         return source.stem
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without looking for cycles among a million questions and candidates: it takes as long as reading them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def split_in(name: str) -> str | None:

@@ -50,8 +50,7 @@ class File:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
         self.blank_lines = 0
-        self._path: Path | None = Path(name)
-        self._members: dict[tuple[str, ...], File] = {}
+        self._members: dict[tuple[str, ...], File] | None = None
 
     @classmethod
     def member(
@@ -59,7 +58,7 @@ class File:
     ) -> File:
         """A member of an archive, whose `members` it joins."""
         file = cls(name, parts, len(parts) - 1)
-        file._path, file._members = None, members
+        file._members = members
         file.__dict__["data"] = content
         members[parts] = file
         return file
@@ -67,8 +66,7 @@ class File:
     @cached_property
     def data(self) -> bytes:
         """Its bytes, unpacked where it is compressed with gzip."""
-        assert self._path is not None
-        data = _read(self._path)
+        data = _read(self.name)
         # Worked out now, while the stored bytes are at hand.
         self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
         return gunzip(data, self.name) if is_gzip(data) else data
@@ -76,7 +74,7 @@ class File:
     @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
-        return hashlib.sha256(_read(self._path) if self._path else self.data).hexdigest()
+        return hashlib.sha256(self.data if self._members else _read(self.name)).hexdigest()
 
     @property
     def stem(self) -> str:
@@ -90,8 +88,8 @@ class File:
 
     def sibling(self, *parts: str) -> File | None:
         """The file at a path relative to the folder it is in; None where there is none."""
-        if self._path:
-            path = self._path.parent.joinpath(*parts)
+        if self._members is None:
+            path = Path(self.name).parent.joinpath(*parts)
             return File(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
         place = self.folders
         for part in parts[:-1]:
@@ -253,7 +251,7 @@ def _input(name: str, files: list[File], archive: Source | None, is_folder: bool
     kept = [file for file in files if not _is_junk(file)]
     if not kept:
         raise DataError(f"the {'archive' if archive else 'folder'} holds no file", source=name)
-    kept.sort(key=lambda file: [_natural(part) for part in (*file.folders, file.base)])
+    kept.sort(key=lambda file: [_natural(part) for part in (*file.folders[-1 - MAX_DEPTH :], file.base)])
     junk = len(files) - len(kept)
     notes = (f"files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: {junk:,}",) if junk else ()
     return Input(name, tuple(kept), archive, is_folder, notes)
@@ -295,11 +293,11 @@ def _natural(part: str) -> tuple[int, int, str]:
     return 1, 0, part
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     try:
-        return path.read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
+        raise DataError(f"the file cannot be read ({error.strerror or error})", source=path) from None
 
 
 def _missing(name: str) -> DataError:

@@ -44,8 +44,6 @@ class MCScript(Reader):
         for instance in root.only("instance"):
             id, questions = instance.attribute("id"), instance.child("questions").only("question")
             text = instance.child("text").text
-            if not questions:
-                reading.count("passages without questions")
             passage = reading.passage(id, text, file.name, f"line {instance.line}")
             for question in questions:
                 answers = question.only("answer")

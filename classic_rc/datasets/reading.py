@@ -92,6 +92,11 @@ class Reading:
             self._by_text[text] = passage
         return passage
 
+    @property
+    def passages(self) -> int:
+        """How many passages there are so far."""
+        return len(self._passages)
+
     def _free_id(self) -> str:
         number = len(self._by_text) + 1
         while f"passage-{number}" in self._passages:

@@ -175,7 +175,10 @@ class System:
     def _threshold(self) -> float | list[float] | None:
         decision = self.decision
         if isinstance(decision, Threshold):
-            return float(decision.value)
+            # A solver's own fixed rule (all-positive) says nothing that its name does not.
+            assert self.dataset.task is not None
+            own = self.solver.default_decision(self.dataset.task)
+            return None if isinstance(own, Threshold) else float(decision.value)
         if isinstance(decision, TunedThreshold):
             folds = [fold.best_threshold_ for fold in self._folds if isinstance(fold, TunedThreshold)]
             return folds or decision.best_threshold_

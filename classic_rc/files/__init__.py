@@ -6,7 +6,8 @@ from pathlib import Path
 
 from classic_rc.errors import DataError
 from classic_rc.files.decoding import decode
-from classic_rc.files.json_values import Node, describe, parse_json
+from classic_rc.files.nodes import Node, describe
+from classic_rc.files.strict_json import parse_json
 
 __all__ = ["Node", "decode", "describe", "parse_json", "read_text"]
 

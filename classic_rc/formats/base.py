@@ -42,6 +42,8 @@ class Format(ABC):
         The tasks it can hold answers of.
     holds : frozenset of {"scores", "decisions"}
         What a file can hold.
+    holds_both : bool
+        Whether one file can hold scores and decisions side by side.
     readers : frozenset of str
         The readers of the datasets whose official layout it is.
     """
@@ -51,6 +53,7 @@ class Format(ABC):
     citation: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
     holds: ClassVar[frozenset[Content]]
+    holds_both: ClassVar[bool] = False
     readers: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -130,7 +133,7 @@ class Format(ABC):
         for content, rows in given.items():
             if rows is not None and len(rows) != len(questions):
                 raise UsageError(f"{len(questions)} questions need as many {content}, got {len(rows)}")
-        if scores is not None:
+        if scores is not None and "scores" in self.holds:
             _check_scores(scores, questions)
         return self.render(questions, scores, predictions)
 

@@ -40,6 +40,7 @@ class JSONLines(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
+    holds_both = True
 
     def recognises(self, text: str) -> bool:
         """Whether the first line is an object with a ``question_id``."""
@@ -88,7 +89,7 @@ class JSONLines(Format):
 
 
 def _answer(question: Question, prediction: Prediction) -> Answer:
-    if prediction.answers or prediction.selection_probability or question.task is Task.MULTIPLE_ANSWER:
+    if prediction.answers or question.task is Task.MULTIPLE_ANSWER:
         return first_answer(prediction)
     return ()
 

@@ -65,7 +65,7 @@ def _key(question: Question) -> Key:
 
 
 def _row(node: Node, n_options: int) -> list[float]:
-    values = node.list("scores")
+    values = node.sequence("scores")
     if len(values) != n_options:
         raise node.error(
             "a score for each option is needed",

@@ -78,11 +78,11 @@ _CLOSERS = "\"'”’»)\\]}」』）】》"
 _OPENERS = "\"'“‘«([{¿¡—–-•*"
 _STOP = re.compile(
     # Runs of stops, also spaced, are one stop; the lookbehind keeps long runs from being searched again.
-    rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*+)(?P<closers>[{_CLOSERS}]*+(?:[ ]'')?+)(?=\s)"
+    rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
     rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
 )
 _AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
-_BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n\s*")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LOOK_BACK = 60
 """Characters before a stop that are looked at: two words, unless one is too long to be an abbreviation."""
 

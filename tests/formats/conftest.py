@@ -69,7 +69,7 @@ def superglue() -> Dataset:
 
 def cloze() -> Dataset:
     passage = Passage("harbour", LIGHTHOUSE)
-    mentions = tuple(Candidate(LIGHTHOUSE[a:b], a, b) for a, b in ((4, 7), (33, 37), (49, 52), (61, 65)))
+    mentions = tuple(Candidate(LIGHTHOUSE[a:b], a, b) for a, b in ((4, 7), (34, 38), (49, 52), (61, 65)))
     questions = [
         Question(str(17 + i), passage, "@placeholder paints", mentions, ("Tam",), Task.CLOZE) for i in range(3)
     ]

@@ -159,6 +159,13 @@ def test_scores_that_do_not_fit_or_are_infinite_are_refused(made):
         get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, -np.inf], [1]]))
 
 
+def test_scores_beside_decisions_are_no_matter_to_a_format_of_decisions(made):
+    scores = Scores.from_lists([[np.inf, 1, 2, 3]] * 3)
+    predictions = [Prediction(q.id, (("Tam",),)) for q in made["cloze"]]
+    text = get_format("record").write(made["cloze"], scores, predictions)
+    assert text == get_format("record").write(made["cloze"], predictions=predictions)
+
+
 def test_unknown_formats_are_met_with_the_nearest():
     with pytest.raises(UsageError, match="did you mean 'mctest-scores'"):
         get_format("mctest-score")

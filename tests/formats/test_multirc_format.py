@@ -89,7 +89,7 @@ def test_malformed_files_are_one_error_with_its_place(fails, text, message):
 def test_questions_that_share_their_ids_are_refused(made):
     one = made["multiple-answer"][0]
     twins = Dataset([one, type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta)])
-    with pytest.raises(UsageError, match=r"cannot tell two questions apart: both have pid 'news/one\.txt', qid '0'"):
+    with pytest.raises(UsageError, match=r"two questions apart: both have pid 'news/one\.txt', qid '0'"):
         multirc.read("[]", twins, source="a")
 
 

@@ -1,0 +1,112 @@
+"""Analyzers: names, specifications, and what becomes of tokens."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
+from classic_rc.text.stemmers import STEMMERS
+from classic_rc.text.stop_words import STOP_LISTS
+from classic_rc.text.tokenizers import TOKENIZERS
+
+any_analyzer = st.builds(
+    Analyzer,
+    st.sampled_from(sorted(TOKENIZERS)),
+    lowercase=st.booleans(),
+    stemmer=st.sampled_from(sorted(STEMMERS)),
+    stop_words=st.sampled_from(sorted(STOP_LISTS)),
+)
+
+
+@given(any_analyzer)
+def test_a_specification_says_everything(analyzer):
+    assert get_analyzer(analyzer.spec) == analyzer
+    assert str(analyzer) == analyzer.spec == analyzer.signature
+    assert pickle.loads(pickle.dumps(analyzer)) == analyzer
+
+
+def test_specifications_are_canonical():
+    assert get_analyzer("word+stop=smart+porter+cased").spec == "word+cased+porter+stop=smart"
+    assert get_analyzer("word+porter+snowball+cased+lower").spec == "word+snowball"
+    assert get_analyzer("mcobzarenco+lower+stop=none").spec == "mcobzarenco+lower+stop=none"
+
+
+def test_each_tokenizer_has_an_analyzer_of_its_name():
+    assert ANALYZERS.keys() == TOKENIZERS.keys()
+    assert all(analyzer.spec == name == analyzer.tokenizer for name, analyzer in ANALYZERS.items())
+
+
+def test_an_analyzer_is_returned_as_it_is():
+    analyzer = Analyzer("char")
+    assert get_analyzer(analyzer) is analyzer
+
+
+@settings(max_examples=50, deadline=None)
+@given(any_analyzer, st.text() | st.text("The cats' 3.5 HATS don’t \n.!é"))
+def test_final_tokens_are_the_folded_surface_tokens(analyzer, text):
+    surface = TOKENIZERS[analyzer.tokenizer].tokenize(text)
+    folded = analyzer.fold(surface)
+    assert len(folded) == len(surface)
+    assert analyzer.analyze(text) == [token for token in folded if token is not None]
+    assert [token for token, _, _ in analyzer.locate(text)] == analyzer.analyze(text)
+
+
+def test_fold_drops_by_the_lower_cased_unstemmed_form():
+    cased = get_analyzer("word+cased+porter+stop=lucene")
+    assert cased.fold(["The", "THE", "Cats", "thes"]) == [None, None, "Cat", "the"]
+
+
+def test_locate_points_into_the_text():
+    text = "The CATS’ cafe\u0301s"
+    located = get_analyzer("word+porter+stop=lucene").locate(text)
+    assert [(token, text[start:end]) for token, start, end in located] == [("cat", "CATS"), ("café", "cafe\u0301s")]
+
+
+def test_mcobzarenco_is_cased_and_without_stop_words_and_marks():
+    assert ANALYZERS["mcobzarenco"].analyze("The Bear's \"big\" bed, yes! IT.") == ["Bear", "big", "bed"]
+
+
+def test_a_description_names_what_is_done():
+    described = get_analyzer("whitespace+cased+porter+stop=smart").description
+    assert described.endswith("cased; stemmed by porter; without the stop words of smart.")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("wrod", "unknown analyzer 'wrod': did you mean 'word'"),
+        ("word+portr", "unknown analyzer modifier 'portr': did you mean 'porter'"),
+        ("word+", "unknown analyzer modifier ''"),
+        ("word+none", "unknown analyzer modifier 'none'"),
+        ("word+stop=smrt", "unknown stop list 'smrt': did you mean 'smart'"),
+    ],
+)
+def test_unknown_names_are_told_the_nearest(spec, message):
+    with pytest.raises(UsageError, match=message):
+        get_analyzer(spec)
+
+
+def test_unknown_names_are_refused_by_the_constructor_too():
+    with pytest.raises(UsageError, match="unknown tokenizer"):
+        Analyzer("words")
+    with pytest.raises(UsageError, match="unknown stemmer"):
+        Analyzer("word", stemmer="porter2")
+
+
+def test_a_missing_stop_list_is_found_before_text_is_read():
+    with pytest.raises(DataError, match=r"no-such\.txt: the stop list is missing"):
+        get_analyzer("word+stop=no-such.txt")
+
+
+def test_the_signature_of_a_stop_list_file_does_not_depend_on_its_place(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.txt").write_text("fox\n", encoding="utf-8")
+    a, b = (get_analyzer(f"word+stop={tmp_path / folder / 'mine.txt'}") for folder in "ab")
+    assert a.analyze("The fox") == ["the"]
+    assert a.signature == b.signature != a.spec

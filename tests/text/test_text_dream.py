@@ -1,0 +1,51 @@
+"""DREAM's own tokens, bug by bug."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.text.dream import DreamTokenizer
+
+dream = DreamTokenizer()
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("W: Don't! (Really?)", ["W", ":", "Dont", "Really"]),
+        ("well-known, at 3:30.", ["wellknown", "at", "3:30"]),
+        ("I cannot", ["I", "can", "not"]),
+        ("one hundred and five dollars", ["105", "dollars"]),
+        ("two thousand three hundred", ["2300"]),
+        ("the Twentieth and Third", ["the", "23"]),
+        ("twenty-one", ["twentyone"]),
+        # the bugs
+        ("salt and pepper", ["salt", "0", "pepper"]),
+        ("one two", ["3"]),
+        ("with both in fiftieth month", ["wi", "bo", "in", "50", "mon"]),
+        ("hundred", ["0"]),
+        ("a th", ["a", "10"]),
+        # times of day
+        ("half past three", ["3:30"]),
+        ("TEN TO 3", ["2:50"]),
+        ("from ten to three", ["from", "2:50"]),
+        ("quarter past 3", ["quarter", "past", "3"]),
+        ("quater past 3", ["3:15"]),
+        ("60 past 3", ["60", "past", "3"]),
+        ("5 past 25", ["5", "past", "25"]),
+        ("5 past 5 past 5", ["5:5", "past", "5"]),
+        ("past 5", ["past", "5"]),
+        ("5 past", ["5", "past"]),
+        ("", []),
+        ("?!", []),
+    ],
+)
+def test_tokens(text, tokens):
+    assert dream.tokenize(text) == tokens
+
+
+def test_places_cover_what_a_token_was_made_from():
+    text = "M: It's half past three, with one hundred and five."
+    assert [text[start:end] for start, end in dream.locate(text)] == (
+        ["M", ":", "It's", "half past three", "wi", "one hundred and five"]
+    )

@@ -1,0 +1,45 @@
+"""Treebank tokens sentence by sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.treebank import blank_mctest_escapes
+
+treebank, mcobzarenco = get_tokenizer("treebank"), get_tokenizer("mcobzarenco")
+
+
+def test_each_sentence_loses_its_stop_to_a_token():
+    assert treebank.tokenize("Mr. Fox ran. He can't stop.") == (
+        ["Mr.", "Fox", "ran", ".", "He", "ca", "n't", "stop", "."]
+    )
+
+
+def test_rewritten_quotes_keep_their_places():
+    text = "\"No,\" she said. ''Why?''"
+    assert treebank.tokenize(text) == ["``", "No", ",", "''", "she", "said", ".", "''", "Why", "?", "''"]
+    places = [text[start:end] for start, end in treebank.locate(text)]
+    assert places == ['"', "No", ",", '"', "she", "said", ".", "''", "Why", "?", "''"]
+
+
+def test_contractions_are_two_tokens_at_two_places():
+    text = "I cannot go."
+    assert [text[start:end] for start, end in treebank.locate(text)] == ["I", "can", "not", "go", "."]
+
+
+@pytest.mark.parametrize("border", [r"\newline\newline", "\n\n", r"\tab"])
+def test_mcobzarenco_takes_escapes_and_line_ends_for_blanks(border):
+    text = f"He went{border}home. Then\\newline he slept."
+    expected = ["He", "went", "home", ".", "Then", "he", "slept", "."]
+    assert mcobzarenco.tokenize(text) == expected
+    assert [text[start:end] for start, end in mcobzarenco.locate(text)] == expected
+
+
+def test_mcobzarenco_keeps_to_the_rules_of_its_time():
+    assert treebank.tokenize("“Go”") == ["“", "Go", "”"]
+    assert mcobzarenco.tokenize("“Go”") == ["“Go”"]
+
+
+def test_escapes_become_as_many_blanks():
+    assert blank_mctest_escapes(r"a\newline\tab\x") == "a" + 12 * " " + r"\x"
