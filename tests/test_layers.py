@@ -179,7 +179,7 @@ PLANTED = [
     ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..datasets import load"),
     ("solvers.bad", "READERS = {'race': 'classic_rc.datasets.race:read'}"),
     ("metrics.bad", "class A:\n    from classic_rc import predictions, solvers"),
-    ("text.bad", "from .. import predictions"),
+    ("text.bad", "from .. import metrics"),
     ("questions", "from classic_rc.text.spans import Spans"),
     ("errors", "from classic_rc.questions import Task"),
     ("formats.bad", "from classic_rc import __version__"),

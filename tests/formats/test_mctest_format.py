@@ -37,9 +37,7 @@ def test_numbers_are_printed_as_the_authors_do(made, score, printed):
     assert text == ("\t".join([row] * 4) + "\n") * 2
 
 
-@pytest.mark.parametrize(
-    "text", [f"{STORY}\n{STORY}", f"{STORY}\t\r\n{STORY}\t\r\n".replace("\r", ""), f"{STORY}\n{STORY}\n\n"]
-)
+@pytest.mark.parametrize("text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"])
 def test_loose_ends_are_read(made, text):
     assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[7].tolist() == [
         1,
@@ -58,7 +56,7 @@ def test_loose_ends_are_read(made, text):
         (f"{STORY}\n{ROW}\t{ROW}", "answers.txt, line 2: a cell for each question is needed: found 2 tab"),
         (
             f"{STORY}\n{STORY}".replace("4\n", "\n"),
-            "line 1, question 4: a score for each option is needed: found 4",
+            "line 1, question 4, option 4: not a score: found ''",
         ),
         (
             f"{STORY}\n" + STORY.replace("3, ", "", 1),
@@ -74,10 +72,7 @@ def test_loose_ends_are_read(made, text):
     ],
 )
 def test_malformed_scores_are_one_error_with_its_place(fails, text, message):
-    found = fails(DataError, "mctest-scores", "single-choice", text)
-    if "question 4" in message:  # an emptied number, where the others stand
-        message = "line 1, question 4, option 4: not a score: found ''"
-    assert message in found
+    assert message in fails(DataError, "mctest-scores", "single-choice", text)
 
 
 @pytest.mark.parametrize(

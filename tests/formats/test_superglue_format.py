@@ -75,12 +75,11 @@ def test_malformed_record_lines_are_one_error_with_its_place(fails, text, messag
 
 
 def test_other_datasets_have_no_such_numbers(made):
-    for shape in ("multiple-answer",):
-        predictions = [Prediction(q.id, (frozenset(),)) for q in made[shape]]
-        with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
-            superglue.write(made[shape], predictions=predictions)
-        with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
-            superglue.read("", made[shape], source="a")
+    predictions = [Prediction(q.id, (frozenset(),)) for q in made["multiple-answer"]]
+    with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+        superglue.write(made["multiple-answer"], predictions=predictions)
+    with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+        superglue.read("", made["multiple-answer"], source="a")
 
 
 def test_the_released_validation_set_round_trips(shared_data):
