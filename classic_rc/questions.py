@@ -288,26 +288,20 @@ def _check(questions: Iterable[Question], name: str) -> None:
 
 def _fingerprint(questions: Iterable[Question]) -> str:
     digest = hashlib.sha256()
-
-    def add(*texts: str) -> None:
-        # Length-prefixed, so that no two different contents run together into the same bytes.
-        for text in texts:
-            data = text.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(data))
-            digest.update(data)
-
     previous: Passage | None = None
     for q in questions:
-        if q.passage is not previous:
-            add("passage", q.passage.id, q.passage.text)
-            previous = q.passage
-        add("question", q.id, q.task, q.text)
+        parts = [] if q.passage is previous else ["passage", q.passage.id, q.passage.text]
+        previous = q.passage
+        parts += ["question", q.id, q.task, q.text]
         if not q.task.has_spans:
-            add("candidates", *(c.text for c in q.candidates))
-            if q.task is Task.CLOZE:
-                add(*(f"{c.start}-{c.end}" for c in q.candidates))
+            parts += ["candidates", str(len(q.candidates)), *(c.text for c in q.candidates)]
+        if q.task is Task.CLOZE:
+            parts += [f"{c.start}-{c.end}" for c in q.candidates]
         if q.gold is None:
-            add("hidden")
+            parts.append("hidden")
         else:
-            add("gold", *(str(g) for g in (sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold)))
+            gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
+            parts += ["gold", str(len(gold)), *map(str, gold)]
+        # Each part behind its length, so that no two different contents run together into the same bytes.
+        digest.update("".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

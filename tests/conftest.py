@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A slow machine is no fault: tests time nothing.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 

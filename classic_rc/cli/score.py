@@ -30,14 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation import evaluate, evaluate_predictions
-    from classic_rc.formats import read_predictions
+    from classic_rc.formats import read_predictions, read_scores
     from classic_rc.predictions import Scores
     from classic_rc.solvers import ScoreFile
 
     check_writable(args.output)
     start = time.perf_counter()
     dataset = options.dataset_of(args, args.data)
-    content = read_predictions(args.file, dataset, args.form)
+    notes: list[str] = []
+    if args.tune is not None or any(v is not None for v in options.decision_options(args).values()):
+        content = read_scores(args.file, dataset, args.form)
+    else:
+        content = read_predictions(args.file, dataset, args.form, notes=notes)
     seconds = time.perf_counter() - start
     if isinstance(content, Scores):
         tune = None if args.tune is None else options.dataset_of(args, args.tune, split=args.tune_split or "")
@@ -54,7 +58,7 @@ def handle(args: argparse.Namespace) -> int:
             dataset, content, source=args.file, group_by=args.group_by, read_seconds=seconds
         )
     if not args.quiet:
-        for warning in evaluation.warnings:
+        for warning in (*notes, *evaluation.warnings):
             message(f"warning: {warning}")
     emit(render_results([evaluation], args.format), args.output)
     return 0

@@ -93,13 +93,13 @@ class _Member(tarfile.TarInfo):
     """
 
     @classmethod
-    def fromtarfile(cls, tar: tarfile.TarFile) -> tarfile.TarInfo:
+    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
         offset = tar.offset
         try:
             member = super().fromtarfile(tar)
-        except tarfile.EOFHeaderError:
-            raise
         except tarfile.HeaderError as error:
+            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
+                raise
             raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
         if member.size < 0 or tar.offset <= offset:
             raise tarfile.ReadError(f"bad size at byte {offset:,}")

@@ -81,16 +81,19 @@ class Reader(ABC):
             return [source.single]
         for depth in sorted({file.depth for file in source.files}):
             level = [file for file in source.files if file.depth == depth]
-            found, others, broken = [], [], []
+            found: list[File] = []
+            others: list[File] = []
+            broken: list[tuple[File, DataError]] = []
             for file in level:
                 try:
                     (found if self.accepts(file, reading) else others).append(file)
                 except DataError as error:
                     broken.append((file, error))
             if found:
-                for file, error in broken:
-                    if file.suffix in {f.suffix for f in found}:
-                        raise error
+                suffixes = {file.suffix for file in found}
+                for file, problem in broken:
+                    if file.suffix in suffixes:  # one of the dataset's own, it seems
+                        raise problem
                     others.append(file)
                 reading.others = others
                 return found
@@ -178,6 +181,9 @@ class Reader(ABC):
                         where=f"question {question.id}",
                         found=f"another in {seen[question.id]}" if seen[question.id] != file.name else None,
                         expected="unique ids",
+                        hint="Where rows have no id, name one of the files"
+                        if seen[question.id] != file.name
+                        else None,
                     )
                 seen[question.id] = file.name
                 questions.append(question)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
@@ -63,7 +63,7 @@ class Dream(Reader):
                 )
 
 
-def gold_text(node: Node, key: str, choices: list[str]) -> frozenset[int] | None:
+def gold_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | None:
     """The position of the choice that the text at `key` is; None (hidden) where there is no such key."""
     if not choices:
         raise node.error("no candidate", field="choice", found="an empty list", expected="one choice or more")

@@ -52,6 +52,11 @@ class File:
         self.blank_lines = 0
         self._members: dict[tuple[str, ...], File] | None = None
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Its place below the path that was opened: the folders and its own name."""
+        return (*self.folders[len(self.folders) - self.depth :], self.base)
+
     @classmethod
     def member(
         cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]
@@ -148,7 +153,9 @@ class File:
             ((key, inner),) = value.items()
             if isinstance(inner, list) and inner and all(isinstance(element, dict) for element in inner):
                 root = root.at(key)
-        return iter([root.at(i) for i in range(len(root.value))] if isinstance(root.value, list) else [root])
+        if isinstance(root.value, list):
+            return root.elements()
+        return iter([root]) if "\n" in self.text.strip() else self._lines()
 
     def _lines(self) -> Iterator[Node]:
         for number, line in enumerate(self.text.rstrip().split("\n"), start=1):
@@ -209,7 +216,7 @@ class Input:
             return (self.archive,)
         if len(files) <= _DIGEST_APART:
             return tuple(Source(file.name, file.sha256) for file in files)
-        lines = [f"{f.sha256}  {'/'.join((*f.folders, f.base)[-1 - f.depth :])}\n" for f in files]
+        lines = [f"{file.sha256}  {'/'.join(file.path)}\n" for file in files]
         return (Source(self.path, hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()),)
 
 
@@ -251,7 +258,7 @@ def _input(name: str, files: list[File], archive: Source | None, is_folder: bool
     kept = [file for file in files if not _is_junk(file)]
     if not kept:
         raise DataError(f"the {'archive' if archive else 'folder'} holds no file", source=name)
-    kept.sort(key=lambda file: [_natural(part) for part in (*file.folders[-1 - MAX_DEPTH :], file.base)])
+    kept.sort(key=lambda file: [_natural(part) for part in file.path])
     junk = len(files) - len(kept)
     notes = (f"files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: {junk:,}",) if junk else ()
     return Input(name, tuple(kept), archive, is_folder, notes)
@@ -282,8 +289,7 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
 
 
 def _is_junk(file: File) -> bool:
-    inside = file.folders[len(file.folders) - file.depth :]
-    return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in inside
+    return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 
 def _natural(part: str) -> tuple[int, int, str]:

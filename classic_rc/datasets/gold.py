@@ -145,7 +145,9 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     if example is None or possible in (["letter"], ["text"], ["flags"]):
         return possible[0]
     node, value = example
-    named = possible + [coding for coding in ("index0", "index1") if coding not in possible]
+    # An index that the values rule out may still be what was meant: of data with mistakes, or not all seen.
+    indices = [coding for coding in ("index0", "index1") if {"index0", "index1"} & set(possible)]
+    named = possible + [coding for coding in indices if coding not in possible]
     raise node.error(
         "the coding of gold is ambiguous",
         field="gold",

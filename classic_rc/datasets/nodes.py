@@ -48,6 +48,14 @@ class Node:
         self.value, self.source, self._line, self._parent, self._key = value, source, line, parent, key
 
     @property
+    def line(self) -> int | None:
+        """The line that it is on; None where lines do not tell values apart."""
+        node = self
+        while node._parent is not None:
+            node = node._parent
+        return node._line if isinstance(node._line, int) else None
+
+    @property
     def where(self) -> str:
         """The line, the JSON path, or both."""
         steps: list[str] = []
@@ -91,8 +99,9 @@ class Node:
 
     def get(self, key: int | str, expected: str = "a value") -> Any:
         """The value at a key of an object, or at a position of a list."""
+        fits = isinstance(self.value, Mapping if isinstance(key, str) else (list, tuple))
         try:
-            if isinstance(self.value, Mapping if isinstance(key, str) else (list, tuple)):
+            if fits:
                 return self.value[key]
         except (KeyError, IndexError):
             field = key if isinstance(key, str) else f"[{key}]"

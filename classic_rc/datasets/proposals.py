@@ -98,7 +98,7 @@ def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     return paths
 
 
-def _named(role: str, paths: Mapping[str, Any]) -> str | None:
+def _named(role: str, paths: dict[str, Any]) -> str | None:
     """The path whose last key, or else another, is a usual name of a role."""
     for position in (-1, 0):
         keys = {path.split(".")[position].lower(): path for path in reversed(paths)}
@@ -108,7 +108,7 @@ def _named(role: str, paths: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _wide(texts: Mapping[str, str]) -> str | None:
+def _wide(texts: dict[str, str]) -> str | None:
     """Columns such as option_a, option_b or A, B, C, D, joined."""
     groups: dict[str, list[str]] = {}
     for path in texts:

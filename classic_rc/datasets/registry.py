@@ -25,6 +25,7 @@ from classic_rc.datasets.quoref import Quoref
 from classic_rc.datasets.race import Race
 from classic_rc.datasets.reading import Options, Reading
 from classic_rc.datasets.record import Record
+from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row, questions_of, task_named
 from classic_rc.datasets.squad import Squad
 from classic_rc.datasets.superglue import SuperGlue
@@ -221,21 +222,22 @@ def _detected(source: Input, fields: Mapping[str, str] | None) -> Reader:
 
 def _reader_of(file: File, fields: Mapping[str, str] | None) -> Reader | None:
     if fields is not None:
-        own = (reader for reader in READERS.values() if "fields" in reader.takes)
+        own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
     return next((reader for reader in READERS.values() if reader.recognises(file)), None)
 
 
 def _unrecognised_file(file: File) -> DataError:
     for reader in READERS.values():
-        if "fields" in reader.takes and reader.has_rows(file):
+        if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
             rows = itertools.islice(reader.rows(file, Reading(options)), _PROPOSAL_ROWS)
-            return unrecognised([row for row in rows if isinstance(row.value, Mapping)], file.name)
+            if objects := [row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1]:
+                return unrecognised(objects, file.name)
     return DataError(
         "no reader recognises it",
         source=file.name,
-        found=f"text that begins {describe(file.text.lstrip()[:40])}",
+        found=describe(file.head) if file.head else f"text that begins {describe(file.text.lstrip()[:40])}",
         expected=f"a format of {', '.join(READERS)}",
         hint="Name the format with --reader to see what that reader expects",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +66,7 @@ def questions_of(
     """
     if gold_as is not None:
         check_coding(gold_as)
-    read = [_row(node, reading, fields or _OWN) for node in rows]
+    read = [_row(node, number, reading, fields or _OWN) for number, node in enumerate(rows)]
     if fields:
         _check_paths(read, fields)
     own = fields is None and gold_as is None
@@ -99,7 +98,7 @@ class _Row:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
 
 
-def _row(node: Node, reading: Reading, fields: Mapping[str, str]) -> _Row:
+def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str]) -> _Row:
     if not isinstance(node.value, Mapping):
         raise node.error("wrong type", found=describe(node.value), expected="an object, one a question")
     found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
@@ -121,7 +120,7 @@ def _row(node: Node, reading: Reading, fields: Mapping[str, str]) -> _Row:
     )
     return _Row(
         node,
-        values.name(fields["id"]) if has("id") else re.sub(r"\W+", "-", node.where).strip("-"),
+        values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
         passage,
         values.text(fields["question"]),
         _candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
@@ -206,7 +205,7 @@ def _task_of(rows: Sequence[_Row], own: bool) -> Task:
             raise row.error("rows of different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
         told = told or task
     if told is None and rows:
-        raise rows[0].error("the task is open: all gold is hidden", "task", "no task", "a task", _SAY_TASK)
+        raise rows[0].error("the task is open: all gold is hidden", "task", "none", "a task", _SAY_TASK)
     return told or Task.SINGLE_CHOICE
 
 
@@ -214,11 +213,9 @@ def _only_reading(row: _Row, own: bool) -> Task | None:
     """The only task that a row's gold leaves; None for hidden gold, which is of the other rows' task."""
     if row.gold is None:
         return None
-    many = isinstance(row.gold, (list, tuple))
-    texts = own and any(isinstance(value, str) for value in (row.gold if many else [row.gold]))
-    if not row.candidates or texts:
-        raise row.error("the task is open", "task", "no task and gold that is text", "a task", _SAY_TASK)
-    return Task.MULTIPLE_ANSWER if many else Task.SINGLE_CHOICE
+    if _are_texts(row.gold) and (own or not row.candidates):
+        raise row.error("the task is open", "task", f"none, and gold {describe(row.gold)}", "a task", _SAY_TASK)
+    return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
 def _coding_of(rows: Sequence[_Row], task: Task) -> str:

@@ -60,9 +60,13 @@ class Table(RowReader):
         if twice := next((column for column in columns if columns.count(column) > 1), None):
             raise DataError("two columns have one name", source=file.name, where="line 1", found=repr(twice))
         key, wide = _wide_columns(columns, fields, file)
+        seen_header = False
         for number, cells in _records(file):
             if not cells:
                 file.blank_lines += 1
+                continue
+            if not seen_header:
+                seen_header = True
                 continue
             node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
             if len(cells) != len(columns):
@@ -76,7 +80,7 @@ def header(file: File) -> list[str]:
     """The column names of a table; none where the file is JSON or XML."""
     if file.text.lstrip()[0] in "{[<":
         return []
-    return next((cells for _, cells in _records(file)), [])
+    return next((cells for _, cells in _records(file) if cells), [])
 
 
 def _records(file: File) -> Iterator[tuple[int, list[str]]]:
@@ -143,7 +147,7 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         for column in wide if own else ():
             del row[column]
         row[key] = texts
-    return Node(row, node.source, node.where)
+    return Node(row, node.source, node.line)
 
 
 def _json(node: Node, column: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.formats import read_predictions
+from classic_rc.formats import read_scores
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
@@ -44,9 +44,7 @@ class ScoreFile(Solver):
         """Read the file, which must hold scores for exactly these questions."""
         if not self.path:
             raise UsageError("score-file needs a file: path=FILE")
-        scores = read_predictions(self.path, questions, self.format)
-        if not isinstance(scores, Scores):
-            raise UsageError(f"{self.path} holds decisions, not scores: measure it with `classic-rc score`")
+        scores = read_scores(self.path, questions, self.format)
         self.scores_ = {
             q.id: (row, scores.evidence[start : start + len(row)])
             for q, row, start in zip(questions, scores, scores.offsets[:-1], strict=True)

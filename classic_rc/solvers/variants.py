@@ -26,6 +26,10 @@ _MCOBZARENCO_TEXT = (
 )
 _DREAM_TEXT_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
 
+# The splits that the authors' distance weights were tuned on, by content fingerprint.
+_MC160_DEV = {"965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": "mc160.dev"}
+_MC500_DEV = {"7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa": "mc500.dev"}
+
 WINDOW_VARIANTS = {
     "mctest": Variant(
         {**_MCTEST},
@@ -82,8 +86,8 @@ def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | Non
 
 
 WINDOW_AND_DISTANCE_VARIANTS = {
-    "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D"),
-    "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D"),
+    "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
+    "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
     "richardson2013": _both("richardson2013", 1.0, f"{_PAPER} 1 and 2; BaselineInPaper_SW_D as released"),
     "mcobzarenco": _both("mcobzarenco", 1.0, _PORT),
     "dream": _both("dream", 1.0, _DREAM),

@@ -68,7 +68,7 @@ def test_locate_points_into_the_text():
 
 
 def test_mcobzarenco_is_cased_and_without_stop_words_and_marks():
-    assert ANALYZERS["mcobzarenco"].analyze("The Bear's \"big\" bed, yes! IT.") == ["Bear", "big", "bed"]
+    assert ANALYZERS["mcobzarenco"].analyze('The Bear\'s "big" bed, yes! IT.') == ["Bear", "big", "bed"]
 
 
 def test_a_description_names_what_is_done():

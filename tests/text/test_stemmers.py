@@ -33,5 +33,5 @@ def test_every_stemmer_takes_every_token(name, word):
 
 
 def test_an_unknown_stemmer_is_told_the_nearest():
-    with pytest.raises(UsageError, match="unknown stemmer 'snow': known are|did you mean 'snowball'"):
-        stemmer("snow")
+    with pytest.raises(UsageError, match="unknown stemmer 'snowbal': did you mean 'snowball'"):
+        stemmer("snowbal")

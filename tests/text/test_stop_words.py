@@ -10,7 +10,15 @@ from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_wor
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("none", 0), ("smart", 570), ("mctest", 581), ("mcobzarenco", 585), ("lucene", 33), ("nltk", 179), ("sklearn", 318)],
+    [
+        ("none", 0),
+        ("smart", 570),
+        ("mctest", 581),
+        ("mcobzarenco", 585),
+        ("lucene", 33),
+        ("nltk", 179),
+        ("sklearn", 318),
+    ],
 )
 def test_sizes(name, size):
     assert len(stop_words(name)) == size
@@ -21,11 +29,25 @@ def test_every_list_is_described_in_a_sentence():
 
 
 def test_published_lists_differ_from_smart_by_named_marks():
-    assert stop_words("mctest") - stop_words("smart") == {",", "?", ";", "_", "$", "'s", ".", "-LRB-", "-RRB-", '"', ":"}
+    assert stop_words("mctest") - stop_words("smart") == {
+        ",",
+        "?",
+        ";",
+        "_",
+        "$",
+        "'s",
+        ".",
+        "-LRB-",
+        "-RRB-",
+        '"',
+        ":",
+    }
     assert stop_words("mcobzarenco") - stop_words("mctest") == {"!", "'", "''", "``"}
 
 
-@pytest.mark.parametrize(("name", "file"), [("mctest", "stopwords.txt"), ("mcobzarenco", "mcobzarenco-stopwords.txt")])
+@pytest.mark.parametrize(
+    ("name", "file"), [("mctest", "stopwords.txt"), ("mcobzarenco", "mcobzarenco-stopwords.txt")]
+)
 def test_published_lists_are_those_of_the_released_files(name, file, shared_data):
     released = (shared_data / "mctest" / file).read_text(encoding="utf-8").splitlines()
     assert stop_words(name) == set(released)

@@ -12,12 +12,11 @@ from classic_rc.errors import UsageError
 from classic_rc.text.tokenizers import TOKENIZERS, get_tokenizer
 
 ANY = st.text(st.characters(exclude_categories=()))
-PROSE = st.lists(
-    st.sampled_from(
-        ["She", "don’t", "cannot", "«Stop!»", '"No,"', "''", "``", "e\u0301te\u0301", "3.5", "1,000", "half", "past", "to"]
-        + ["three", "with", "and", "hundred", "\\newline", "\n\n", "U.S.", "...", "they'll", "\0", "中文", "ภาษา", "'", "("]
-    )
-).map(" ".join)
+WORDS = (
+    "She|don’t|cannot|«Stop!»|\"No,\"|''|``|e\u0301te\u0301|3.5|1,000|half|past|to|three|with|and|hundred|\\newline"
+    "|\n\n|U.S.|...|they'll|\0|中文|ภาษา|'|("
+)
+PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
 TEXT = ANY | PROSE
 
 every_tokenizer = pytest.mark.parametrize("name", TOKENIZERS)
@@ -70,7 +69,7 @@ def test_treebank_gives_the_text_at_the_place_but_for_quotes(name, text):
 
 def test_mctest_separates_at_blanks_and_five_marks_only():
     text = 'Stop!" he (Bob) said: it\'s 3.5; no-one, "A?B".'
-    expected = ['Stop!"', "he", "(Bob)", "said", "it's", "3", "5", "no-one", '"A', "B\""]
+    expected = ['Stop!"', "he", "(Bob)", "said", "it's", "3", "5", "no-one", '"A', 'B"']
     assert get_tokenizer("mctest").tokenize(text) == expected
 
 

@@ -1,0 +1,239 @@
+"""The span generator and its lazy candidates."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.text.sentences import split_sentences
+from classic_rc.text.spans import SpanCandidates, SpanGenerator, oracle_recall
+from classic_rc.text.stop_words import stop_words
+from classic_rc.text.unicode_words import WordTokenizer
+
+WORDS = "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|.|,|\"|\n\n|and|U.S.|May"
+PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
+
+
+def spans(text: str, **parameters) -> list[str]:
+    return SpanGenerator(**parameters)(Passage("p", text)).texts()
+
+
+def question(text: str, *gold: str, task: Task = Task.MULTI_SPAN, passage: Passage | None = None) -> Question:
+    return Question("q", passage or Passage("p", text), "Who?", (), gold, task)
+
+
+def test_spans_begin_and_end_with_no_stop_word():
+    assert spans("A fox of the north ran.") == [
+        "fox",
+        "fox of the north",
+        "fox of the north ran",
+        "north",
+        "north ran",
+        "ran",
+    ]
+
+
+def test_spans_have_at_most_max_tokens():
+    assert spans("one two three four", max_tokens=2) == [
+        "one",
+        "one two",
+        "two",
+        "two three",
+        "three",
+        "three four",
+        "four",
+    ]
+
+
+def test_spans_lie_within_a_sentence():
+    assert spans("fox ran. hen hid.") == ["fox", "fox ran", "ran", "hen", "hen hid", "hid"]
+
+
+def test_a_datasets_own_sentences_count():
+    text = "one two three"
+    assert SpanGenerator()(Passage("p", text, sentences=((0, 3), (4, 13)))).texts() == [
+        "one",
+        "two",
+        "two three",
+        "three",
+    ]
+    assert SpanGenerator()(Passage("p", text, sentences=((4, 7),))).texts() == ["two"]
+    assert SpanGenerator()(Passage("p", text, sentences=())).texts() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("he met the Bank of England here", "Bank of England"),
+        ("he met Charles de Gaulle here", "Charles de Gaulle"),
+        ("he met J. R. R. Fox-Hen & Sons here", "J. R. R. Fox-Hen & Sons"),
+        ("he heard The Who play", "The Who"),
+        ("then May will", "May"),
+        ("he saw A Fox Who Was in Love with the Sea now", "A Fox Who Was in Love"),
+        ("The Fox and the Hen ran", "The Fox and the Hen"),
+    ],
+)
+def test_names_are_in_whatever_their_length_and_words(text, name):
+    assert name in spans(text, max_tokens=1, stop_words="smart")
+
+
+def test_punctuation_ends_a_name():
+    assert "Fox, Hen" not in spans("he met Fox, Hen", max_tokens=1)
+    assert "Fox “Hen" not in spans("he met Fox “Hen”", max_tokens=1)
+
+
+def test_stop_words_that_open_a_sentence_are_no_name():
+    assert spans("The Who") == []
+    assert spans("Run. He did.") == ["Run"]
+
+
+def test_numbers_take_the_signs_that_touch_them_and_are_never_stop_words(tmp_path):
+    stops = tmp_path / "stops.txt"
+    stops.write_text("3\nof", encoding="utf-8")
+    assert spans("$3.50 of 8%, 3 % of €", max_tokens=1, stop_words=str(stops)) == ["$3.50", "8%", "3"]
+
+
+def test_possessives_come_without_their_ending_too():
+    assert spans("the fox's den") == ["fox", "fox's", "fox's den", "den"]
+    assert spans("the fox’s") == ["fox", "fox’s"]
+
+
+def test_clitics_make_no_content_of_a_stop_word():
+    assert spans("they're here, he'd won; O'Hen ran", max_tokens=1) == ["O'Hen", "ran"]
+
+
+def test_the_text_is_given_as_it_stands_in_the_passage():
+    text = "un e\u0301te\u0301’s fin"
+    candidates = SpanGenerator(max_tokens=1)(Passage("p", text))
+    assert [(c.text, text[c.start : c.end]) for c in candidates] == [(t, t) for t in candidates.texts()]
+    assert "e\u0301te\u0301" in candidates.texts()
+
+
+def test_characters_of_unspaced_scripts():
+    assert spans("狐狸。", tokenizer="char") == ["狐", "狐狸", "狸"]
+
+
+@settings(deadline=None)
+@given(PROSE | st.text(), st.integers(1, 5), st.sampled_from(["none", "lucene", "nltk"]))
+def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max_tokens, stop_list):
+    candidates = SpanGenerator(max_tokens=max_tokens, stop_words=stop_list)(Passage("p", text))
+    offsets = list(zip(candidates.starts.tolist(), candidates.ends.tolist(), strict=True))
+    assert offsets == sorted(set(offsets))
+
+    places = WordTokenizer().locate(text)
+    bare = [text[start:end].lower().replace("’", "'") for start, end in places]
+    plain = [i for i, word in enumerate(bare) if "'" not in word and word not in stop_words(stop_list)]
+    in_one_sentence = {
+        (first, last)
+        for begin, finish in split_sentences(text)
+        for first in range(len(places))
+        for last in range(first, len(places))
+        if begin <= places[first][0] and places[last][1] <= finish
+    }
+    windows = {
+        (first, last)
+        for first in plain
+        for last in plain
+        if first <= last < first + max_tokens and (first, last) in in_one_sentence
+    }
+    found = set(zip(candidates.first_tokens.tolist(), candidates.last_tokens.tolist(), strict=True))
+    assert windows <= found <= in_one_sentence
+    for first, last in found - windows:
+        name = all(text[slice(*places[i])] != text[slice(*places[i])].lower() for i in (first, last))
+        assert name or "'" in bare[first] + bare[last]
+        assert name or last < first + max_tokens
+
+
+@given(PROSE)
+def test_candidates_are_a_sequence(text):
+    candidates = SpanGenerator(max_tokens=3)(Passage("p", text))
+    listed = list(candidates)
+    assert all(isinstance(candidate, Candidate) for candidate in listed)
+    assert [c.text for c in listed] == candidates.texts() == [text[c.start : c.end] for c in listed]
+    assert len(candidates) == len(listed) == len(candidates.starts)
+    if listed:
+        assert candidates[-1].text == listed[-1].text
+        assert (candidates[0].start, candidates[0].end) == (listed[0].start, listed[0].end)
+    with pytest.raises(IndexError):
+        candidates[len(listed)]
+
+
+def test_slices_stay_lazy():
+    candidates = SpanGenerator()(Passage("p", "one two three four five"))
+    part = candidates[2:9:3]
+    assert isinstance(part, SpanCandidates)
+    assert part.texts() == candidates.texts()[2:9:3]
+    assert np.shares_memory(part.starts, candidates.starts)
+    assert repr(part) == "<3 spans>"
+
+
+def test_a_million_spans_are_arrays():
+    candidates = SpanGenerator(max_tokens=2000, stop_words="none")(Passage("p", "fox " * 2000))
+    assert len(candidates) == 2000 * 2001 // 2
+    assert candidates.starts.dtype == candidates.ends.dtype == np.int32
+
+
+@pytest.mark.parametrize("text", ["", " \n", "...", "的。"])
+def test_little_text_makes_few_spans(text):
+    assert len(SpanGenerator()(Passage("p", text))) == text.count("的")
+
+
+def test_the_signature_names_all_parameters():
+    assert SpanGenerator().signature == "spans(max_tokens=10,stop_words=nltk,tokenizer=word)"
+    assert (
+        SpanGenerator(max_tokens=3, stop_words="none").signature
+        == "spans(max_tokens=3,stop_words=none,tokenizer=word)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_tokens": 0}, "max_tokens must be an integer of at least 1, got 0"),
+        ({"max_tokens": 2.5}, "got 2.5"),
+        ({"stop_words": "nltkk"}, "did you mean 'nltk'"),
+        ({"tokenizer": "treebank"}, "must be 'word' or 'char', got 'treebank'"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(UsageError, match=message):
+        SpanGenerator(**parameters)
+
+
+def test_oracle_recall_wants_all_texts_of_a_multi_span_answer_and_one_of_a_span():
+    text, generator = "the fox met hens", SpanGenerator()
+    both, one = question(text, "fox", " hens "), question(text, "fox", "the hens")
+    assert oracle_recall([both], generator) == 1.0
+    assert oracle_recall([one], generator) == 0.0
+    assert oracle_recall([question(text, "fox", "the hens", task=Task.SPAN)], generator) == 1.0
+    assert oracle_recall([both, one, both, both], generator) == 0.75
+    assert np.isnan(oracle_recall([], generator))
+
+
+def test_oracle_recall_needs_gold():
+    hidden = Question("q7", Passage("p", "fox"), "Who?", (), None, Task.SPAN)
+    with pytest.raises(DataError, match="question q7: the gold answer is hidden"):
+        oracle_recall([hidden], SpanGenerator())
+
+
+def test_spans_of_quoref_hold_nearly_all_answers(shared_data):
+    file = shared_data / "quoref" / "quoref-dev-v0.1.json"
+    questions = []
+    for article in json.loads(file.read_text(encoding="utf-8"))["data"]:
+        for paragraph in article["paragraphs"]:
+            passage = Passage(paragraph["context_id"], paragraph["context"])
+            questions += [
+                question("", *(answer["text"] for answer in qa["answers"]), passage=passage)
+                for qa in paragraph["qas"]
+            ]
+    generator = SpanGenerator()
+    n_spans = [len(generator(passage)) for passage in {q.passage for q in questions}]
+    assert len(questions) == 2418
+    assert oracle_recall(questions, generator) > 0.94
+    assert np.mean(n_spans) < 1000
