@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
     from classic_rc.solvers import Solver, parse_solver
-    from classic_rc.text import encode
+    from classic_rc.text.encode import encode
 
 _HOMES = {
     "datasets": ("from_rows", "load"),
@@ -26,7 +26,7 @@ _HOMES = {
     "predictions": ("Prediction", "Scores"),
     "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
     "solvers": ("Solver", "parse_solver"),
-    "text": ("encode",),
+    "text.encode": ("encode",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "ClassicRCError",
@@ -83,7 +84,9 @@ class DataError(ClassicRCError):
         message = ": ".join(part for part in (place, problem, facts) if part)
         super().__init__(f"{message}. {hint}" if hint else message)
 
-    def __reduce__(self):  # keyword-only parameters: the default would lose them between processes
+    def __reduce__(
+        self,
+    ) -> tuple[Any, ...]:  # keyword-only parameters: the default would lose them between processes
         state = {name: getattr(self, name) for name in ("source", "where", "field", "found", "expected", "hint")}
         return _rebuild_data_error, (self.problem, state)
 
@@ -112,7 +115,7 @@ class MissingPackageError(ClassicRCError, ImportError):
         target = f"'classic_rc[{extra}]'" if extra else package
         super().__init__(f"{needed_for} needs the package {package}: pip install {target}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_missing_package, (self.package, self.needed_for, self.extra)
 
 

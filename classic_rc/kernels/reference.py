@@ -45,7 +45,7 @@ def sliding_window(
     1.3862943649291992
     """
     words = {*question, *candidate}
-    size = {"set": len(words), "passage": len(passage)}.get(window, window)  # type: ignore[call-overload]
+    size = len(words) if window == "set" else len(passage) if window == "passage" else window
     count_of = counts or Counter(passage).__getitem__
     best = 0
     for start in range(max(len(passage) - size, 0) + 1):

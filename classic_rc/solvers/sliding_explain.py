@@ -59,7 +59,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
 
 def _counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
     if solver.learns_from == "passages":
-        return lambda word: solver.word_counts_.get(word, 1)  # type: ignore[attr-defined]
+        return lambda word: solver.word_counts_.get(word, 1)
     return Counter(tokens).__getitem__
 
 
@@ -77,7 +77,7 @@ def _best_window(
     count_of: Callable[[str], int],
 ) -> tuple[int, list[Mark]]:
     words = {*asked, *answer}
-    size = {"set": len(words), "passage": len(passage.tokens)}.get(window, window)  # type: ignore[call-overload]
+    size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
     weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
     starts = range(max(len(weights) - size, 0) + 1)
     best = max(starts, key=lambda start: sum(weights[start : start + size]))

@@ -137,7 +137,7 @@ class SpanGenerator:
     def signature(self) -> str:
         """All parameters: what generated these spans, for the reproducibility signature."""
         stops = stop_list_signature(self.stop_words)
-        return f"spans(max_tokens={self.max_tokens},stop_words={stops},tokenizer={self.tokenizer})"
+        return f"max_tokens={self.max_tokens},stop_words={stops},tokenizer={self.tokenizer}"
 
     def __call__(self, passage: Passage) -> SpanCandidates:
         """The spans of a passage, sorted by (start, end), none twice."""

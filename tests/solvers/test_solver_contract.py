@@ -38,7 +38,10 @@ class Length(Solver):
 
 class LooksAtGold(Length):
     def score_candidates(self, questions):
-        return Scores.from_lists([[float(i in (q.gold or ())) for i in range(len(q.candidates))] for q in questions])
+        gold = [q.gold or () for q in questions]
+        return Scores.from_lists(
+            [[float(i in g) for i in range(len(q.candidates))] for q, g in zip(questions, gold, strict=True)]
+        )
 
 
 class DependsOnOthers(Length):
