@@ -131,8 +131,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     >>> print(unknown_name("solver", "slidingwindow", ["random", "sliding-window"]))
     unknown solver 'slidingwindow': did you mean 'sliding-window'?
     """
-    names = sorted(known)
-    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
+    names = {known_name.lower(): known_name for known_name in sorted(known)}
+    near = [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
     if near:
         return UsageError(f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?")
-    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(names)}")
+    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(names.values())}")
