@@ -123,6 +123,9 @@ def _rebuild_missing_package(package: str, needed_for: str, extra: str | None) -
     return MissingPackageError(package, needed_for=needed_for, extra=extra)
 
 
+_SHOWN_NAMES = 30
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name that is not in a registry, with the nearest known ones.
 
@@ -135,4 +138,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     near = [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
     if near:
         return UsageError(f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?")
-    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(names.values())}")
+    shown = list(names.values())
+    more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
+    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(shown[:_SHOWN_NAMES])}{more}")

@@ -17,7 +17,8 @@ _QUESTIONS = [
     ("multiple: Who found it?", ["Ann", "the cat", "Bob", "a boy"]),
 ]
 MCTEST = "".join(
-    "\t".join([f"mc160.dev.{i}", "Author: 1", _STORY, *(x for q, options in _QUESTIONS for x in (q, *options))]) + "\n"
+    "\t".join([f"mc160.dev.{i}", "Author: 1", _STORY, *(x for q, options in _QUESTIONS for x in (q, *options))])
+    + "\n"
     for i in range(2)
 )
 MCTEST_ANSWERS = "A\tA\tB\tC\nA\tB\tB\tC\n"
@@ -179,8 +180,16 @@ OWN = {
     "sentences": [[0, 9], [10, 21]],
     "meta": {"kind": "easy"},
 }
-ROW = {"example_id": "high2.txt", "article": "Snow fell.", "question": "What fell?", "options": ["snow", "rain"], "answer": "A"}
-TABLE = 'id,passage,question,candidate_0,candidate_1,gold,kind\no1,"Ann sang, Bob hummed.",Who sang?,Bob,Ann,1,easy\n'
+ROW = {
+    "example_id": "high2.txt",
+    "article": "Snow fell.",
+    "question": "What fell?",
+    "options": ["snow", "rain"],
+    "answer": "A",
+}
+TABLE = (
+    'id,passage,question,candidate_0,candidate_1,gold,kind\no1,"Ann sang, Bob hummed.",Who sang?,Bob,Ann,1,easy\n'
+)
 
 _FILES: dict[str, tuple[str, Any]] = {
     "mctest": ("mc160.dev.tsv", MCTEST),

@@ -155,7 +155,9 @@ def test_a_zip_archive_says_what_to_do(tmp_path):
 @given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 20_000))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_damaged_archive_is_read_or_one_error(article, flips, cut):
-    whole = _tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"})
+    whole = _tar(
+        ("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"}
+    )
     data = bytearray(whole)
     for position, mask in flips:
         data[position % len(data)] ^= mask

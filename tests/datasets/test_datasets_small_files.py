@@ -40,7 +40,9 @@ def test_mctest(small):
     assert [source.path.rpartition(".")[2] for source in dataset.sources] == ["tsv", "ans"]
 
 
-@pytest.mark.parametrize("place", ["mc160.dev.ans", "MCTestAnswers/mc160.dev.ans", "../MCTestAnswers/mc160.dev.ans"])
+@pytest.mark.parametrize(
+    "place", ["mc160.dev.ans", "MCTestAnswers/mc160.dev.ans", "../MCTestAnswers/mc160.dev.ans"]
+)
 def test_mctest_answers_are_found(tmp_path, write, place):
     path = write(tmp_path / "MCTest", "mctest")
     answers = path.with_suffix(".ans").read_bytes()
@@ -92,7 +94,11 @@ def test_multirc(small):
     first, second = dataset
     assert (dataset.name, dataset.task) == ("multirc.dev", Task.MULTIPLE_ANSWER)
     assert first.passage.text == "It rained. The river rose Ann left."
-    assert [first.passage.text[a:b] for a, b in first.passage.sentences] == ["It rained.", "The river rose", "Ann left."]
+    assert [first.passage.text[a:b] for a, b in first.passage.sentences] == [
+        "It rained.",
+        "The river rose",
+        "Ann left.",
+    ]
     assert (first.id, first.gold, second.gold) == ("News/rain.txt==0", {0, 2}, frozenset())
     assert first.meta == {"pid": "News/rain.txt", "qid": "0", "sentences_used": (0, 1), "multisent": True}
     assert first.candidates[1].text == ""

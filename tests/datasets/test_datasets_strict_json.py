@@ -66,7 +66,10 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
 @pytest.mark.parametrize(
     ("take", "message"),
     [
-        (lambda node: node.text("n"), r"f, \$\.data\[0\], field 'n': wrong type: found the number 3, expected a string"),
+        (
+            lambda node: node.text("n"),
+            r"f, \$\.data\[0\], field 'n': wrong type: found the number 3, expected a string",
+        ),
         (lambda node: node.text("gone"), "field 'gone': missing: found an object with id, n, yes, texts, none"),
         (lambda node: node.integer("yes"), "field 'yes': wrong type: found true, expected a whole number"),
         (lambda node: node.flag("n"), "field 'n': wrong type: found the number 3, expected true or false"),
@@ -74,7 +77,10 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
         (lambda node: node.texts("texts"), r"\$\.data\[0\]\.texts, field '\[1\]': wrong type: found the number 1"),
         (lambda node: node.texts("id"), "field 'id': wrong type: found 'x', expected a list"),
         (lambda node: node.child("id"), "field 'id': wrong type: found 'x', expected an object or a list"),
-        (lambda node: node.child("texts").text("a"), r"\$\.data\[0\]\.texts: wrong type: found a list of 2, expected an"),
+        (
+            lambda node: node.child("texts").text("a"),
+            r"\$\.data\[0\]\.texts: wrong type: found a list of 2, expected an",
+        ),
         (lambda node: node.child("texts").text(2), r"texts, field '\[2\]': missing: found a list of 2"),
         (lambda node: node.text(0), r"\$\.data\[0\]: wrong type: found an object .*, expected a list"),
         (lambda node: list(node.elements()), "expected a list"),
