@@ -2,77 +2,101 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
-import tempfile
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
+from classic_rc.printable import printable
 
-__all__ = ["check_writable", "emit", "message", "prepare_streams", "use_colour", "write_file"]
+__all__ = ["check_folder", "check_writable", "emit", "message", "prepare_streams", "use_colour", "write_file"]
 
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
 }  # fmt: skip
+_ASCII_FALLBACK = "classic_rc.ascii"
+
+
+def _ascii_fallback(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding shows instead of characters that it lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_plain, error.object[error.start : error.end])), error.end
+
+
+def _plain(character: str) -> str:
+    if unicodedata.combining(character):
+        return ""
+    decomposed = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
+    return _ASCII.get(character) or decomposed or "?"
+
+
+codecs.register_error(_ASCII_FALLBACK, _ascii_fallback)
 
 
 def prepare_streams() -> None:
-    """Make piped output UTF-8 with LF, unless the user asked for another encoding."""
+    """Make pipes UTF-8 with LF, unless the user asked for another encoding, and no character an error."""
     asked = os.environ.get("PYTHONIOENCODING")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
-            stream.reconfigure(newline="\n", **({} if asked else {"encoding": "utf-8"}))
-
-
-def showable(text: str, stream: TextIO) -> str:
-    """The text as the stream can show it: as it is, or with ASCII in place of what it cannot show."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return "".join(_fallback(character, encoding) for character in text)
-    return text
-
-
-def _fallback(character: str, encoding: str) -> str:
-    try:
-        character.encode(encoding)
-    except UnicodeEncodeError:
-        plain = _ASCII.get(character) or unicodedata.normalize("NFKD", character)
-        return plain.encode("ascii", "ignore").decode("ascii") or "?"
-    return character
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ASCII_FALLBACK)
+            if not stream.isatty():
+                stream.reconfigure(newline="\n", encoding=None if asked else "utf-8", errors=_ASCII_FALLBACK)
 
 
 def message(text: str) -> None:
     """Say something on stderr, behind the program's name."""
-    sys.stderr.write(showable(f"classic-rc: {text}\n", sys.stderr))
-    sys.stderr.flush()
+    line = printable(text, keep="\n")
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"classic-rc: {line}\n")
+        sys.stderr.flush()
 
 
 def emit(text: str, output: str | None) -> None:
     """Put results on stdout, or into a file; what cannot be written to the file is not lost but printed."""
     if output is None:
-        sys.stdout.write(showable(text, sys.stdout))
+        sys.stdout.write(text)
         return
     try:
         write_file(Path(output), text)
     except UsageError:
-        sys.stdout.write(showable(text, sys.stdout))
+        sys.stdout.write(text)
         raise
 
 
-def check_writable(output: str | None) -> None:
-    """Refuse an output file whose folder does not exist before anything is computed."""
+def check_writable(output: str | None, *inputs: str | None) -> None:
+    """Refuse, before anything is computed, an output that cannot be a file or would replace an input.
+
+    Raises
+    ------
+    UsageError
+    """
     if output is None:
         return
-    path = Path(output)
-    if path.is_dir():
+    if os.path.isdir(output):
         raise UsageError(f"{output} is a folder: give a file to write to")
-    if not path.parent.is_dir():
-        raise DataError("the folder to write to does not exist", source=str(path.parent), hint="Make it first")
+    folder = os.path.dirname(output)
+    if folder and not os.path.isdir(folder):
+        raise UsageError(f"cannot write {output}: there is no folder {folder}. Make it first")
+    for path in inputs:
+        if path is not None and os.path.isfile(output) and os.path.isfile(path) and os.path.samefile(output, path):
+            raise UsageError(f"{output} is read here, so it cannot be written as well: give another file")
+
+
+def check_folder(folder: str | None) -> None:
+    """Refuse, before anything is computed, a folder that cannot be made because something else has its name.
+
+    Raises
+    ------
+    UsageError
+    """
+    if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is not a folder: give a folder to save in")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -83,27 +107,20 @@ def write_file(path: Path, text: str) -> None:
     UsageError
         The system does not allow it.
     """
-    temporary = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", errors="surrogatepass", newline="\n",
-            dir=path.parent, prefix=f".{path.name}.", delete=False,
-        ) as file:  # fmt: skip
-            temporary = Path(file.name)
-            file.write(text)
-        # NamedTemporaryFile lets only the owner read; a result is as readable as any other new file.
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():  # a device or a pipe, which nothing may take the place of
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
+        temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
+        try:
+            with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            temporary.replace(path)
+        finally:
             temporary.unlink(missing_ok=True)
+    except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def use_colour(stream: TextIO) -> bool:

@@ -15,6 +15,7 @@ __all__ = ["add_arguments", "handle"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser)
+    options.add_spans(parser)
     parser.add_argument("question", metavar="QUESTION_ID", help="the question's id, as in the dataset")
     parser.add_argument(
         "-s", "--solver", default="sw+d", metavar="SOLVER[:VARIANT][,key=value]…", help="default sw+d"
@@ -33,22 +34,25 @@ def handle(args: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
+    from classic_rc.datasets import expand
     from classic_rc.evaluation.prepare import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_text
     from classic_rc.solvers import parse_solver
 
-    check_writable(args.output)
-    solver = parse_solver(args.solver)
-    dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
-    if args.question not in dataset.by_id:
-        raise unknown_name(f"question of {dataset.name}", args.question, dataset.by_id)
+    check_writable(args.output, args.data, args.train, args.tune)
+    solver, spans = parse_solver(args.solver), options.span_generator(args)
+    datasets = [options.dataset_of(args, data) for data in expand(args.data)]
+    dataset = next((dataset for dataset in datasets if args.question in dataset.by_id), None)
+    if dataset is None:
+        raise unknown_name(f"question of {args.data}", args.question, [q.id for d in datasets for q in d])
+    dataset = with_spans(dataset, spans)
     question = dataset.by_id[args.question]
     if isinstance(question.candidates, LazyCandidates):
         question = replace(question, candidates=question.candidates.generate())
     extra = options.training_data(args)
     ready = fitted(configured(solver, dataset), dataset, extra["train"])
-    if extra["tune"] is not None:
+    if ready.tunes_parameters and extra["tune"] is not None:
         ready.tune(extra["tune"])
     explanation = ready.explain(question)
     if args.format == "json":

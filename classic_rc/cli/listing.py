@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from classic_rc.cli.console import emit
+from classic_rc.errors import unknown_name
 
 __all__ = ["add_arguments", "handle"]
 
@@ -14,11 +15,13 @@ Entry = tuple[str, str]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
-    parser.add_argument("what", choices=sorted(_LISTS), metavar="WHAT", help=", ".join(sorted(_LISTS)))
+    parser.add_argument("what", metavar="WHAT", help=", ".join(sorted(_LISTS)))
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    if args.what not in _LISTS:
+        raise unknown_name("list", args.what, _LISTS)
     entries = list(_LISTS[args.what]())
     width = max(len(name) for name, _ in entries)
     emit("".join(f"{name:<{width}}  {text}".rstrip() + "\n" for name, text in entries), None)

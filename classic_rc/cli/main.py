@@ -3,25 +3,54 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from classic_rc._version import __version__
 from classic_rc.cli import explain, listing, predict, run, score
 from classic_rc.cli.console import message, prepare_streams
-from classic_rc.errors import ClassicRCError, unknown_name
+from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
 __all__ = ["build_parser", "main"]
 
 _COMMANDS = {"run": run, "predict": predict, "score": score, "explain": explain, "list": listing}
 
 _INTERRUPTED = 130
+_READER_LEFT = (errno.EPIPE, errno.EINVAL)
+"""How writing fails when the reader of our output has left, as `head` does; the second on Windows."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argparse's parser, whose errors are this package's."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse's, but what is left over is an error here, where the sub-command's options are known."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self._refuse(unknown[0])
+        return parsed, unknown
+
+    def _refuse(self, argument: str) -> NoReturn:
+        if argument.startswith("-"):
+            raise unknown_name(f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions)
+        self.error(f"{argument!r} is one argument too many, or DATA stand apart: name all DATA together")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print.
+
+        Raises
+        ------
+        UsageError
+        """
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="classic-rc",
         description="Classical, non-neural baselines for reading comprehension: the floor under your numbers.",
         epilog="Try: classic-rc run sample",
@@ -51,12 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         130 interrupted.
     """
     prepare_streams()
-    argv = list(sys.argv[1:] if argv is None else argv)
     try:
-        if argv and not argv[0].startswith("-") and argv[0] not in _COMMANDS:
-            raise unknown_name("command", argv[0], _COMMANDS)
-        args = build_parser().parse_args(argv)
-        code: int = args.handle(args)
+        code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
@@ -65,7 +90,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         message("interrupted")
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has left, as `head` does. Nothing may be written when Python closes stdout.
+    except OSError as error:
+        if error.errno not in _READER_LEFT:
+            raise
+        # Nothing may be written when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _run(argv: list[str]) -> int:
+    if argv and not argv[0].startswith("-") and argv[0] not in _COMMANDS:
+        raise unknown_name("command", argv[0], _COMMANDS)
+    try:
+        args = build_parser().parse_args(argv)
+    except SystemExit as done:  # --help or --version
+        return int(done.code or 0)
+    code: int = args.handle(args)
+    return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "add_data_options",
     "add_decision_options",
+    "add_jobs",
     "add_output_options",
+    "add_spans",
     "add_training_options",
     "dataset_of",
     "decision_options",
+    "shows_progress",
     "span_generator",
     "training_data",
 ]
@@ -44,7 +48,11 @@ def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) 
         choices=("index0", "index1", "letter", "text", "flags"),
         help="how your own file codes the right answer",
     )
-    group.add_argument(
+
+
+def add_spans(parser: argparse.ArgumentParser) -> None:
+    """Which spans are candidates."""
+    parser.add_argument(
         "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
     )
 
@@ -62,7 +70,7 @@ def add_decision_options(parser: argparse.ArgumentParser) -> None:
     """How scores become answers."""
     group = parser.add_argument_group("decisions")
     group.add_argument(
-        "--threshold", type=float, metavar="T", help="select candidates that score above T, instead of tuning"
+        "--threshold", type=_finite, metavar="T", help="select candidates that score above T, instead of tuning"
     )
     group.add_argument("--tune-metric", metavar="M", help="what thresholds are tuned for (default f1_a)")
     group.add_argument(
@@ -70,7 +78,7 @@ def add_decision_options(parser: argparse.ArgumentParser) -> None:
         choices=("partial", "first", "random", "strict"),
         help="what becomes of candidates that share the best score (default: the solver's own, partial)",
     )
-    group.add_argument("--seed", type=int, metavar="N", help="the seed of everything drawn (default 0)")
+    group.add_argument("--seed", type=_whole, metavar="N", help="the seed of everything drawn (default 0)")
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -93,8 +101,25 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def _finite(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is no finite number")
+    return number
+
+
 def _jobs(text: str) -> int:
-    jobs = int(text)
+    jobs = _whole(text)
     if jobs == 0 or jobs < -1:
         raise argparse.ArgumentTypeError(f"{jobs} processes cannot work: give 1 or more, or -1 for all cores")
     return jobs

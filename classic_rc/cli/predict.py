@@ -14,6 +14,7 @@ __all__ = ["add_arguments", "handle"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser)
+    options.add_spans(parser)
     parser.add_argument(
         "-s",
         "--solver",
@@ -42,7 +43,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.formats import default_format, get_format
     from classic_rc.solvers import parse_solver
 
-    check_writable(args.output)
+    check_writable(args.output, args.data, args.train, args.tune)
     solver = parse_solver(args.solver)
     form = get_format(args.form) if args.form else None
     dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
@@ -61,5 +62,5 @@ def handle(args: argparse.Namespace) -> int:
     scores = result.scores if form.holds_both or not args.decide else None
     emit(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:
-        message(f"note: the best score is shared in {result.n_tied} questions: the first candidate is written")
+        message(f"note: the best score is shared in {result.n_tied} questions: one candidate is written")
     return 0

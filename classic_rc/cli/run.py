@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, DataError
+from classic_rc.cli.console import check_folder, check_writable, emit, message, write_file
+from classic_rc.errors import ClassicRCError, DataError, UsageError
 
 if TYPE_CHECKING:
     from classic_rc.evaluation import Evaluation
@@ -22,6 +22,7 @@ __all__ = ["add_arguments", "handle", "render_results"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser, several=True)
+    options.add_spans(parser)
     parser.add_argument(
         "-s",
         "--solver",
@@ -46,7 +47,8 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets import expand
     from classic_rc.solvers import parse_solver
 
-    check_writable(args.output)
+    check_writable(args.output, *args.data, args.train, args.tune)
+    check_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
     spans = options.span_generator(args)
     extra = options.training_data(args)
@@ -75,7 +77,7 @@ def _evaluate(
     seconds = time.perf_counter() - start
     evaluation = evaluate(
         dataset,
-        _solvers_for(dataset, solvers, trained=extra["train"] is not None),
+        _solvers_for(dataset, solvers, extra["train"]),
         spans=spans,
         group_by=args.group_by,
         jobs=args.jobs,
@@ -90,7 +92,7 @@ def _evaluate(
     return evaluation
 
 
-def _solvers_for(dataset: Dataset, named: list[Solver], trained: bool) -> list[Solver]:
+def _solvers_for(dataset: Dataset, named: list[Solver], train: Dataset | None) -> list[Solver]:
     from classic_rc.questions import Task
     from classic_rc.solvers import DEFAULT_SOLVERS, AllPositive, ConstantPosition, parse_solver
 
@@ -98,7 +100,7 @@ def _solvers_for(dataset: Dataset, named: list[Solver], trained: bool) -> list[S
         raise DataError("there is no question in it", source=dataset.name)
     if not named:
         chosen = [parse_solver(name) for name in DEFAULT_SOLVERS[dataset.task]]
-        if trained and dataset.task is Task.SINGLE_CHOICE:
+        if train is not None and train.task is dataset.task is Task.SINGLE_CHOICE:
             chosen.insert(2, ConstantPosition.variant("majority"))
         return chosen
     if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):
@@ -110,9 +112,11 @@ def _solvers_for(dataset: Dataset, named: list[Solver], trained: bool) -> list[S
 def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
     if not evaluations:
         return
-    if args.save is not None:
-        _save(Path(args.save), evaluations)
-    emit(render_results(evaluations, args.format), args.output)
+    try:
+        emit(render_results(evaluations, args.format), args.output)
+    finally:  # a table that cannot be written must not cost the record
+        if args.save is not None:
+            _save(Path(args.save), evaluations)
 
 
 def render_results(evaluations: list[Evaluation], form: str) -> str:
@@ -132,7 +136,6 @@ def render_results(evaluations: list[Evaluation], form: str) -> str:
 def _save(folder: Path, evaluations: list[Evaluation]) -> None:
     import json
 
-    from classic_rc.errors import UsageError
     from classic_rc.evaluation.record import run_record
 
     try:

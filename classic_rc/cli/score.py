@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message
@@ -31,32 +32,30 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation import evaluate, evaluate_predictions
     from classic_rc.formats import read_predictions, read_scores
-    from classic_rc.predictions import Scores
-    from classic_rc.solvers import ScoreFile
+    from classic_rc.predictions import Prediction, Scores
+    from classic_rc.questions import Task
+    from classic_rc.solvers import AllPositive, ScoreFile
 
-    check_writable(args.output)
+    check_writable(args.output, args.data, args.file, args.tune)
     start = time.perf_counter()
     dataset = options.dataset_of(args, args.data)
     notes: list[str] = []
+    content: Scores | list[Prediction]
     if args.tune is not None or any(v is not None for v in options.decision_options(args).values()):
         content = read_scores(args.file, dataset, args.form)
     else:
         content = read_predictions(args.file, dataset, args.form, notes=notes)
-    seconds = time.perf_counter() - start
+    given = {"group_by": args.group_by, "read_seconds": time.perf_counter() - start}
+    # F1m and F1a of everything selected are high: no number should be read without them beside it.
+    beside = [AllPositive()] if dataset.task is Task.MULTIPLE_ANSWER else []
     if isinstance(content, Scores):
         tune = None if args.tune is None else options.dataset_of(args, args.tune, split=args.tune_split or "")
-        evaluation = evaluate(
-            dataset,
-            [ScoreFile(path=args.file, format=args.form)],
-            tune=tune,
-            group_by=args.group_by,
-            read_seconds=seconds,
-            **options.decision_options(args),
-        )
+        solvers = [ScoreFile(path=args.file, format=args.form), *beside]
+        evaluation = evaluate(dataset, solvers, tune=tune, **given, **options.decision_options(args))
     else:
-        evaluation = evaluate_predictions(
-            dataset, content, source=args.file, group_by=args.group_by, read_seconds=seconds
-        )
+        evaluation = evaluate_predictions(dataset, content, source=args.file, **given)
+        if beside:
+            evaluation = replace(evaluation, rows=evaluation.rows + evaluate(dataset, beside, **given).rows)
     if not args.quiet:
         for warning in (*notes, *evaluation.warnings):
             message(f"warning: {warning}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from classic_rc.datasets.nodes import Node
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.files.nodes import Node
 
 __all__ = ["ROLES", "lookup", "parse_fields"]
 
@@ -59,13 +59,15 @@ def lookup(node: Node, path: str) -> Node | None:
     >>> lookup(row, "q.choices.text").value, lookup(row, "q.choices.1.text").value, lookup(row, "q.label")
     (['yes', 'no'], 'no', None)
     """
-    if "+" in path and not (isinstance(node.value, Mapping) and path in node.value):
+    if isinstance(node.value, dict) and path in node.value:
+        return node.at(path)
+    if "+" in path:
         return _gathered(node, path, [lookup(node, part.strip()) for part in path.split("+")])
     return _follow(node, path)
 
 
 def _follow(node: Node, path: str) -> Node | None:
-    if isinstance(node.value, Mapping):
+    if isinstance(node.value, dict):
         if path in node.value:  # the whole of it may be a key with dots in it
             return node.at(path)
         key, _, rest = path.partition(".")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.errors import unknown_name
+from classic_rc.files.nodes import Node, describe
 
 __all__ = ["CODINGS", "GoldMismatchError", "check_coding", "decode", "fitting", "infer"]
 

@@ -12,11 +12,11 @@ from classic_rc.datasets.arc import keyed_gold
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.dream import gold_text
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.rows import questions_of
 from classic_rc.datasets.squad import UNANSWERABLE
 from classic_rc.errors import DataError
+from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Question, Task
 
 __all__ = ["SCHEMAS", "HuggingFace", "Schema", "schema_of"]
@@ -87,7 +87,7 @@ def schema_of(row: Any) -> Schema | None:
 
 
 def _row(node: Node, **roles: Any) -> Node:
-    return Node(roles, node.source, node.where)
+    return node.with_value(roles)
 
 
 def _race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -214,7 +214,7 @@ def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             candidates=[answer.text("answer") for answer in answers],
             gold=None if labels[0] == -1 else [i for i, label in enumerate(labels) if label],
             task=Task.MULTIPLE_ANSWER.value,
-            meta={"pid": pid, "qid": qid, "answer_idx": tuple(a.child("idx").name("answer") for a in answers)},
+            meta={"pid": pid, "qid": qid, "answer_idx": tuple(a.child("idx").integer("answer") for a in answers)},
         )
 
 

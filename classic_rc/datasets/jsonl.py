@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
+from classic_rc.files.nodes import Node
 
 __all__ = ["JsonLines"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from classic_rc.datasets.fields import lookup
 from classic_rc.datasets.gold import CODINGS, fitting
-from classic_rc.datasets.nodes import Node
 from classic_rc.errors import DataError
+from classic_rc.files.nodes import Node
 
 __all__ = ["propose", "unrecognised"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node
 from classic_rc.datasets.squad import Squad, first_paragraph
+from classic_rc.files.nodes import Node
 from classic_rc.questions import Task
 
 __all__ = ["Quoref"]

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.reading import Reading
+from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 __all__ = ["Record"]

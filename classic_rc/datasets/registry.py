@@ -13,13 +13,13 @@ from classic_rc.datasets.arc import Arc
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.dream import Dream
 from classic_rc.datasets.fields import parse_fields
-from classic_rc.datasets.files import File, Input, open_input
+from classic_rc.datasets.files import File
 from classic_rc.datasets.huggingface import HuggingFace, schema_of
+from classic_rc.datasets.inputs import Input, open_input
 from classic_rc.datasets.jsonl import JsonLines
 from classic_rc.datasets.mcscript import MCScript
 from classic_rc.datasets.mctest import MCTest
 from classic_rc.datasets.multirc import MultiRC
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.proposals import unrecognised
 from classic_rc.datasets.quoref import Quoref
 from classic_rc.datasets.race import Race
@@ -31,6 +31,7 @@ from classic_rc.datasets.squad import Squad
 from classic_rc.datasets.superglue import SuperGlue
 from classic_rc.datasets.table import Table
 from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Dataset, Task
 
 __all__ = ["READERS", "SAMPLES", "expand", "from_rows", "load"]

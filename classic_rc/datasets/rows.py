@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from classic_rc.datasets.fields import ROLES, lookup
 from classic_rc.datasets.gold import GoldMismatchError, check_coding, decode, infer
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.reading import Reading
-from classic_rc.errors import DataError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
 __all__ = ["is_own_row", "questions_of", "task_named"]
@@ -23,7 +24,7 @@ _SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, 
 def is_own_row(row: Any) -> bool:
     """Whether a row is in our own schema: it has a passage, a question, and candidates, gold or a task."""
     return (
-        isinstance(row, Mapping)
+        isinstance(row, dict)
         and {"passage", "question"} <= row.keys()
         and bool({"candidates", "gold", "task"} & row.keys())
     )
@@ -62,15 +63,19 @@ def questions_of(
     DataError
         A row is malformed, or the task or the coding of gold is open.
     UsageError
-        There is no such coding.
+        There is no such coding, or it does not go with the task.
     """
     if gold_as is not None:
         check_coding(gold_as)
-    read = [_row(node, number, reading, fields or _OWN) for number, node in enumerate(rows)]
+    roles = fields or _OWN
+    used = _used_keys(roles)
+    read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
         _check_paths(read, fields)
     own = fields is None and gold_as is None
     task = task or _task_of(read, own)
+    if task.has_spans and gold_as not in (None, "text"):
+        raise UsageError(f"gold_as={gold_as} means nothing for {task} questions, whose gold is text")
     coding = "own" if own else gold_as or _coding_of(read, task)
     for row in read:
         gold = _gold(row, task, coding)
@@ -98,14 +103,14 @@ class _Row:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
 
 
-def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str]) -> _Row:
-    if not isinstance(node.value, Mapping):
+def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
+    if not isinstance(node.value, dict):
         raise node.error("wrong type", found=describe(node.value), expected="an object, one a question")
     found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
     for role in ("passage", "question"):
         if fields[role] not in found:
             raise node.error("missing", field=fields[role], found=describe(node.value), expected=f"the {role}")
-    values = Node(found, node.source, node.where)
+    values = node.with_value(found)
 
     def has(role: str) -> bool:
         return role in fields and values.has(fields[role])
@@ -126,15 +131,18 @@ def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str]) -
         _candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
         found.get(fields.get("gold", "")),
         _own_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
-        reading.meta(**_meta(node, values, fields)),
+        reading.meta(**_meta(node, values, fields, used)),
     )
 
 
 def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
     """The candidates of a list of strings, or of objects with text, start and end."""
+    nodes = list(values.elements())
+    if all(isinstance(node.value, str) for node in nodes):
+        return tuple(map(Candidate, values.value))
     candidates = []
-    for i, node in enumerate(values.elements()):
-        if not isinstance(node.value, Mapping):
+    for i, node in enumerate(nodes):
+        if not isinstance(node.value, dict):
             candidates.append(Candidate(values.text(i)))
             continue
         text = node.text("text")
@@ -175,14 +183,18 @@ def _own_task(values: Node, key: str) -> Task:
     return _TASKS[name]
 
 
-def _meta(node: Node, values: Node, fields: Mapping[str, str]) -> dict[str, Any]:
+def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
+    """The keys of a row that paths lead through."""
+    paths = {part for path in fields.values() for part in (path, *path.split("+"))}
+    return paths | {path.strip().partition(".")[0] for path in paths}
+
+
+def _meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
     """What a row says beyond its roles: the keys no path leads through, and the members of its meta."""
-    used = {part for path in fields.values() for part in (path, *path.split("+"))}
-    used |= {part.strip().partition(".")[0] for part in used}
     meta = {str(key): value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
         inner = values.child(fields["meta"])
-        if not isinstance(inner.value, Mapping):
+        if not isinstance(inner.value, dict):
             raise inner.error("wrong type", found=describe(inner.value), expected="an object")
         meta.update({str(key): value for key, value in inner.value.items()})
     return meta

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node
 from classic_rc.datasets.reading import Reading
+from classic_rc.files.nodes import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
 __all__ = ["UNANSWERABLE", "Squad", "first_paragraph"]

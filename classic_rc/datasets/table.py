@@ -11,16 +11,17 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.fields import ROLES
 from classic_rc.datasets.files import File
-from classic_rc.datasets.nodes import Node, describe
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
-from classic_rc.datasets.strict_json import parse_json
 from classic_rc.errors import DataError
+from classic_rc.files.nodes import Node, describe
+from classic_rc.files.strict_json import parse_json
 
 __all__ = ["Table"]
 
 _OWN = {role: role for role in ROLES}
+_JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
 _NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
 
@@ -88,7 +89,8 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
     text = file.text
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    limit = csv.field_size_limit(len(text) + 1)  # its default is shorter than some passages
+    # The default limit is shorter than some passages. It is the process's: raised, and never lowered again.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     start = 1
     try:
         for cells in records:
@@ -101,15 +103,14 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
             where=f"line {start}",
             hint="A field that begins with a quote ends with one, and has quotes doubled",
         ) from None
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: File) -> tuple[str, list[str]]:
     """The columns that hold a candidate each, and what they are called together."""
     if fields:
         path = fields.get("candidates", "")
-        return path, [column.strip() for column in path.split("+")] if "+" in path else []
+        several = "+" in path and path not in columns
+        return path, [column.strip() for column in path.split("+")] if several else []
     numbered = sorted((int(match[1]), column) for column in columns if (match := _NUMBERED.fullmatch(column)))
     if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
         raise DataError(
@@ -133,10 +134,10 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         cell = row[column]
         if not cell.strip():
             row[column] = None
-        elif role in ("candidates", "sentences", "meta") or (role == "gold" and not own and cell.startswith("[")):
+        elif role in ("candidates", "sentences", "meta"):
             row[column] = _json(node, column)
-        elif role == "gold" and own and _JSON_GOLD.fullmatch(cell):
-            with suppress(DataError):
+        elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):
+            with suppress(DataError):  # what looks like JSON and is not is a text
                 row[column] = _json(node, column)
     if wide:
         texts = [node.text(column) for column in wide]
@@ -147,7 +148,7 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         for column in wide if own else ():
             del row[column]
         row[key] = texts
-    return Node(row, node.source, node.line)
+    return node.with_value(row)
 
 
 def _json(node: Node, column: str) -> Any:

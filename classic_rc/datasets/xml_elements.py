@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from classic_rc.datasets.nodes import describe
 from classic_rc.errors import DataError
+from classic_rc.files.nodes import describe
 
 __all__ = ["Element", "parse_xml"]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.evaluation.prepare import Overrides
+from classic_rc.evaluation.system import System
 from classic_rc.folds import normalised_text
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.unicode_words import unspaced_share
 
-__all__ = ["data_warnings", "overlap_warnings"]
+__all__ = ["data_warnings", "overlap_warnings", "unused_warnings"]
 
 _MANY_UNSPACED = 0.1
 
@@ -29,9 +32,12 @@ def data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
 
 
 def overlap_warnings(dataset: Dataset, *, train: Dataset | None, tune: Dataset | None) -> Iterator[str]:
-    """Warn where training or tuning data shares passages or questions with the evaluated data."""
+    """Warn where training or tuning data shares passages or questions with the evaluated data, or is it."""
     for role, other in (("training", train), ("tuning", tune)):
-        if other is None or other.fingerprint == dataset.fingerprint:
+        if other is None:
+            continue
+        if other.fingerprint == dataset.fingerprint:
+            yield f"{role} data {other.name} is the data that is reported"
             continue
         here = {normalised_text(p.text) for p in dataset.passages}
         n_passages = sum(normalised_text(p.text) in here for p in other.passages)
@@ -42,3 +48,22 @@ def overlap_warnings(dataset: Dataset, *, train: Dataset | None, tune: Dataset |
                 f"{role} data {other.name} shares {n_passages} passages and {n_questions} questions "
                 f"with {dataset.name}"
             )
+
+
+def unused_warnings(
+    systems: Sequence[System], overrides: Overrides, *, train: Dataset | None, tune: Dataset | None
+) -> Iterator[str]:
+    """Warn where something was given that no solver had a use for."""
+    if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
+        yield f"training data {train.name} is not used: no solver here learns"
+    if tune is not None and all(system.tune is None for system in systems):
+        yield f"tuning data {tune.name} is not used: nothing here is tuned"
+    rules = [system.decision for system in systems]
+    if overrides.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
+        yield f"the tie policy {overrides.ties!r} is not used: no best candidate is sought here"
+    if overrides.threshold is not None and not any(
+        isinstance(rule, Threshold) and rule.value == overrides.threshold for rule in rules
+    ):
+        yield f"the threshold {overrides.threshold:g} is not used: nothing here is selected by a tuned one"
+    if overrides.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield f"the metric {overrides.tune_metric!r} is not used: no threshold is tuned here"

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import TiePolicy
+from classic_rc.decisions import TIE_TOLERANCE, TiePolicy, TunedThreshold
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.caveats import data_warnings, overlap_warnings
+from classic_rc.evaluation.caveats import data_warnings, overlap_warnings, unused_warnings
 from classic_rc.evaluation.outcomes import OutcomeTally
-from classic_rc.evaluation.prepare import Overrides, configured, with_spans
+from classic_rc.evaluation.prepare import Overrides, configured, require_gold, with_spans
 from classic_rc.evaluation.results import Evaluation, Outcomes, Row
 from classic_rc.evaluation.signature import (
     changed_params,
+    dataset_signature,
     long_signature,
     plain_params,
     short_signature,
@@ -91,7 +92,7 @@ def evaluate(
         Gold answers are hidden.
     """
     dataset = with_spans(dataset, spans)
-    tune = None if tune is None else with_spans(tune, spans)
+    require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     overrides = Overrides(ties, threshold, tune_metric, seed)
     groups = {} if group_by is None else group_masks(dataset, group_by)
     systems = [
@@ -111,8 +112,12 @@ def evaluate(
     rows = tuple(
         _row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
     )
-    warnings = [*data_warnings(dataset, solvers), *overlap_warnings(dataset, train=train, tune=tune)]
-    return Evaluation(dataset, rows, groups, group_by, tuple(warnings))
+    warnings = (
+        *data_warnings(dataset, solvers),
+        *overlap_warnings(dataset, train=train, tune=tune),
+        *unused_warnings(systems, overrides, train=train, tune=tune),
+    )
+    return Evaluation(dataset, rows, groups, group_by, warnings)
 
 
 def _systems(solver: Solver, dataset: Dataset, train: Dataset | None, tune: Dataset | None) -> list[System]:
@@ -127,24 +132,26 @@ def _systems(solver: Solver, dataset: Dataset, train: Dataset | None, tune: Data
 
 def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
     solver, facts = system.solver, system.facts()
-    variant = solver.variant_name()
+    variant = solver.variant_name() if solver.variants else None
     published = solver.variants[variant].tuned_on if variant else {}
-    if facts["tuned_on"] is None and published:
-        facts["tuned_on"] = " + ".join(published.values())
-        facts["tuned_here"] = system.dataset.fingerprint in published
-    # A tuned threshold follows from its tuning data; a given one is a parameter.
-    given = {"threshold": facts["threshold"] if facts["tuned_on"] is None else None}
-    signed = {name: facts[name] for name in ("ties", "seed", "tuned_on", "trained_on")}
+    tolerance = getattr(system.decision, "tie_tolerance", TIE_TOLERANCE)
     parts = signature_parts(
         solver.name,
         variant,
         changed_params(solver, variant),
         system.dataset,
-        **signed,
-        **given,
+        ties=facts["ties"],
+        tie_tolerance=None if tolerance == TIE_TOLERANCE else tolerance,
+        seed=facts["seed"],
+        **system.origins(dataset_signature),
+        # A tuned threshold follows from its tuning data; a given one is a parameter.
+        threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),
         expected="yes" if system.expected else None,
     )
+    if published and facts["tuned_on"] is None:
+        facts["tuned_on"] = " + ".join(published.values())
+        facts["tuned_here"] = system.dataset.fingerprint in published
     return Row(
         solver=solver.name,
         variant=variant,
@@ -174,8 +181,17 @@ def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
             if known
             else UsageError(f"{dataset.name} has no meta to group by")
         )
-    labels = np.array([str(q.meta.get(key, q.passage.meta.get(key, "?"))) for q in dataset])
-    return {value: labels == value for value in sorted(set(labels.tolist()))}
+    labels = [str(q.meta.get(key, q.passage.meta.get(key, "?"))) for q in dataset]
+    members: dict[str, list[int]] = {}
+    for i, label in enumerate(labels):
+        members.setdefault(label, []).append(i)
+    return {label: np.isin(np.arange(len(dataset)), members[label]) for label in sorted(members, key=_natural)}
+
+
+def _natural(label: str) -> tuple[bool, int, str]:
+    """A key that sorts numbers by value, before everything else."""
+    is_number = label.isascii() and label.isdecimal()
+    return not is_number, int(label) if is_number else 0, label
 
 
 def _progress_bar(total: int, wanted: bool) -> Any:

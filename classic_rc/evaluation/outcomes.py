@@ -31,7 +31,7 @@ class OutcomeTally:
         self._n_tied = np.ones(n_questions, dtype=np.int64)
         self._n_selected = np.zeros(n_questions)
         self._n_candidates = np.zeros(n_questions, dtype=np.int64)
-        self._evidence = np.zeros(n_questions, dtype=np.bool_)
+        self._evidence: NDArray[np.bool_] | None = np.zeros(n_questions, dtype=np.bool_)
         self._answers: list[Any] = [None] * n_questions
 
     def add(
@@ -59,11 +59,11 @@ class OutcomeTally:
         self._n_tied[index] = [p.n_tied for p in predictions]
         self._n_selected[index] = [_n_selected(p) for p in predictions]
         self._n_candidates[index] = [p.n_candidates for p in predictions]
-        if scores is not None:
+        if scores is None:
+            self._evidence = None
+        elif self._evidence is not None:
             flags = np.concatenate(([0], np.cumsum(scores.evidence)))
             self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
-        else:
-            self._evidence[index] = True
         for i, prediction in zip(index.tolist(), predictions, strict=True):
             # More answers than ties are a closed form over draws: there is no one answer.
             if 0 < len(prediction.answers) <= prediction.n_tied:

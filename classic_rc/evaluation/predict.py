@@ -22,7 +22,7 @@ class Predicted:
     Parameters
     ----------
     scores : Scores or None
-        None for spans, which are scored and dropped some passages at a time, and where each fold has its own.
+        None for spans, which are scored and dropped some passages at a time.
     predictions : list of Prediction or None
         None where they were not wanted.
     """
@@ -78,14 +78,14 @@ def predict(
         solver,
         dataset,
         train=train,
-        tune=with_spans(tune, spans) if to_tune and tune is not None else None,
+        tune=tune if to_tune else None,
         cross_fit=to_tune and tune is None,
     )
     kept: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
     for index, questions in blocks(dataset):
         encodings = Encodings(questions)
-        if decide:
+        if decide or system.cross_fit:
             answered, scores = system.answer(encodings, jobs)
             predictions.update(zip(index.tolist(), answered, strict=True))
         else:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TiePolicy, TunedThreshold
-from classic_rc.errors import UsageError
-from classic_rc.questions import Dataset, Question
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["Overrides", "configured", "fitted", "with_spans"]
+__all__ = ["Overrides", "check_task", "configured", "fitted", "require_gold", "with_spans"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,25 @@ def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
     return dataset.with_candidates(generator, generator.signature)
 
 
+def require_gold(dataset: Dataset, purpose: str) -> None:
+    """Refuse a dataset of which any gold answer is hidden.
+
+    Raises
+    ------
+    DataError
+    """
+    hidden = sum(question.gold is None for question in dataset)
+    if hidden:
+        raise DataError(
+            f"{hidden:,} of {len(dataset):,} questions hide their gold answers, so {purpose}", source=dataset.name
+        )
+
+
 def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
     """A clone of the solver with its decision for the dataset's task written out and overrides applied.
+
+    A rule that picks one candidate, as all published variants have, gives way to the solver's usual one where
+    several may be right.
 
     Raises
     ------
@@ -62,8 +80,10 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     if task not in solver.tasks:
         tasks = " and ".join(sorted(solver.tasks))
         raise UsageError(f"solver {solver.name!r} is for {tasks} questions; {dataset.name} has {task} ones")
-    solver = clone(solver)
+    solver = _fresh(solver)
     decision: Decision = clone(solver.decision_for(task))
+    if task is Task.MULTIPLE_ANSWER and isinstance(decision, Argmax):
+        decision = solver.default_decision(task)
     if isinstance(decision, Argmax):
         changes = {"ties": overrides.ties, "seed": overrides.seed}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
@@ -73,27 +93,68 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
         decision.set_params(metric=overrides.tune_metric)
     if overrides.seed is not None and "seed" in solver.get_params(deep=False):
         solver.set_params(seed=overrides.seed)
-    return solver.set_params(decision=decision)
+    solver.decision = decision
+    return solver
 
 
 def fitted(solver: Solver, dataset: Dataset, train: Dataset | None) -> Solver:
-    """A clone of the solver, fitted as its `learns_from` says.
+    """A clone of the solver, fitted as its `learns_from` says; never to the gold answers of `dataset`.
 
     Raises
     ------
     UsageError
-        It learns from gold and there is no training data.
+        It learns from gold, and there is no training data or data of another task.
     """
-    solver = clone(solver)
+    solver = _fresh(solver)
     if solver.learns_from == "gold":
         if train is None:
             raise UsageError(f"{solver.name} learns from gold answers: give training data (--train DATA)")
+        check_task(train, dataset, "training")
         return solver.fit(train)
     if solver.learns_from == "passages":
         return solver.fit([*_texts_only(train or ()), *_texts_only(dataset)])
-    return solver.fit(dataset)
+    return solver.fit(_WithoutGold(dataset))
+
+
+def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
+    """Refuse training or tuning data of another task than the data that is to be answered.
+
+    Raises
+    ------
+    UsageError
+    """
+    if other.task is not dataset.task:
+        raise UsageError(
+            f"{role} data {other.name} has {other.task} questions, and {dataset.name} has {dataset.task} ones"
+        )
+
+
+def _fresh(solver: Solver) -> Solver:
+    """An unfitted clone. A solver whose constructor takes no decision keeps the one it was given."""
+    copy: Solver = clone(solver)
+    copy.decision = solver.decision
+    return copy
 
 
 def _texts_only(questions: Sequence[Question]) -> list[Question]:
     """The questions without gold and candidates: what may be learned from the data that is evaluated."""
     return [replace(q, gold=None, candidates=()) for q in questions]
+
+
+class _WithoutGold(Sequence[Question]):
+    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self._questions = questions
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        if isinstance(index, slice):
+            return _WithoutGold(self._questions[index])
+        return replace(self._questions[index], gold=None)

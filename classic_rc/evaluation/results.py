@@ -28,8 +28,8 @@ class Outcomes:
     n_selected : ndarray of float64, shape (n_questions,)
         Candidates in the answer; expected ones where the answer is a draw.
     n_candidates : ndarray of int64, shape (n_questions,)
-    evidence : ndarray of bool, shape (n_questions,)
-        Whether the passage contributed to any candidate's score.
+    evidence : ndarray of bool, shape (n_questions,), or None
+        Whether the passage contributed to any candidate's score; None where scores are not known.
     answers : tuple
         The answer to each question (the first of a tie), as candidate indices or texts; None if there is none.
     """
@@ -38,7 +38,7 @@ class Outcomes:
     n_tied: NDArray[np.int64]
     n_selected: NDArray[np.float64]
     n_candidates: NDArray[np.int64]
-    evidence: NDArray[np.bool_]
+    evidence: NDArray[np.bool_] | None
     answers: tuple[Any, ...]
 
 
@@ -66,6 +66,8 @@ class Row:
         Names of the data; ``"cv5"`` where tuned out of fold.
     tuned_here : bool
         It was tuned on the very data that it reports.
+    tuned_params : mapping
+        Parameters that were tuned, by name: what was chosen, a list with one a fold where out of fold.
     outcomes : Outcomes
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
@@ -83,6 +85,7 @@ class Row:
     threshold: float | list[float] | None = None
     tuned_on: str | None = None
     tuned_here: bool = False
+    tuned_params: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -107,9 +110,9 @@ class Row:
         return float(self.outcomes.n_selected.sum() / total) if total else None
 
     @property
-    def no_evidence(self) -> int:
-        """How many questions have no candidate to whose score the passage contributed."""
-        return int((~self.outcomes.evidence).sum())
+    def no_evidence(self) -> int | None:
+        """How many questions have no candidate to whose score the passage contributed; None where unknown."""
+        return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
 
 
 def _mean(flags: NDArray[np.bool_]) -> float:
@@ -137,6 +140,11 @@ class Evaluation:
     group_by: str | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates the questions have together, as far as a row counted them."""
+        return int(self.rows[0].outcomes.n_candidates.sum()) if self.rows else 0
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data, ready for JSON: the schema of ``--format json``."""
         dataset = self.dataset
@@ -148,7 +156,7 @@ class Evaluation:
                 "fingerprint": dataset.fingerprint,
                 "passages": len(dataset.passages),
                 "questions": len(dataset),
-                "candidates": int(self.rows[0].outcomes.n_candidates.sum()) if self.rows else None,
+                "candidates": self.n_candidates,
                 "spans": dataset.span_generator,
                 "warnings": list(self.warnings),
             },
@@ -171,6 +179,7 @@ class Evaluation:
             "threshold": row.threshold,
             "tuned_on": row.tuned_on,
             "tuned_here": row.tuned_here,
+            "tuned_params": dict(row.tuned_params),
             "trained_on": row.trained_on,
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,

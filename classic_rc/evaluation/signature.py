@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
@@ -10,8 +14,17 @@ from classic_rc.decisions import Decision, describe
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.stop_words import stop_list_signature
 
-__all__ = ["changed_params", "long_signature", "plain_params", "short_signature", "signature_parts"]
+__all__ = [
+    "changed_params",
+    "dataset_signature",
+    "file_signature",
+    "long_signature",
+    "plain_params",
+    "short_signature",
+    "signature_parts",
+]
 
 _ABBREVIATIONS = {
     "solver": "s",
@@ -77,6 +90,30 @@ def short_signature(parts: Mapping[str, str]) -> str:
     return "|".join([solver, *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown.items())])
 
 
+def dataset_signature(dataset: Dataset) -> str:
+    """A dataset's name and content: ``mc500.dev@7fba13a7``."""
+    return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
+
+
+def file_signature(path: str) -> str:
+    """A file's name and content, wherever it lies."""
+    if not Path(path).is_file():
+        return path
+    return f"{Path(path).name}@{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:_SHORT_FINGERPRINT]}"
+
+
+def _signed(name: str, value: Any) -> Any:
+    """A parameter's value; where it names a file, by that file's content, the same on every machine."""
+    match name, value:
+        case "analyzer", _:
+            return get_analyzer(value).signature
+        case "stop_words", str():
+            return stop_list_signature(value)
+        case "path", str():
+            return file_signature(value)
+    return _plain(value)
+
+
 def _text(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
@@ -92,18 +129,21 @@ def plain_params(solver: Solver) -> dict[str, Any]:
 
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     """What a signature says of the parameters: the analyzer always, others where no variant says them."""
-    defaults = plain_params(type(solver)())
-    changed = {} if solver.analyzer is None else {"analyzer": get_analyzer(solver.analyzer).signature}
+    params = {} if solver.analyzer is None else {"analyzer": solver.analyzer}
     if variant is None:
+        defaults = inspect.signature(type(solver)).parameters
         said_elsewhere = {"analyzer", "decision", "seed"}
-        params = plain_params(solver)
-        changed |= {k: v for k, v in params.items() if k not in said_elsewhere and v != defaults[k]}
-    return changed
+        params |= {
+            name: value
+            for name, value in solver.get_params(deep=False).items()
+            if name not in said_elsewhere and _plain(value) != _plain(defaults[name].default)
+        }
+    return {name: _signed(name, value) for name, value in params.items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Decision):
         return describe(value)
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return str(value)
+    return str(value)  # JSON has no number for the infinite ones

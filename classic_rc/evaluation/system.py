@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.prepare import fitted
+from classic_rc.evaluation.prepare import check_task, fitted, require_gold
 from classic_rc.evaluation.scoring import score_in_shards
 from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
 from classic_rc.predictions import Prediction, Scores
@@ -88,6 +88,11 @@ class System:
                 f"{dataset.name} hides its gold answers, so nothing can be tuned on it: "
                 "tune on another split (--tune DATA) or fix the threshold (--threshold T)"
             )
+        if tune is not None:
+            check_task(tune, dataset, "tuning")
+            require_gold(tune, "nothing can be tuned on it")
+        if (cross_fit or tune is not None) and solver.tunes_parameters and dataset.span_generator is not None:
+            raise UsageError(f"{solver.name} cannot tune its parameters on generated spans: give them fixed values")
         start = time.perf_counter()
         self.solver = fitted(solver, dataset, train)
         if tune is not None:
@@ -123,33 +128,26 @@ class System:
         self.seconds["score"] += time.perf_counter() - start
         return scores
 
-    def answer(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores | None]:
-        """Answer a part of the dataset (all of it, if constants are tuned out of fold).
-
-        Returns
-        -------
-        predictions : list of Prediction
-        scores : Scores or None
-            None where each fold has scores of its own.
-        """
+    def answer(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores]:
+        """Answer a part of the dataset (all of it, if constants are tuned out of fold)."""
         questions = encodings.questions
         if self.cross_fit and self.solver.tunes_parameters:
             start = time.perf_counter()
-            predictions, self._folds = cross_fit_solver(
+            predictions, scores, self._folds = cross_fit_solver(
                 lambda: fitted(self._configured, self.dataset, self.train), questions
             )
             self.seconds["score"] += time.perf_counter() - start
-            return predictions, None
+            return predictions, scores
         scores = self.score(encodings, jobs)
         start = time.perf_counter()
         if self.cross_fit:
-            predictions, self._folds = cross_fit_decision(self.decision, scores, questions)
+            predictions, _, self._folds = cross_fit_decision(self.decision, scores, questions)
         else:
             predictions = self.decision.decide(scores, questions)
         self.seconds["score"] += time.perf_counter() - start
         return predictions, scores
 
-    def expectation(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores | None]:
+    def expectation(self, encodings: Encodings, jobs: int = 1) -> tuple[list[Prediction], Scores]:
         """As :meth:`answer`, but in closed form where the solver draws at random and has one."""
         predictions = self.solver.expectation(encodings.questions)
         if predictions is None:
@@ -167,10 +165,15 @@ class System:
             "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
             "seed": None if self.expected else seed,
             "threshold": self._threshold(),
-            "tuned_on": CROSS_FITTED if self.cross_fit else self.tune.name if self.tune else None,
             "tuned_here": self.tuned_here,
-            "trained_on": self._trained_on(),
+            "tuned_params": self._tuned_params(),
+            **self.origins(lambda dataset: dataset.name),
         }
+
+    def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
+        """What it was tuned on and trained on, each dataset by its label."""
+        tuned_on = CROSS_FITTED if self.cross_fit else None if self.tune is None else label(self.tune)
+        return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
         decision = self.decision
@@ -184,10 +187,17 @@ class System:
             return folds or decision.best_threshold_
         return None
 
-    def _trained_on(self) -> str | None:
+    def _tuned_params(self) -> dict[str, Any]:
+        params = self.solver.get_params(deep=False) if self.solver.tunes_parameters else {}
+        names = [name for name, value in params.items() if isinstance(value, str) and value == "tuned"]
+        if self.cross_fit:
+            return {name: [getattr(fold, f"{name}_") for fold in self._folds] for name in names}
+        return {name: getattr(self.solver, f"{name}_") for name in names}
+
+    def _trained_on(self, label: Callable[[Dataset], str]) -> str | None:
         if self.solver.learns_from == "nothing":
             return None
-        names = [self.train.name] if self.train is not None else []
+        names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
-            return "passages of " + " + ".join([*names, self.dataset.name])
+            return "passages of " + " + ".join([*names, label(self.dataset)])
         return names[0]

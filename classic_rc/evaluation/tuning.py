@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
 
 from classic_rc.decisions import Decision
@@ -13,32 +14,39 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 
-__all__ = ["cross_fit_decision", "cross_fit_solver"]
+__all__ = ["CrossFitted", "cross_fit_decision", "cross_fit_solver"]
 
 
-def cross_fit_decision(
-    decision: Decision, scores: Scores, questions: Sequence[Question]
-) -> tuple[list[Prediction], list[Decision]]:
-    """Answer every question by a decision fitted to the scores of other passages' questions.
+class CrossFitted(NamedTuple):
+    """What was answered out of fold.
 
-    Returns
-    -------
+    Parameters
+    ----------
     predictions : list of Prediction
         In the questions' order.
-    fitted : list of Decision
-        One a fold.
+    scores : Scores
+        In the questions' order; each fold's are its own solver's.
+    folds : list of Decision or of Solver
+        What was fitted, once for each fold.
     """
 
-    def answer(others: Sequence[int], own: Sequence[int]) -> tuple[list[Prediction], Any]:
+    predictions: list[Prediction]
+    scores: Scores
+    folds: list[Any]
+
+
+def cross_fit_decision(decision: Decision, scores: Scores, questions: Sequence[Question]) -> CrossFitted:
+    """Answer every question by a decision fitted to the scores of other passages' questions."""
+
+    def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Decision]:
         fitted = clone(decision).fit(scores.take(others), [questions[i] for i in others])
-        return fitted.decide(scores.take(own), [questions[i] for i in own]), fitted
+        mine = scores.take(own)
+        return fitted.decide(mine, [questions[i] for i in own]), mine, fitted
 
     return _out_of_fold(questions, answer)
 
 
-def cross_fit_solver(
-    prepare: Callable[[], Solver], questions: Sequence[Question]
-) -> tuple[list[Prediction], list[Solver]]:
+def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question]) -> CrossFitted:
     """Answer every question by a solver whose parameters were tuned on other passages' questions.
 
     Parameters
@@ -46,29 +54,29 @@ def cross_fit_solver(
     prepare : callable
         Gives a fresh solver, fitted but not tuned.
     questions : sequence of Question
-
-    Returns
-    -------
-    predictions : list of Prediction
-    tuned : list of Solver
-        One a fold.
     """
 
-    def answer(others: Sequence[int], own: Sequence[int]) -> tuple[list[Prediction], Any]:
+    def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Solver]:
         solver = prepare().tune([questions[i] for i in others])
-        return solver.predict([questions[i] for i in own]), solver
+        mine = [questions[i] for i in own]
+        scores = solver.score_candidates(mine)
+        return solver.decision_.decide(scores, mine), scores, solver
 
     return _out_of_fold(questions, answer)
 
 
 def _out_of_fold(
     questions: Sequence[Question],
-    answer: Callable[[Sequence[int], Sequence[int]], tuple[list[Prediction], Any]],
-) -> tuple[list[Prediction], list[Any]]:
-    predictions: dict[int, Prediction] = {}
-    fitted = []
+    answer: Callable[[list[int], list[int]], tuple[list[Prediction], Scores, Any]],
+) -> CrossFitted:
+    index: list[int] = []
+    predictions: list[Prediction] = []
+    scores, fitted = [], []
     for others, own in folds(questions):
-        answered, learned = answer(others.tolist(), own.tolist())
-        predictions.update(zip(own.tolist(), answered, strict=True))
+        answered, scored, learned = answer(others.tolist(), own.tolist())
+        index += own.tolist()
+        predictions += answered
+        scores.append(scored)
         fitted.append(learned)
-    return [predictions[i] for i in range(len(questions))], fitted
+    order = np.argsort(index)
+    return CrossFitted([predictions[i] for i in order], Scores.concatenate(scores).take(order), fitted)

@@ -39,7 +39,11 @@ def decode(data: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         before = data[mark : mark + error.start].decode(encoding, "replace")
         raise _unreadable(
-            mark + error.start, before, source, f"the byte 0x{data[mark + error.start]:02x}", f"{encoding} text"
+            mark + error.start,
+            before,
+            source,
+            f"the byte 0x{data[mark + error.start]:02x}",
+            f"{encoding.upper()} text",
         ) from None
     if "\0" in text:
         before = text[: text.index("\0")]

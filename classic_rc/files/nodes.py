@@ -6,7 +6,7 @@ there instead becomes one :class:`~classic_rc.errors.DataError` with file, line 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError
@@ -48,6 +48,14 @@ class Node:
         self.value, self.source, self._line, self._parent, self._key = value, source, line, parent, key
 
     @property
+    def line(self) -> int | None:
+        """The line that it is on; None where lines do not tell values apart."""
+        node = self
+        while node._parent is not None:
+            node = node._parent
+        return node._line if isinstance(node._line, int) else None
+
+    @property
     def where(self) -> str:
         """The line, the JSON path, or both."""
         steps: list[str] = []
@@ -85,14 +93,19 @@ class Node:
         """The value at a key or a position that is known to be there."""
         return Node(self.value[key], self.source, None, self, key)
 
+    def with_value(self, value: Any) -> Node:
+        """Another value in the same place."""
+        return Node(value, self.source, self._line, self._parent, self._key)
+
     def has(self, key: str) -> bool:
         """Whether this is an object with this key, and its value is not null."""
-        return isinstance(self.value, Mapping) and self.value.get(key) is not None
+        return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def get(self, key: int | str, expected: str = "a value") -> Any:
         """The value at a key of an object, or at a position of a list."""
+        fits = isinstance(self.value, dict if isinstance(key, str) else (list, tuple))
         try:
-            if isinstance(self.value, Mapping if isinstance(key, str) else (list, tuple)):
+            if fits:
                 return self.value[key]
         except (KeyError, IndexError):
             field = key if isinstance(key, str) else f"[{key}]"
@@ -103,7 +116,7 @@ class Node:
     def child(self, key: int | str) -> Node:
         """The object or list at a key."""
         value = self.get(key, "an object or a list")
-        if isinstance(value, (Mapping, list, tuple)):
+        if isinstance(value, (dict, list, tuple)):
             return Node(value, self.source, None, self, key)
         raise self._wrong(key, "an object or a list")
 
@@ -189,7 +202,7 @@ def describe(value: Any) -> str:
         return f"the number {digits}"
     if isinstance(value, str):
         return repr(value if len(value) <= 50 else value[:47] + "...")
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         keys = [str(key)[:30] for key in value]
         more = f" and {len(keys) - 12} more keys" if len(keys) > 12 else ""
         return f"an object with {', '.join(keys[:12])}{more}" if keys else "an empty object"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from classic_rc.errors import DataError
@@ -53,8 +54,8 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
 
 
 def _decoder(strict: bool) -> json.JSONDecoder:
-    def refuse(hook):
-        def checked(token):
+    def refuse(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def checked(token: Any) -> Any:
             value = hook(token)
             if isinstance(value, _Fault):
                 raise _RefusedError
@@ -104,7 +105,9 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
             value, end = _STRICT.raw_decode(text, start)
         except _RefusedError:
             value, end = _FINDING.raw_decode(text, start)
-            raise _fault_in(value, source, line) from None
+            fault = _fault_in(value, source, line)
+            assert fault is not None
+            raise fault from None
     except json.JSONDecodeError as error:
         raise _syntax_error(error.msg, text, error.pos, source, line) from None
     except RecursionError:
@@ -119,7 +122,7 @@ def _syntax_error(problem: str, text: str, offset: int, source: str, line: int |
     where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
     found = describe(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
     problem = problem[:1].lower() + problem[1:].rstrip(":")
-    return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found, expected="JSON")
+    return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
 
 
 def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
+from classic_rc.printable import printable
 from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
@@ -55,7 +56,7 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
     ranked = sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
     used = {mark.kind for _, c in ranked[:_SHOWN_CANDIDATES] for mark in c.marks}
     legend = [f"{marks[k][0]}{text}{marks[k][1]}" for k, text in _LEGEND.items() if k in used]
-    lines = [f"{question.id}: {question.text}", f"solver: {explanation.solver}"]
+    lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
     if legend:
         lines.append("marked: " + ", ".join(legend))
     for index, candidate in ranked[:_SHOWN_CANDIDATES]:
@@ -69,7 +70,7 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
 
 def _heading(question: Question, index: int, candidate: CandidateExplanation) -> str:
     numbers = ", ".join(f"{name.replace('_', ' ')} {value:.5f}" for name, value in candidate.numbers.items())
-    parts = [f"({_label(index)}) {candidate.text}", f"score {candidate.score:.5f}"]
+    parts = [f"({_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.5f}"]
     if numbers:
         parts.append(numbers)
     if not candidate.evidence:
@@ -89,7 +90,7 @@ def _is_right(question: Question, index: int) -> bool:
 
 
 def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pair]) -> str:
-    """The passage with symbols around what is marked; longer marks enclose shorter ones."""
+    """The passage, control characters spelled out, with symbols around marks; longer ones enclose shorter ones."""
     opening: dict[int, list[tuple[int, str]]] = {}
     closing: dict[int, list[tuple[int, str]]] = {}
     for order, mark in enumerate(sorted(marks, key=lambda m: (m.start, -m.end))):
@@ -101,7 +102,7 @@ def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pai
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         pieces += [symbol for _, symbol in sorted(closing.get(start, []))]
         pieces += [symbol for _, symbol in sorted(opening.get(start, []))]
-        pieces.append(text[start:end])
+        pieces.append(printable(text[start:end], keep="\t\r\n"))
     return "".join(pieces)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.metrics import METRICS, metrics_for, primary_metric
+from classic_rc.printable import printable
 from classic_rc.questions import Task
 from classic_rc.reports.tables import Table
 
@@ -57,14 +58,19 @@ def row_notes(row: Row) -> list[str]:
         notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
     if isinstance(row.threshold, float):
         notes.append(f"threshold {row.threshold:.6g}")
+    notes += [f"{name} {value}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
     if row.trained_on is not None:
         notes.append(f"learned from {row.trained_on}")
     return notes
 
 
 def results_csv(evaluations: Sequence[Evaluation]) -> str:
-    """Every row of every dataset as CSV; metrics are fractions in full precision."""
-    records = [_record(evaluation, row) for evaluation in evaluations for row in evaluation.rows]
+    """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped."""
+    records = [
+        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
+        for evaluation in evaluations
+        for record in (_record(evaluation, row) for row in evaluation.rows)
+    ]
     fields = list(dict.fromkeys(key for record in records for key in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
@@ -101,10 +107,9 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
 
 def _title(evaluation: Evaluation) -> str:
     dataset = evaluation.dataset
-    n_candidates = int(evaluation.rows[0].outcomes.n_candidates.sum())
     facts = [
         dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
-        f"{len(dataset):,} questions, {len(dataset.passages):,} passages, {n_candidates:,} candidates",
+        f"{len(dataset):,} questions, {len(dataset.passages):,} passages, {evaluation.n_candidates:,} candidates",
         f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
     ]
     return " · ".join(facts)

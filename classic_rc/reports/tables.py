@@ -6,12 +6,14 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from classic_rc.printable import printable
+
 __all__ = ["FORMATS", "Table", "render"]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they are to be shown.
+    """Cells as they are to be shown; control characters in them are spelled out.
 
     Parameters
     ----------
@@ -29,6 +31,12 @@ class Table:
     rows: Sequence[Sequence[str]]
     left: frozenset[int] = frozenset({0})
     notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "header", [printable(cell) for cell in self.header])
+        object.__setattr__(self, "rows", [[printable(cell) for cell in row] for row in self.rows])
+        object.__setattr__(self, "notes", [printable(note) for note in self.notes])
 
 
 def render(table: Table, form: str) -> str:
@@ -53,11 +61,12 @@ def _text(table: Table) -> str:
 
 def _markdown(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(_markdown_escape, cells)) + " |"
 
     marks = ["---" if i in table.left else "---:" for i in range(len(table.header))]
-    lines = [f"**{table.title}**", "", line(table.header), "|" + "|".join(marks) + "|", *map(line, table.rows)]
-    return "\n".join([*lines, *(f"\n{note}" for note in table.notes)]) + "\n"
+    title = f"**{_markdown_escape(table.title)}**"
+    lines = [title, "", line(table.header), "|" + "|".join(marks) + "|", *map(line, table.rows)]
+    return "\n".join([*lines, *(f"\n{_markdown_escape(note)}" for note in table.notes)]) + "\n"
 
 
 def _latex(table: Table) -> str:
@@ -90,6 +99,10 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # after a line's end it would be taken for that line's option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 
@@ -98,9 +111,19 @@ def _latex_escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
+def _markdown_escape(text: str) -> str:
+    return "".join(f"\\{character}" if character in "\\|*`<" else character for character in text)
+
+
+_NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+
+
 def _width(text: str) -> int:
-    """Columns on a terminal: wide characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """Columns on a terminal: wide characters take two, marks and joiners none."""
+    return sum(
+        0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
 def _pad(text: str, width: int, left: bool) -> str:

@@ -28,7 +28,7 @@ class MaximumFrequency(Solver):
 
     name = "max-frequency"
     description = "the candidate that the passage names most often"
-    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1"
+    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
     tasks = frozenset({Task.CLOZE})
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:

@@ -21,7 +21,7 @@ class Random(Solver):
     """A uniform draw in [0, 1) for every candidate.
 
     Predictions are the candidate with the highest draw; where several may be right, every candidate with
-    probability 1/2 (Khashabi et al. 2018, section 5). Mentions of one entity each get a draw, so that an
+    probability 1/2 (Khashabi et al. 2018). Mentions of one entity each get a draw, so that an
     entity is chosen in proportion to its mentions, as in ReCoRD's own random baseline.
 
     Parameters
@@ -33,9 +33,7 @@ class Random(Solver):
 
     name = "random"
     description = "chance, in expectation"
-    citation = (
-        "Richardson et al. 2013; Lai et al. 2017; Khashabi et al. 2018, section 5; Zhang et al. 2018, section 5.1"
-    )
+    citation = "Lai et al. 2017, RACE; Khashabi et al. 2018, MultiRC; Zhang et al. 2018, ReCoRD"
 
     def __init__(self, *, seed: int = 0, decision: Decision | None = None) -> None:
         self.seed = seed

@@ -11,7 +11,7 @@ from classic_rc.solvers.base import Variant
 __all__ = ["DISTANCE_VARIANTS", "WINDOW_AND_DISTANCE_VARIANTS", "WINDOW_VARIANTS"]
 
 _RELEASE = "the authors' released score files (partial credit for ties)"
-_PAPER = "Richardson, Burges and Renshaw 2013, MCTest, section 4.1 and Algorithms"
+_PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
 _PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"
 _DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
 
@@ -39,7 +39,7 @@ WINDOW_VARIANTS = {
     "richardson2013": Variant(
         {**_COIN_FLIP},
         "as the paper says: ties are broken by a coin flip, so its tables are one draw and not reproducible",
-        f"{_PAPER} 1",
+        f"{_PAPER}, Algorithm 1",
     ),
     "mcobzarenco": Variant(
         {**_MCOBZARENCO, "inverse_counts": "corpus"},
@@ -51,7 +51,7 @@ WINDOW_VARIANTS = {
         {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
         "one window for all questions, tuned on a split; the paper leaves tokens, weights and ties unsaid, so "
         "its figures are not a target",
-        "Lai et al. 2017, RACE, section 5.1",
+        "Lai et al. 2017, RACE, sliding window baseline",
     ),
 }
 
@@ -64,7 +64,7 @@ DISTANCE_VARIANTS = {
     "richardson2013": Variant(
         {**_COIN_FLIP, "distance": "min", "stop_words": "mctest"},
         "the distance as printed: the least over question words",
-        f"{_PAPER} 2",
+        f"{_PAPER}, Algorithm 2",
     ),
     "mcobzarenco": Variant({**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT),
     "dream": Variant(
@@ -88,7 +88,9 @@ def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | Non
 WINDOW_AND_DISTANCE_VARIANTS = {
     "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
     "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
-    "richardson2013": _both("richardson2013", 1.0, f"{_PAPER} 1 and 2; BaselineInPaper_SW_D as released"),
+    "richardson2013": _both(
+        "richardson2013", 1.0, f"{_PAPER}, Algorithms 1 and 2; BaselineInPaper_SW_D as released"
+    ),
     "mcobzarenco": _both("mcobzarenco", 1.0, _PORT),
     "dream": _both("dream", 1.0, _DREAM),
 }

@@ -35,7 +35,8 @@ MULTIRC = {
         {
             "id": "News/rain.txt",
             "paragraph": {
-                "text": "<b>Sent 1: </b>It rained.<br> <b>Sent 2: </b>The river rose <br><b>Sent 3: </b>Ann left.<br>",
+                "text": "<b>Sent 1: </b>It rained.<br> <b>Sent 2: </b>The river rose <br>"
+                "<b>Sent 3: </b>Ann left.<br>",
                 "questions": [
                     {
                         "question": "What happened?",
@@ -132,7 +133,7 @@ QUOREF = {
                             "question": "Who got a letter?",
                             "answers": [
                                 {"text": "Ines", "answer_start": 14},
-                                {"text": "Paul", "answer_start": 25},
+                                {"text": "Paul", "answer_start": 26},
                             ],
                         }
                     ],

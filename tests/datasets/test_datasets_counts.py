@@ -107,7 +107,7 @@ def test_race_archive(shared_data):
     assert dataset.task is Task.SINGLE_CHOICE
     assert sum(len(q.candidates) for q in dataset) == 4 * 92_753
     assert len(dataset.sources) == 1
-    order = [(q.meta["split"], q.meta["level"], int(q.passage.id.lstrip("highmdle"))) for q in dataset]
+    order = [(q.meta["split"], q.meta["level"], int(q.passage.id.removeprefix(q.meta["level"]))) for q in dataset]
     assert order == sorted(order)
 
 

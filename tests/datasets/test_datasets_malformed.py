@@ -1,4 +1,4 @@
-"""Malformed input of every reader: one error that names file, place, field, what was found and what was expected."""
+"""Malformed input of every reader: one error with file, place, field, what was found and what was expected."""
 
 from __future__ import annotations
 
@@ -141,6 +141,11 @@ _CHANGES = [
     ("jsonl", ("gold", [1, 1]), "found a list of 2 that names a candidate twice"),
     ("jsonl", ("gold", []), "no right answer: found an empty list, expected one or more"),
     ("jsonl", ("candidates", []), "field 'candidates': no candidate"),
+    (
+        "jsonl",
+        ("candidates", {"A": "Ann"}),
+        r", line 1, \$\.candidates: wrong type: found an object with A, expect",
+    ),
     (
         "jsonl",
         ("candidates", 1, "start", 1),

@@ -121,7 +121,7 @@ def test_a_variant_is_its_parameters_and_nothing_else():
 
 
 def test_unknown_variants_and_parameters_are_refused():
-    with pytest.raises(UsageError, match="'mctest160' or 'mctest500'|did you mean"):
+    with pytest.raises(UsageError, match="did you mean 'mctest"):
         SlidingWindowDistance.variant("mctest")
     with pytest.raises(UsageError, match="did you mean 'window'"):
         SlidingWindow.variant("mctest", windows=3)

@@ -1,0 +1,113 @@
+"""The command line in this process, and small files to give it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from classic_rc.cli.main import main
+
+ROW = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """The one dataset of ``--format json``."""
+        (run,) = json.loads(self.out)["runs"]
+        return run
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.run["rows"]
+
+    def row(self, solver: str) -> dict[str, Any]:
+        """The one row of a solver."""
+        (row,) = (row for row in self.rows if row["solver"] == solver)
+        return row
+
+
+@pytest.fixture
+def cli(capsys) -> Callable[..., Done]:
+    """Runs a command line in this process."""
+
+    def run(*args: object) -> Done:
+        capsys.readouterr()
+        code = main([str(arg) for arg in args])
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return run
+
+
+GARDEN = "Nora planted beans in the garden. Her uncle Omar built a fence. Rabbits came through a hole in the fence."
+STATION = "The last train left the station at nine. Omar waited for it with two heavy bags and a cello."
+
+
+def choices(passage: str, question: str, candidates: list[str], gold: Any, **more: Any) -> ROW:
+    return {"passage": passage, "question": question, "candidates": candidates, "gold": gold, **more}
+
+
+SINGLE = [
+    choices(GARDEN, "Who built the fence?", ["Nora", "Omar", "a rabbit"], 1, meta={"kind": "who", "level": 10}),
+    choices(GARDEN, "What did Nora plant?", ["beans", "a fence", "bags"], 0, meta={"kind": "what", "level": 9}),
+    choices(STATION, "When did the train leave?", ["at noon", "at nine", "at ten"], 1, meta={"kind": "when"}),
+]
+SEVERAL = [
+    choices(GARDEN, "What was in the garden?", ["beans", "a fence", "a cello"], [0, 1]),
+    choices(GARDEN, "Who is Omar?", ["an uncle", "a rabbit"], [0]),
+    choices(STATION, "What did Omar carry?", ["a cello", "two bags", "beans"], [0, 1]),
+    choices(STATION, "What left at noon?", ["the train", "Omar"], []),
+]
+
+
+@pytest.fixture
+def write(tmp_path) -> Callable[..., Path]:
+    """Writes rows as a JSON lines file (or a text as it is) and gives its path."""
+
+    def write(name: str, content: list[ROW] | str) -> Path:
+        if isinstance(content, list):
+            rows = ({"id": f"q{number}", **row} for number, row in enumerate(content, start=1))
+            content = "".join(json.dumps(row) + "\n" for row in rows)
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8", newline="")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def single(write) -> Path:
+    """Three questions about two passages, one right answer each."""
+    return write("single.jsonl", SINGLE)
+
+
+@pytest.fixture
+def several(write) -> Path:
+    """Four questions about two passages, any number of right answers each."""
+    return write("several.jsonl", SEVERAL)
+
+
+@pytest.fixture
+def hidden(write) -> Path:
+    """Questions whose gold is hidden."""
+    return write("hidden.jsonl", [{**row, "gold": None, "task": "single-choice"} for row in SINGLE])
+
+
+@pytest.fixture
+def own_files() -> Path:
+    """The repository's own data in the layouts of the datasets' files."""
+    return Path(__file__).resolve().parents[2] / "data"
