@@ -4,6 +4,7 @@
 """
 
 from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.frequency import phrase_counts
@@ -18,5 +19,6 @@ __all__ = [
     "sliding_window",
     "text_keys",
     "uniform_draws",
+    "window_and_distance",
     "word_distance",
 ]

@@ -7,20 +7,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.postings import (
-    Matches,
-    Postings,
-    match_words,
-    passage_postings,
-    touched_positions,
-)
+from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.postings import MatchedBlock, Matches, Places, matched_blocks, places_of
 
-__all__ = ["DistanceRule", "word_distance"]
+__all__ = ["DistanceRule", "word_distance", "word_distances"]
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
-_BLOCK_TOKENS = 2**16
+_CHUNK_ROWS = 2**14
+"""How many candidates are measured at a time: bounds memory where one passage has very many."""
 
 
 def word_distance(
@@ -60,83 +55,81 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for where, block in arrays.blocks(_BLOCK_TOKENS):
-        postings = passage_postings(block)
-        questions, candidates = (
-            _without(stop_words, matches, postings, arrays.n_words) for matches in match_words(block, postings)
-        )
-        question = block.candidate_question
-        rows = np.flatnonzero((np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0))
-        if not len(rows):
-            continue
-        measure = _first if rule == "first" else _nearest
-        steps, n_words = measure(postings, questions, candidates, question[rows], rows, rule)
-        span = np.diff(block.passage_offsets)[block.question_passage[question[rows]]] - 1
-        distances[where.start + rows] = steps / (n_words * span)
-        found[where.start + rows] = True
+    for block in matched_blocks(arrays):
+        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
     return distances, found
 
 
-def _without(stop_words: NDArray[np.bool_], matches: Matches, postings: Postings, n_words: int) -> Matches:
-    keep = ~stop_words[postings.keys[matches.runs] % n_words]
+def word_distances(
+    block: MatchedBlock, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """:func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
+    arrays, postings = block.arrays, block.postings
+    kept = ~stop_words[postings.keys % arrays.n_words]
+    questions, additions = _only(kept, block.questions), _only(kept, block.additions)
+    question = arrays.candidate_question
+    found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
+    distances = np.ones(len(question))
+    lengths = np.diff(arrays.passage_offsets)
+    for rows in _chunks(np.flatnonzero(found)):
+        asked = places_of(postings, questions, question[rows])
+        answers = places_of(postings, additions, rows)
+        steps, n_words = (_first if rule == "first" else _nearest)(asked, answers, rule)
+        distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
+    return distances, found
+
+
+def _chunks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    return [rows[i : i + _CHUNK_ROWS] for i in range(0, len(rows), _CHUNK_ROWS)]
+
+
+def _only(kept: NDArray[np.bool_], matches: Matches) -> Matches:
+    """The matches with runs that are kept."""
+    keep = kept[matches.runs]
     kept_before = np.concatenate(([0], np.cumsum(keep)))
     return Matches(matches.n_distinct, kept_before[matches.offsets], matches.runs[keep])
 
 
-def _keys(row: NDArray[np.int64], position: NDArray[np.int64], stride: int) -> NDArray[np.int64]:
+def _keys(places: Places, stride: int) -> NDArray[np.int64]:
     """(row, position) as one number, such that places of different rows are never the nearest."""
-    return row * stride + position
+    keys = np.repeat(places.rows * stride, places.counts)
+    keys += places.positions
+    return keys
 
 
-def _stride(postings: Postings) -> int:
-    return 4 * (int(postings.positions.max(initial=0)) + 1)
+def _stride(*places: Places) -> int:
+    return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
 def _nearest(
-    postings: Postings,
-    questions: Matches,
-    candidates: Matches,
-    row_question: NDArray[np.int64],
-    row_candidate: NDArray[np.int64],
-    rule: DistanceRule,
+    asked: Places, answers: Places, rule: DistanceRule
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | int]:
-    stride = _stride(postings)
-    row, _, position = touched_positions(postings, candidates, row_candidate)
-    answer_places = _keys(row, position, stride)
-    answer_places.sort()
-    row, run, position = touched_positions(postings, questions, row_question)
-    places = _keys(row, position, stride)
-    after = np.searchsorted(answer_places, places)
-    right = answer_places[np.minimum(after, len(answer_places) - 1)]
-    left = answer_places[np.maximum(after - 1, 0)]
-    nearest = np.minimum(np.abs(right - places), np.abs(places - left))
-
-    word_starts = np.flatnonzero(np.diff(row, prepend=-1) | np.diff(run, prepend=-1))
-    per_word = np.minimum.reduceat(nearest, word_starts)
-    row_starts = np.flatnonzero(np.diff(row[word_starts], prepend=-1))
+    """The sum over a row's question words of their least distances and their number, or the least of all and 1."""
+    stride = _stride(asked, answers)
+    answer_keys = _keys(answers, stride)
+    answer_keys.sort()
+    keys = _keys(asked, stride)
+    after = np.searchsorted(answer_keys, keys)
+    right = answer_keys[np.minimum(after, len(answer_keys) - 1)]
+    left = answer_keys[np.maximum(after - 1, 0)]
+    nearest = np.minimum(np.abs(right - keys), np.abs(keys - left))
+    per_word = np.minimum.reduceat(nearest, offsets_of(asked.counts)[:-1])
+    row_starts = np.flatnonzero(np.diff(asked.rows, prepend=-1))
     if rule == "mean":
-        n_words = np.diff(np.append(row_starts, len(word_starts)))
-        return np.add.reduceat(per_word, row_starts), n_words
+        return np.add.reduceat(per_word, row_starts), np.diff(row_starts, append=len(per_word))
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
 
 
-def _first(
-    postings: Postings,
-    questions: Matches,
-    candidates: Matches,
-    row_question: NDArray[np.int64],
-    row_candidate: NDArray[np.int64],
-    rule: DistanceRule,
-) -> tuple[NDArray[np.int64], int]:
-    stride = _stride(postings)
+def _first(asked: Places, answers: Places, rule: DistanceRule) -> tuple[NDArray[np.int64], int]:
+    """How far apart the last words of both kinds stand at the first place by which both have been seen, and 1."""
+    stride = _stride(asked, answers)
     sides = []
-    for matches, texts in ((questions, row_question), (candidates, row_candidate)):
-        row, _, position = touched_positions(postings, matches, texts)
-        places = _keys(row, position, stride)
-        places.sort()
-        sides.append((places, places[np.flatnonzero(np.diff(places // stride, prepend=-1))]))
-    (question_places, first_question), (answer_places, first_answer) = sides
+    for places in (asked, answers):
+        keys = _keys(places, stride)
+        keys.sort()
+        sides.append((keys, keys[np.flatnonzero(np.diff(keys // stride, prepend=-1))]))
+    (question_keys, first_question), (answer_keys, first_answer) = sides
     both_seen = np.maximum(first_question, first_answer)
-    last_question = question_places[np.searchsorted(question_places, both_seen, side="right") - 1]
-    last_answer = answer_places[np.searchsorted(answer_places, both_seen, side="right") - 1]
+    last_question = question_keys[np.searchsorted(question_keys, both_seen, side="right") - 1]
+    last_answer = answer_keys[np.searchsorted(answer_keys, both_seen, side="right") - 1]
     return np.abs(last_question - last_answer), 1

@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, ragged_indices
-from classic_rc.kernels.postings import passage_postings
+from classic_rc.kernels.postings import BLOCK_TOKENS, passage_postings
 
 __all__ = ["phrase_counts"]
-
-_BLOCK_TOKENS = 2**18
 
 
 def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
@@ -28,7 +26,7 @@ def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
         0 for a candidate without tokens.
     """
     counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(_BLOCK_TOKENS):
+    for where, block in arrays.blocks(BLOCK_TOKENS):
         counts[where] = _block(block)
     return counts
 

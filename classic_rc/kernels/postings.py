@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,19 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 
-__all__ = ["Matches", "Postings", "match_words", "passage_postings", "touched_positions"]
+__all__ = [
+    "MatchedBlock",
+    "Matches",
+    "Places",
+    "Postings",
+    "match_words",
+    "matched_blocks",
+    "passage_postings",
+    "places_of",
+]
+
+BLOCK_TOKENS = 2**18
+"""How many tokens are matched at a time: enough to make NumPy's calls cheap, few enough for the cache."""
 
 
 class Postings(NamedTuple):
@@ -115,28 +128,64 @@ def _matches(
     return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[found])
 
 
-def touched_positions(
-    postings: Postings, matches: Matches, texts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Expand the matches of `texts` to single places in their passages.
+class Places(NamedTuple):
+    """Where the matched words of some texts stand in their passages.
+
+    An *entry* is one matched word of one text; its places stand together.
 
     Parameters
     ----------
-    texts : ndarray of int64, shape (n_rows,)
-        The texts wanted, in any order and as often as wanted.
-
-    Returns
-    -------
-    row : ndarray of int64, shape (n_places,)
-        The index into `texts`.
-    match : ndarray of int64, shape (n_places,)
-        The run of the word that stands there.
-    position : ndarray of int64, shape (n_places,)
-        Where it stands. Sorted by row; within a row by the text's distinct words, then position.
+    rows : ndarray of int64, shape (n_entries,)
+        Which of the texts; never falls.
+    runs : ndarray of int64, shape (n_entries,)
+        The run of its word.
+    counts : ndarray of int64, shape (n_entries,)
+        How many places it has, at least one.
+    positions : ndarray of int64, shape (counts.sum(),)
+        The places, rising within an entry.
     """
-    counts = np.diff(matches.offsets)[texts]
-    runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], counts)]
-    places = np.diff(postings.offsets)[runs]
-    position = postings.positions[ragged_indices(postings.offsets[:-1][runs], places)]
-    row = np.repeat(np.repeat(np.arange(len(texts)), counts), places)
-    return row, np.repeat(runs, places), position
+
+    rows: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) -> Places:
+    """Expand the matches of `texts`, in any order and as often as wanted, to single places."""
+    n_matches = np.diff(matches.offsets)[texts]
+    runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], n_matches)]
+    starts = postings.offsets[runs]
+    counts = postings.offsets[runs + 1] - starts
+    positions = postings.positions[ragged_indices(starts, counts)]
+    return Places(np.repeat(np.arange(len(texts)), n_matches), runs, counts, positions)
+
+
+class MatchedBlock(NamedTuple):
+    """Some passages with their questions' and candidates' words matched: what the kernels work on.
+
+    Parameters
+    ----------
+    where : slice
+        The block's candidates among all.
+    arrays : TokenArrays
+        The block, numbered from 0.
+    postings : Postings
+    questions : Matches
+        Over questions.
+    additions : Matches
+        Over candidates: the words that each adds to its question's.
+    """
+
+    where: slice
+    arrays: TokenArrays
+    postings: Postings
+    questions: Matches
+    additions: Matches
+
+
+def matched_blocks(arrays: TokenArrays) -> Iterator[MatchedBlock]:
+    """The arrays in blocks of whole passages, of bounded size unless a single passage exceeds it."""
+    for where, block in arrays.blocks(BLOCK_TOKENS):
+        postings = passage_postings(block)
+        yield MatchedBlock(where, block, postings, *match_words(block, postings))

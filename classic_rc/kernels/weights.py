@@ -38,6 +38,14 @@ def inverse_count_weight(count: int) -> int:
 
 def inverse_count_weights(counts: NDArray[np.integer]) -> NDArray[np.int32]:
     """:func:`inverse_count_weight` of every element; 0 where the count is 0. Same shape as `counts`."""
+    if counts.max(initial=0) <= counts.size:  # small counts: a table over all of them beats sorting
+        distinct = np.flatnonzero(np.bincount(counts.ravel()))
+        table = np.zeros(int(counts.max(initial=0)) + 1, dtype=np.int32)
+        table[distinct] = _table(distinct)
+        return table[counts]
     distinct, inverse = np.unique(counts, return_inverse=True)
-    table = np.array([inverse_count_weight(int(c)) if c else 0 for c in distinct], dtype=np.int32)
-    return table[inverse].reshape(np.shape(counts))
+    return _table(distinct)[inverse].reshape(counts.shape)
+
+
+def _table(counts: NDArray[np.integer]) -> NDArray[np.int32]:
+    return np.array([inverse_count_weight(int(c)) if c else 0 for c in counts], dtype=np.int32)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.postings import Postings, match_words, passage_postings, touched_positions
+from classic_rc.kernels.postings import MatchedBlock, Postings, matched_blocks, places_of
 from classic_rc.kernels.weights import inverse_count_weights
 
-__all__ = ["sliding_window"]
+__all__ = ["best_windows", "sliding_window"]
 
-_BLOCK_TOKENS = 2**18
 _INT32_SAFE_WINDOW = 2**31 // 2**26 - 1
 """A word's occurrences weigh ``C * ln(1 + 1 / C) < 1`` together, so a window's sum is below its number of
 distinct matching words: up to this many of them cannot overflow an int32 of scale 2**26."""
@@ -53,29 +52,29 @@ def sliding_window(
         Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
     """
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(_BLOCK_TOKENS):
-        best[where] = _block(block, window, word_weights, cells)
+    for block in matched_blocks(arrays):
+        best[block.where] = best_windows(block, window, word_weights, cells)
     return best
 
 
-def _block(
-    arrays: TokenArrays,
-    window: int | Literal["set", "passage"],
-    word_weights: NDArray[np.int32] | None,
-    cells: int,
+def best_windows(
+    block: MatchedBlock,
+    window: int | Literal["set", "passage"] = "set",
+    word_weights: NDArray[np.int32] | None = None,
+    cells: int = 2**20,
 ) -> NDArray[np.int64]:
-    postings = passage_postings(arrays)
-    questions, candidates = match_words(arrays, postings)
+    """:func:`sliding_window` of one block: shape (n_candidates of the block,)."""
+    arrays, questions, additions = block.arrays, block.questions, block.additions
     question = arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
-    set_sizes = questions.n_distinct[question] + candidates.n_distinct
+    set_sizes = questions.n_distinct[question] + additions.n_distinct
     if window == "set":
         widths = np.minimum(set_sizes, lengths)
     elif window == "passage":
         widths = lengths
     else:
         widths = np.minimum(window, lengths)
-    run_weights = _run_weights(postings, word_weights, arrays.n_words)
+    run_weights = _run_weights(block.postings, word_weights, arrays.n_words)
     total = np.int64 if set_sizes.max(initial=0) > _INT32_SAFE_WINDOW else np.int32
 
     best = np.zeros(len(question), dtype=np.int64)
@@ -85,9 +84,11 @@ def _block(
     for rows in _chunks(order, lengths, cells):
         starts = offsets_of(lengths[rows])
         row_weights = np.zeros(starts[-1], dtype=total)
-        for matches, texts in ((questions, question[rows]), (candidates, rows)):
-            row, run, position = touched_positions(postings, matches, texts)
-            row_weights[starts[row] + position] = run_weights[run]
+        for matches, texts in ((questions, question[rows]), (additions, rows)):
+            places = places_of(block.postings, matches, texts)
+            cell = np.repeat(starts[places.rows], places.counts)
+            cell += places.positions
+            row_weights[cell] = np.repeat(run_weights[places.runs], places.counts)
         best[rows] = _row_maxima(row_weights, starts, widths[rows])
     return best
 

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.kernels import SCALE, inverse_count_weights, sliding_window, word_distance
+from classic_rc.kernels import (
+    SCALE,
+    inverse_count_weights,
+    sliding_window,
+    window_and_distance,
+    word_distance,
+)
 from classic_rc.kernels.distance import DistanceRule
 from classic_rc.metrics import primary_metric
 from classic_rc.predictions import Scores
@@ -50,11 +56,6 @@ class _Matcher(Solver):
 
     def _check(self) -> None:
         """Refuse unusable parameters."""
-
-    def _window_scores(
-        self, encoded: EncodedDataset, window: int | Literal["set", "passage"]
-    ) -> NDArray[np.float64]:
-        return sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
 
     def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
         if self.inverse_counts == "passage":
@@ -156,7 +157,7 @@ class SlidingWindow(_Matcher):
         return self._scores(self.encoded(questions), self.window_ if self.window == "tuned" else self.window)
 
     def _scores(self, encoded: EncodedDataset, window: int | Literal["set", "passage"]) -> Scores:
-        values = self._window_scores(encoded, window)
+        values = sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
         return encoded.scores(values, values > 0)
 
 
@@ -263,8 +264,14 @@ class SlidingWindowDistance(_Matcher):
         """Window minus weighted distance; no evidence where no window matches and no pair stands."""
         self._check()
         encoded = self.encoded(questions)
-        windows = self._window_scores(encoded, self.window)
-        distances, found = word_distance(encoded.arrays, encoded.stop_flags(self.stop_words), self.distance)
+        best, distances, found = window_and_distance(
+            encoded.arrays,
+            encoded.stop_flags(self.stop_words),
+            window=self.window,
+            word_weights=self._word_weights(encoded),
+            rule=self.distance,
+        )
+        windows = best / SCALE
         return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
 
 

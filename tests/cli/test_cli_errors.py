@@ -72,7 +72,6 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, meant):
         (["run", SEVERAL, "-s", "longest", "--tune", SINGLE], "has single-choice questions"),
         (["run", SEVERAL, "-s", "longest", "--tune-metric", "accuracy"], "it is no multiple-answer metric"),
         (["run", "sample:multi-span", "-s", "sliding-window:race"], "cannot tune its parameters on generated"),
-        (["run", SINGLE, "--subset", "high"], "has no use for subset"),
         (["explain", SINGLE, "lantern.1", "-s", "sliding-window:race"], "--tune DATA"),
         (["predict", SINGLE, "-s", "longest", "--as", "record"], "these are single-choice"),
         (["predict", SINGLE, "-s", "longest", "--as", "mctest-answers", "--ties", "strict"], "--ties first"),
@@ -82,6 +81,11 @@ def test_usage_is_exit_code_2(cli, args, part):
     done = cli(*args)
     fails(done, 2, part)
     assert done.out == ""
+
+
+def test_an_option_that_the_format_has_no_use_for_is_refused(cli, single):
+    fails(cli("run", single, "--subset", "high"), 2, "the reader jsonl has no use for subset")
+    fails(cli("run", single, "--answers", single), 2, "the reader jsonl has no use for answers")
 
 
 def test_thresholds_below_nothing_need_an_equals_sign(cli):

@@ -13,6 +13,7 @@ from classic_rc.kernels import (
     phrase_counts,
     reference,
     sliding_window,
+    window_and_distance,
     word_distance,
 )
 from classic_rc.kernels.arrays import offsets_of
@@ -105,6 +106,18 @@ def test_phrase_counts_equal_reference(problem):
     assert got.tolist() == expected
 
 
+@settings(max_examples=100)
+@given(problem=problems(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3]))
+def test_both_at_once_are_each_by_itself(problem, rule, window):
+    n_words, passages, questions, candidates, stop = problem
+    flags = np.array([w in stop for w in range(n_words)])
+    arrays = arrays_of(n_words, passages, questions, candidates)
+    windows, distances, found = window_and_distance(arrays, flags, window=window, rule=rule)
+    assert windows.tolist() == sliding_window(arrays, window).tolist()
+    alone = word_distance(arrays, flags, rule)
+    assert (distances.tolist(), found.tolist()) == (alone[0].tolist(), alone[1].tolist())
+
+
 def test_a_window_of_many_distinct_words_does_not_overflow():
     # 1,000 words that each stand once weigh 1,000 ln 2, far beyond an int32 of scale 2**26.
     words = list(range(1000))
@@ -121,8 +134,9 @@ def test_blocks_cover_every_candidate_once(monkeypatch):
     candidates = [(q, rng.integers(0, 20, 3).tolist()) for q in range(80) for _ in range(4)]
     arrays = arrays_of(20, passages, questions, candidates)
     whole = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)
-    for module in ("window", "distance", "frequency"):
-        monkeypatch.setattr(f"classic_rc.kernels.{module}._BLOCK_TOKENS", 50)
+    for module in ("postings", "frequency"):
+        monkeypatch.setattr(f"classic_rc.kernels.{module}.BLOCK_TOKENS", 50)
+    monkeypatch.setattr("classic_rc.kernels.distance._CHUNK_ROWS", 3)
     parts = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)
     for one, other in zip(whole, parts, strict=True):
         assert one.tolist() == other.tolist()

@@ -1,0 +1,117 @@
+"""``explain`` shows where scores come from; ``list`` what there is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classic_rc.datasets import READERS, load
+from classic_rc.formats import FORMATS
+from classic_rc.metrics import METRICS
+from classic_rc.solvers import DEFAULT_SOLVERS, SOLVERS, parse_solver
+from classic_rc.text.analyzers import ANALYZERS
+from classic_rc.text.stop_words import STOP_LISTS
+
+SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
+CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
+MATCHERS = {"sliding-window", "word-distance", "sw+d"}
+
+
+@pytest.mark.parametrize(("sample", "solver"), CASES)
+def test_every_solver_explains_every_task(cli, sample, solver):
+    question = load(sample)[0]
+    args = ("explain", sample, question.id, "-s", solver, "--spans", "k=2")
+    text, plain = cli(*args), cli(*args, "--format", "json")
+    assert (text.code, text.err, plain.code) == (0, "", 0)
+    assert text.out.startswith(f"{question.id}: {question.text}\nsolver: {solver}\n")
+    document = json.loads(plain.out)
+    assert document["question_id"] == question.id
+    assert document["passage"] == question.passage.text
+    if question.candidates:
+        assert [c["text"] for c in document["candidates"]] == [c.text for c in question.candidates]
+        assert text.out.count("|  score ") == min(len(question.candidates), 20)
+        assert "RIGHT" in text.out
+    marks = [mark for candidate in document["candidates"] for mark in candidate["marks"]]
+    assert bool(marks) is (solver in MATCHERS)
+    assert all(0 <= mark["start"] < mark["end"] <= len(question.passage.text) for mark in marks)
+
+
+@pytest.mark.parametrize(
+    "spec", ["sw+d:mctest160", "sw+d:richardson2013", "sw+d:mcobzarenco", "sw+d:dream", "sliding-window,window=4"]
+)
+def test_explained_scores_are_those_that_are_decided_on(cli, spec):
+    question = load("sample:single-choice")[3]
+    document = json.loads(cli("explain", "sample:single-choice", question.id, "-s", spec, "--format", "json").out)
+    done = cli("predict", "sample:single-choice", "-s", spec)
+    scores = [row["score"] for row in map(json.loads, done.out.splitlines()) if row["question_id"] == question.id]
+    assert [candidate["score"] for candidate in document["candidates"]] == scores
+    for candidate in document["candidates"]:
+        numbers = candidate["numbers"]
+        distance = numbers.get("distance_weight", 0) * numbers.get("distance", 0)
+        assert numbers["sliding_window"] - distance == pytest.approx(candidate["score"], abs=1e-12)
+
+
+def test_the_best_candidate_stands_first_and_the_right_one_is_marked(cli, single):
+    done = cli("explain", single, "q1")
+    first, *others = [line for line in done.out.splitlines() if "|  score" in line]
+    assert first.startswith("(B) Omar  |  score ")
+    assert first.endswith("|  RIGHT")
+    assert not any(line.endswith("RIGHT") for line in others)
+    assert "*Omar*" in done.out
+    assert "[[" in done.out
+
+
+def test_sample_finds_the_question_in_any_of_its_datasets(cli):
+    assert cli("explain", "sample", "map-maker.2").out.startswith("map-maker.2: ")
+
+
+def test_a_tuned_window_is_tuned_first(cli, single):
+    args = ("explain", single, "q1", "-s", "sliding-window:race", "--format", "json")
+    assert cli(*args).code == 2
+    assert cli(*args, "--tune", "sample:single-choice").code == 0
+
+
+def test_a_majority_is_learned_first(cli, single):
+    args = ("explain", single, "q2", "-s", "constant-position:majority", "--format", "json")
+    assert cli(*args).code == 2
+    candidates = json.loads(cli(*args, "--train", single).out)["candidates"]
+    assert [c["score"] for c in candidates] == [0.0, 1.0, 0.0]
+
+
+def test_explain_writes_a_file(cli, single, tmp_path):
+    done = cli("explain", single, "q1", "-o", tmp_path / "q1.txt")
+    assert (done.code, done.out) == (0, "")
+    assert (tmp_path / "q1.txt").read_text(encoding="utf-8").startswith("q1: Who built the fence?")
+
+
+def test_hidden_gold_marks_nothing_right(cli, hidden):
+    done = cli("explain", hidden, "q1")
+    assert done.code == 0
+    assert "RIGHT" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("solvers", SOLVERS),
+        ("variants", [f"{name}:{variant}" for name, solver in SOLVERS.items() for variant in solver.variants]),
+        ("readers", READERS),
+        ("metrics", METRICS),
+        ("analyzers", ANALYZERS),
+        ("formats", FORMATS),
+        ("stop-lists", STOP_LISTS),
+    ],
+)
+def test_lists_have_a_line_for_each_with_a_description(cli, what, names):
+    done = cli("list", what)
+    assert (done.code, done.err) == (0, "")
+    lines = [line.split(maxsplit=1) for line in done.out.splitlines()]
+    assert [name for name, *_ in lines] == list(names)
+    assert all(len(line) == 2 and len(line[1]) > 5 for line in lines)
+
+
+def test_listed_variants_can_be_given_to_run(cli):
+    for line in cli("list", "variants").out.splitlines():
+        spec = line.split()[0]
+        assert parse_solver(spec).variant_name() == spec.partition(":")[2]

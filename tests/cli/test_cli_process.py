@@ -1,0 +1,122 @@
+"""The program as a process of its own: start, pipes, encodings, the ways to call it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from classic_rc import __version__
+
+MODULE = [sys.executable, "-m", "classic_rc"]
+HEAVY = {"numpy", "scipy", "sklearn", "nltk", "joblib", "pandas", "tqdm"}
+
+
+def call(*args, command=MODULE, **environment):
+    plain = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")}
+    return subprocess.run(
+        [*command, *map(str, args)], capture_output=True, env={**plain, **environment}, check=False
+    )
+
+
+def test_the_module_and_the_script_are_one_program():
+    script = Path(sys.executable).with_name("classic-rc.exe" if sys.platform == "win32" else "classic-rc")
+    if not script.exists():
+        pytest.skip("the package is not installed, so there is no script")
+    for command in (MODULE, [str(script)]):
+        done = call("--version", command=command)
+        assert (done.returncode, done.stdout.decode().split()) == (0, ["classic-rc", __version__])
+
+
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"], ["rnu"]])
+def test_help_and_mistakes_load_nothing_heavy(args):
+    code = f"import sys; from classic_rc.cli.main import main; main({args!r}); print(*{HEAVY!r} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = f"import sys, classic_rc; print(*{HEAVY!r} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LANG": ""}]
+)
+def test_pipes_are_utf8_whatever_the_locale(environment):
+    done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", **environment)
+    assert done.returncode == 0, done.stderr
+    assert "Zoë Marchetti" in done.stdout.decode("utf-8")
+    assert b"\r" not in done.stdout
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
+def test_an_encoding_that_was_asked_for_is_used(encoding, shown):
+    done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert f"{shown} Marchetti" in done.stdout.decode(encoding)
+
+
+def test_tables_and_variants_come_out_in_cp1252():
+    for args in (("run", "sample:single-choice"), ("list", "variants")):
+        done = call(*args, PYTHONIOENCODING="cp1252")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert len(done.stdout.decode("cp1252").splitlines()) > 10
+
+
+def test_a_reader_that_leaves_is_no_error():
+    """As with `classic-rc run sample --format json | head -1`."""
+    for args in (["run", "sample:single-choice", "--format", "json"], ["run", "--help"], ["rnu"]):
+        process = subprocess.Popen([*MODULE, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # long before the program has anything to write
+        stderr = process.stderr.read()
+        assert process.wait(60) == (2 if args == ["rnu"] else 0)
+        process.stderr.close()
+        assert b"Traceback" not in stderr
+        assert b"Exception" not in stderr
+
+
+def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):
+    done = call("run", tmp_path / "nothing")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode("utf-8").splitlines() == [
+        f"classic-rc: error: {tmp_path / 'nothing'}: no such file or folder"
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent another way there")
+def test_a_real_interrupt_keeps_what_is_finished(tmp_path):
+    import signal
+
+    solver = tmp_path / "slow.py"
+    solver.write_text(
+        "import time\n"
+        "from classic_rc import Scores, Solver\n"
+        "class Slow(Solver):\n"
+        "    def score_candidates(self, questions):\n"
+        "        if questions[0].id.startswith('bakery'):\n"
+        f"            open({str(tmp_path / 'started')!r}, 'w').close()\n"
+        "            time.sleep(60)\n"
+        "        return Scores.from_lists([0.0] * len(q.candidates) for q in questions)\n",
+        encoding="utf-8",
+    )
+    command = [*MODULE, "run", "sample", "-s", f"{solver}:Slow"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out.decode("utf-8").startswith("sample:single-choice")
+    assert out.decode("utf-8").count("questions,") == 1
+    assert err.decode("utf-8") == "classic-rc: interrupted\n"
