@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -38,21 +39,29 @@ class TokenArrays(NamedTuple):
     candidate_question: NDArray[np.int64]
     n_words: int
 
-    def slice_passages(self, start: int, stop: int) -> TokenArrays:
-        """The passages ``start:stop`` with their questions and candidates, renumbered from 0; views."""
-        q0, q1 = np.searchsorted(self.question_passage, (start, stop))
-        c0, c1 = np.searchsorted(self.candidate_question, (q0, q1))
+    def slice_questions(self, start: int, stop: int) -> TokenArrays:
+        """The questions ``start:stop``, at least one, with what belongs to them, numbered from 0; views."""
+        first, last = np.searchsorted(self.candidate_question, (start, stop)).tolist()
+        return self._slice(start, stop, first, last)
+
+    def slice_candidates(self, start: int, stop: int) -> TokenArrays:
+        """The candidates ``start:stop``, at least one, with what they belong to, numbered from 0; views."""
+        first, last = self.candidate_question[[start, stop - 1]].tolist()
+        return self._slice(first, last + 1, start, stop)
+
+    def _slice(self, q0: int, q1: int, c0: int, c1: int) -> TokenArrays:
+        p0, p1 = (self.question_passage[[q0, q1 - 1]] + (0, 1)).tolist()
         return TokenArrays(
-            *_slice_ragged(self.passage_tokens, self.passage_offsets, start, stop),
+            *_slice_ragged(self.passage_tokens, self.passage_offsets, p0, p1),
             *_slice_ragged(self.question_tokens, self.question_offsets, q0, q1),
             *_slice_ragged(self.candidate_tokens, self.candidate_offsets, c0, c1),
-            self.question_passage[q0:q1] - start,
+            self.question_passage[q0:q1] - p0,
             self.candidate_question[c0:c1] - q0,
             self.n_words,
         )
 
     def blocks(self, tokens: int) -> Iterator[tuple[slice, TokenArrays]]:
-        """Runs of passages with about `tokens` tokens each (questions' and candidates' included).
+        """Runs of candidates that have, with their questions and passages, about `tokens` tokens each.
 
         Yields
         ------
@@ -60,22 +69,15 @@ class TokenArrays(NamedTuple):
             The block's candidates.
         block : TokenArrays
         """
-        if not len(self.candidate_question):
-            return
-        candidate_passage = self.question_passage[self.candidate_question]
-        load = np.diff(self.passage_offsets)
-        load = load + np.bincount(
-            self.question_passage, weights=np.diff(self.question_offsets), minlength=len(load)
-        ).astype(np.int64)
-        load = load + np.bincount(
-            candidate_passage, weights=np.diff(self.candidate_offsets) + 1, minlength=len(load)
-        ).astype(np.int64)
-        block_of = offsets_of(load)[:-1] // tokens
-        starts = np.flatnonzero(np.diff(block_of, prepend=-1))
-        for start, stop in zip(starts, np.append(starts[1:], len(load)), strict=True):
-            first, last = np.searchsorted(candidate_passage, (start, stop))
-            if first < last:
-                yield slice(int(first), int(last)), self.slice_passages(int(start), int(stop))
+        question = self.candidate_question
+        passage = self.question_passage[question]
+        load = np.diff(self.candidate_offsets) + 1
+        for of_candidate, offsets in ((question, self.question_offsets), (passage, self.passage_offsets)):
+            first = np.flatnonzero(np.diff(of_candidate, prepend=-1))
+            load[first] += np.diff(offsets)[of_candidate[first]]
+        starts = np.flatnonzero(np.diff(offsets_of(load)[:-1] // tokens, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(question)]):
+            yield slice(start, stop), self.slice_candidates(start, stop)
 
 
 def _slice_ragged(

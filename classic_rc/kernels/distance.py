@@ -14,6 +14,9 @@ __all__ = ["DistanceRule", "word_distance", "word_distances"]
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
+_MANY_ROWS = 256
+"""From how many candidates of one question on it pays to look at every position of the passage."""
+
 _CHUNK_ROWS = 2**14
 """How many candidates are measured at a time: bounds memory where one passage has very many."""
 
@@ -72,9 +75,14 @@ def word_distances(
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
     for rows in _chunks(np.flatnonzero(found)):
-        asked = places_of(postings, questions, question[rows])
         answers = places_of(postings, additions, rows)
-        steps, n_words = (_first if rule == "first" else _nearest)(asked, answers, rule)
+        of_one = question[rows[0]] == question[rows[-1]]
+        if of_one and len(rows) >= _MANY_ROWS and rule != "first":
+            asked = places_of(postings, questions, question[rows[:1]])
+            steps, n_words = _nearest_of_many(asked, answers, rule)
+        else:
+            asked = places_of(postings, questions, question[rows])
+            steps, n_words = (_first if rule == "first" else _nearest)(asked, answers, rule)
         distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
     return distances, found
 
@@ -118,6 +126,21 @@ def _nearest(
     if rule == "mean":
         return np.add.reduceat(per_word, row_starts), np.diff(row_starts, append=len(per_word))
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
+
+
+def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> tuple[NDArray[np.int64], int]:
+    """:func:`_nearest` where all rows share one question: its words' distances are worked out once a position."""
+    positions = np.arange(1 + int(answers.positions.max()))
+    row_starts = offsets_of(answers.counts)[np.flatnonzero(np.diff(answers.rows, prepend=-1))]
+    per_word = []
+    for at in np.split(asked.positions, np.cumsum(asked.counts)[:-1]):
+        after = np.searchsorted(at, positions)
+        right, left = at[np.minimum(after, len(at) - 1)], at[np.maximum(after - 1, 0)]
+        steps = np.minimum(np.abs(right - positions), np.abs(positions - left))
+        per_word.append(np.minimum.reduceat(steps[answers.positions], row_starts))
+    if rule == "mean":
+        return np.sum(per_word, axis=0), len(per_word)
+    return np.min(per_word, axis=0) + (rule == "min+1"), 1
 
 
 def _first(asked: Places, answers: Places, rule: DistanceRule) -> tuple[NDArray[np.int64], int]:

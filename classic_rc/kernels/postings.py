@@ -24,6 +24,8 @@ __all__ = [
 BLOCK_TOKENS = 2**18
 """How many tokens are matched at a time: enough to make NumPy's calls cheap, few enough for the cache."""
 
+_DENSE_KEYS = 2**19
+
 
 class Postings(NamedTuple):
     """The positions of every word of every passage.
@@ -105,8 +107,13 @@ def _distinct(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: in
 
 
 def _find(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each key stands in a rising table, and whether it is there at all."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    if table[-1] < _DENSE_KEYS:  # few passages with many candidates: looking up beats searching
+        place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
+        place[table] = np.arange(len(table))
+        return place[keys], place[keys] >= 0
     at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
     return at, table[at] == keys
 
@@ -185,7 +192,7 @@ class MatchedBlock(NamedTuple):
 
 
 def matched_blocks(arrays: TokenArrays) -> Iterator[MatchedBlock]:
-    """The arrays in blocks of whole passages, of bounded size unless a single passage exceeds it."""
+    """The arrays in blocks of bounded size (that of one passage and one candidate at the least)."""
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))

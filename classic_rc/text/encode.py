@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import overload
 
@@ -105,17 +106,15 @@ class EncodedDataset(Sequence[Question]):
         return Scores(values[flat], offsets_of(counts[place]), evidence[flat])
 
     def shards(self, n: int) -> list[EncodedDataset]:
-        """Up to `n` parts of whole passages and about equal size, in order.
+        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
 
         The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
         """
-        n_passages = len(self.arrays.passage_offsets) - 1
-        bounds = np.unique(np.linspace(0, n_passages, n + 1).astype(np.int64))
+        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         parts = []
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
-            first, last = np.searchsorted(self.arrays.question_passage, (start, stop))
+        for first, last in itertools.pairwise(bounds):
             questions = [self.questions[i] for i in self.order[first:last]]
-            arrays = self.arrays.slice_passages(int(start), int(stop))
+            arrays = self.arrays.slice_questions(first, last)
             parts.append(
                 EncodedDataset(questions, self.analyzer, self.vocabulary, arrays, np.arange(len(questions)))
             )

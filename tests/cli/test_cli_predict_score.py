@@ -6,25 +6,19 @@ import json
 
 import pytest
 
+
+def answers(first, **labels):
+    return [{"idx": first + i, "text": text, "label": label} for i, (text, label) in enumerate(labels.items())]
+
+
 SUPERGLUE_MULTIRC = [
     {
         "idx": 4,
         "passage": {
             "text": "Nora planted beans. Omar built a fence around the beans.",
             "questions": [
-                {
-                    "idx": 9,
-                    "question": "What did Nora plant?",
-                    "answers": [
-                        {"idx": 30, "text": "beans", "label": 1},
-                        {"idx": 31, "text": "a fence", "label": 0},
-                    ],
-                },
-                {
-                    "idx": 10,
-                    "question": "Who built or planted?",
-                    "answers": [{"idx": 32, "text": "Omar", "label": 1}, {"idx": 33, "text": "Nora", "label": 1}],
-                },
+                {"idx": 9, "question": "What did Nora plant?", "answers": answers(30, beans=1, fences=0)},
+                {"idx": 10, "question": "Who built or planted?", "answers": answers(32, Omar=1, Nora=1)},
             ],
         },
     },
@@ -33,41 +27,29 @@ SUPERGLUE_MULTIRC = [
         "passage": {
             "text": "The train left at nine, without a cello.",
             "questions": [
-                {
-                    "idx": 11,
-                    "question": "When did the train leave?",
-                    "answers": [
-                        {"idx": 34, "text": "at nine", "label": 1},
-                        {"idx": 35, "text": "at ten", "label": 0},
-                    ],
-                }
+                {"idx": 11, "question": "When did the train leave?", "answers": answers(34, nine=1, ten=0)}
             ],
         },
     },
 ]
+
 _ARTICLE = "Nora met Omar in Lisbon.\n@highlight\nOmar moved to Lisbon"
+
+
+def mention(name):
+    start = _ARTICLE.index(name)
+    return {"start": start, "end": start + len(name) - 1}
+
+
 SUPERGLUE_RECORD = [
     {
         "source": "invented",
         "idx": 3,
-        "passage": {
-            "text": _ARTICLE,
-            "entities": [
-                {"start": _ARTICLE.index(name), "end": _ARTICLE.index(name) + len(name) - 1} for name in names
-            ],
-        },
+        "passage": {"text": _ARTICLE, "entities": [mention(name) for name in ("Nora", "Omar", "Lisbon")]},
         "qas": [
-            {
-                "idx": idx,
-                "query": query,
-                "answers": [
-                    {"start": _ARTICLE.index(gold), "end": _ARTICLE.index(gold) + len(gold) - 1, "text": gold}
-                ],
-            }
+            {"idx": 7, "query": "@placeholder now lives abroad", "answers": [{**mention("Omar"), "text": "Omar"}]}
         ],
     }
-    for names in [("Nora", "Omar", "Lisbon")]
-    for idx, query, gold in [(7, "@placeholder now lives abroad", "Omar")]
 ]
 
 

@@ -31,21 +31,22 @@ def test_the_module_and_the_script_are_one_program():
         assert (done.returncode, done.stdout.decode().split()) == (0, ["classic-rc", __version__])
 
 
-@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"], ["rnu"]])
-def test_help_and_mistakes_load_nothing_heavy(args):
-    code = f"import sys; from classic_rc.cli.main import main; main({args!r}); print(*{HEAVY!r} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    assert done.stdout.splitlines()[-1] == ""
+START = [
+    "import classic_rc",
+    *(
+        f"from classic_rc.cli.main import main; main({args!r})"
+        for args in (["--help"], ["run", "--help"], ["--version"], ["rnu"])
+    ),
+]
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    code = f"import sys, classic_rc; print(*{HEAVY!r} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+@pytest.mark.parametrize("code", START)
+def test_importing_help_and_mistakes_load_nothing_heavy(code):
+    done = call(
+        "-c", f"import sys; {code}; print(); print(*{HEAVY!r} & set(sys.modules))", command=[sys.executable]
     )
-    assert done.stdout.strip() == ""
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines()[-1] == ""
 
 
 @pytest.mark.parametrize(

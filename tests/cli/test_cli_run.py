@@ -136,7 +136,7 @@ def test_threshold_takes_the_place_of_tuning(cli, several):
 
 
 def test_tune_chooses_the_threshold_on_other_data(cli, several, write):
-    other = write("other.jsonl", [choice for choice in _several_elsewhere()])
+    other = write("other.jsonl", list(_several_elsewhere()))
     row = json_of(cli, several, "--tune", other, "-s", "longest").row("longest")
     assert (row["tuned_on"], row["tuned_here"]) == ("other", False)
     assert isinstance(row["threshold"], float)

@@ -59,7 +59,7 @@ def each(passages, questions, candidates):
         yield passages[p], question, candidate
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     problem=problems(),
     window=st.sampled_from(["set", "passage", 1, 2, 7, 100]),
@@ -73,7 +73,7 @@ def test_sliding_window_equals_reference(problem, window, cells):
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problem=problems(), counts=st.lists(st.integers(1, 10**6), min_size=8, max_size=8))
 def test_sliding_window_takes_corpus_counts(problem, counts):
     n_words, passages, questions, candidates, _ = problem
@@ -86,7 +86,7 @@ def test_sliding_window_takes_corpus_counts(problem, counts):
     assert got.tolist() == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(problem=problems(), rule=st.sampled_from(RULES))
 def test_word_distance_equals_reference(problem, rule):
     n_words, passages, questions, candidates, stop = problem
@@ -97,7 +97,20 @@ def test_word_distance_equals_reference(problem, rule):
     assert (got[~found] == 1).all()
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.parametrize("rule", RULES)
+def test_many_candidates_of_one_question_equal_reference(rule):
+    rng = np.random.default_rng(1)
+    passage, question = rng.integers(0, 30, 200).tolist(), rng.integers(0, 40, 7).tolist()
+    candidates = [(0, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for _ in range(1500)]
+    flags = np.arange(40) % 5 == 0
+    stop = set(np.flatnonzero(flags).tolist())
+    arrays = arrays_of(40, [passage], [(0, question)], candidates)
+    windows, distances, _ = window_and_distance(arrays, flags, rule=rule)
+    assert windows.tolist() == [reference.sliding_window(passage, question, c) for _, c in candidates]
+    assert distances.tolist() == [reference.word_distance(passage, question, c, stop, rule) for _, c in candidates]
+
+
+@settings(max_examples=200)
 @given(problem=problems())
 def test_phrase_counts_equal_reference(problem):
     n_words, passages, questions, candidates, _ = problem
