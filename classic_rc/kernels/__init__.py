@@ -8,6 +8,7 @@ from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.frequency import phrase_counts
+from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window
 
@@ -20,5 +21,6 @@ __all__ = [
     "text_keys",
     "uniform_draws",
     "window_and_distance",
+    "window_sweep",
     "word_distance",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +14,9 @@ from classic_rc.kernels.postings import MatchedBlock, Matches, Places, matched_b
 __all__ = ["DistanceRule", "word_distance", "word_distances"]
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
+
+_Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"
+"""Distances in steps, each a sum over some words or a single one, and over how many words."""
 
 _MANY_ROWS = 256
 """From how many candidates of one question on it pays to look at every position of the passage."""
@@ -74,21 +78,33 @@ def word_distances(
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
-    for rows in _chunks(np.flatnonzero(found)):
+    for rows, has_many in _parts(np.flatnonzero(found), question):
         answers = places_of(postings, additions, rows)
-        of_one = question[rows[0]] == question[rows[-1]]
-        if of_one and len(rows) >= _MANY_ROWS and rule != "first":
-            asked = places_of(postings, questions, question[rows[:1]])
-            steps, n_words = _nearest_of_many(asked, answers, rule)
+        if has_many and rule != "first":
+            steps, n_words = _nearest_of_many(places_of(postings, questions, question[rows[:1]]), answers, rule)
         else:
-            asked = places_of(postings, questions, question[rows])
-            steps, n_words = (_first if rule == "first" else _nearest)(asked, answers, rule)
+            measure = _first if rule == "first" else _nearest
+            steps, n_words = measure(places_of(postings, questions, question[rows]), answers, rule)
         distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
     return distances, found
 
 
-def _chunks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [rows[i : i + _CHUNK_ROWS] for i in range(0, len(rows), _CHUNK_ROWS)]
+def _parts(rows: NDArray[np.int64], question: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], bool]]:
+    """Split rows, of rising questions, into parts of bounded size; a question with many has parts of its own.
+
+    Yields
+    ------
+    rows : ndarray of int64
+    has_many : bool
+        Whether they belong to one question with many rows.
+    """
+    of_row = question[rows]
+    many = np.bincount(of_row)[of_row] >= _MANY_ROWS
+    change = np.diff(of_row) > 0
+    cuts = np.flatnonzero(change & (many[:-1] | many[1:])) + 1
+    for part in np.split(rows, cuts):
+        for start in range(0, len(part), _CHUNK_ROWS):
+            yield part[start : start + _CHUNK_ROWS], bool(many[np.searchsorted(rows, part[0])])
 
 
 def _only(kept: NDArray[np.bool_], matches: Matches) -> Matches:
@@ -109,9 +125,7 @@ def _stride(*places: Places) -> int:
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
-def _nearest(
-    asked: Places, answers: Places, rule: DistanceRule
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | int]:
+def _nearest(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
     """The sum over a row's question words of their least distances and their number, or the least of all and 1."""
     stride = _stride(asked, answers)
     answer_keys = _keys(answers, stride)
@@ -128,7 +142,7 @@ def _nearest(
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
 
 
-def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> tuple[NDArray[np.int64], int]:
+def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
     """:func:`_nearest` where all rows share one question: its words' distances are worked out once a position."""
     positions = np.arange(1 + int(answers.positions.max()))
     row_starts = offsets_of(answers.counts)[np.flatnonzero(np.diff(answers.rows, prepend=-1))]
@@ -143,7 +157,7 @@ def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> tupl
     return np.min(per_word, axis=0) + (rule == "min+1"), 1
 
 
-def _first(asked: Places, answers: Places, rule: DistanceRule) -> tuple[NDArray[np.int64], int]:
+def _first(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
     """How far apart the last words of both kinds stand at the first place by which both have been seen, and 1."""
     stride = _stride(asked, answers)
     sides = []

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.postings import MatchedBlock, Postings, matched_blocks, places_of
-from classic_rc.kernels.weights import inverse_count_weights
+from classic_rc.kernels.postings import MatchedBlock, matched_blocks, places_of
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
-__all__ = ["best_windows", "sliding_window"]
+__all__ = ["RowWeights", "best_windows", "row_chunks", "sliding_window"]
 
-_INT32_SAFE_WINDOW = 2**31 // 2**26 - 1
-"""A word's occurrences weigh ``C * ln(1 + 1 / C) < 1`` together, so a window's sum is below its number of
-distinct matching words: up to this many of them cannot overflow an int32 of scale 2**26."""
+_INT32_SAFE = 2**31 // SCALE - 1
+"""Sums of up to this many weights of 1 fit into an int32."""
 
 
 def sliding_window(
@@ -74,32 +73,62 @@ def best_windows(
         widths = lengths
     else:
         widths = np.minimum(window, lengths)
-    run_weights = _run_weights(block.postings, word_weights, arrays.n_words)
-    total = np.int64 if set_sizes.max(initial=0) > _INT32_SAFE_WINDOW else np.int32
+    weigh = RowWeights(block, word_weights, set_sizes if word_weights is None else widths)
 
     best = np.zeros(len(question), dtype=np.int64)
     # Rows of one width stand together, so that one shifted addition serves them all.
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
-    for rows in _chunks(order, lengths, cells):
+    for rows in row_chunks(order, lengths, cells):
         starts = offsets_of(lengths[rows])
-        row_weights = np.zeros(starts[-1], dtype=total)
-        for matches, texts in ((questions, question[rows]), (additions, rows)):
-            places = places_of(block.postings, matches, texts)
-            cell = np.repeat(starts[places.rows], places.counts)
-            cell += places.positions
-            row_weights[cell] = np.repeat(run_weights[places.runs], places.counts)
-        best[rows] = _row_maxima(row_weights, starts, widths[rows])
+        best[rows] = _row_maxima(weigh.rows(rows, starts), starts, widths[rows])
     return best
 
 
-def _run_weights(postings: Postings, word_weights: NDArray[np.int32] | None, n_words: int) -> NDArray[np.int32]:
-    if word_weights is None:
-        return inverse_count_weights(np.diff(postings.offsets))
-    return word_weights[postings.keys % n_words]
+class RowWeights:
+    """Lays out candidates as rows of their passage's tokens: a token's weight where it matches, else 0.
+
+    Parameters
+    ----------
+    block : MatchedBlock
+    word_weights : ndarray of int32, shape (n_words,), optional
+        By default inverse counts within the passage.
+    bounds : ndarray of int64
+        Numbers that no window's sum exceeds, in units of a weight of 1: the number of distinct words, whose
+        occurrences in a passage weigh ``C ln(1 + 1 / C) < 1`` together, or the number of tokens in a window.
+    """
+
+    def __init__(
+        self, block: MatchedBlock, word_weights: NDArray[np.int32] | None, bounds: NDArray[np.int64]
+    ) -> None:
+        self._block = block
+        if word_weights is None:
+            self._weights = inverse_count_weights(np.diff(block.postings.offsets))
+        else:
+            self._weights = word_weights[block.postings.keys % block.arrays.n_words]
+        self._dtype = np.int64 if bounds.max(initial=0) > _INT32_SAFE else np.int32
+
+    def rows(self, candidates: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.integer]:
+        """The rows of `candidates`, one after the other.
+
+        Parameters
+        ----------
+        candidates : ndarray of int64, shape (n_rows,)
+        starts : ndarray of int64, shape (n_rows + 1,)
+            Where each row starts, and where the last one ends; cells beyond a passage stay 0.
+        """
+        block = self._block
+        cells = np.zeros(starts[-1], dtype=self._dtype)
+        asked = block.arrays.candidate_question[candidates]
+        for matches, texts in ((block.questions, asked), (block.additions, candidates)):
+            places = places_of(block.postings, matches, texts)
+            at = np.repeat(starts[places.rows], places.counts)
+            at += places.positions
+            cells[at] = np.repeat(self._weights[places.runs], places.counts)
+        return cells
 
 
-def _chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
+def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
     """Split `rows` so that each part has about `cells` cells, one row at least."""
     if not len(rows):
         return

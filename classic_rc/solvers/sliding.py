@@ -15,6 +15,7 @@ from classic_rc.kernels import (
     inverse_count_weights,
     sliding_window,
     window_and_distance,
+    window_sweep,
     word_distance,
 )
 from classic_rc.kernels.distance import DistanceRule
@@ -139,10 +140,9 @@ class SlidingWindow(_Matcher):
                 raise UsageError(
                     "window='tuned' needs a decision that has nothing to tune itself, such as a fixed threshold"
                 )
-            values = []
-            for size in WINDOW_SIZES:
-                scores = self._scores(encoded, size)
-                values.append(metric(questions, decision.decide(scores, questions)))
+            sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
+            tried = [encoded.scores(column, column > 0) for column in sums.T]
+            values = [metric(questions, decision.decide(scores, questions)) for scores in tried]
             self.window_ = WINDOW_SIZES[int(np.argmax(values))]
         return super().tune(questions)
 
@@ -154,9 +154,8 @@ class SlidingWindow(_Matcher):
                 "the window has not been tuned: call tune() with a split that has gold answers "
                 "(on the command line --tune DATA)"
             )
-        return self._scores(self.encoded(questions), self.window_ if self.window == "tuned" else self.window)
-
-    def _scores(self, encoded: EncodedDataset, window: int | Literal["set", "passage"]) -> Scores:
+        encoded = self.encoded(questions)
+        window = self.window_ if self.window == "tuned" else self.window
         values = sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
         return encoded.scores(values, values > 0)
 

@@ -71,10 +71,7 @@ def test_gold_scores_100_under_every_metric(cli, shared_data, tmp_path, file, sp
     path = shared_data / file
     dataset = load(path, split=split)
     gold = [Prediction(q.id, (gold_answer(q),), n_candidates=len(q.candidates)) for q in dataset]
-    if dataset.reader == "mctest":
-        form = "mctest-answers"
-    else:
-        form = None
+    form = "mctest-answers" if dataset.reader == "mctest" else None
     write_predictions(tmp_path / "gold", dataset, None, gold, form)
     options = ["--split", split] if split else []
     done = cli("score", path, tmp_path / "gold", *options, "--format", "json", "--quiet")

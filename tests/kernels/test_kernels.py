@@ -14,6 +14,7 @@ from classic_rc.kernels import (
     reference,
     sliding_window,
     window_and_distance,
+    window_sweep,
     word_distance,
 )
 from classic_rc.kernels.arrays import offsets_of
@@ -86,6 +87,38 @@ def test_sliding_window_takes_corpus_counts(problem, counts):
     assert got.tolist() == expected
 
 
+@settings(max_examples=150)
+@given(
+    problem=problems(),
+    sizes=st.sets(st.integers(1, 35), min_size=1).map(sorted),
+    cells=st.sampled_from([1, 100, 2**20]),
+    corpus=st.booleans(),
+)
+def test_the_sweep_equals_every_size_by_itself(problem, sizes, cells, corpus):
+    n_words, passages, questions, candidates, _ = problem
+    arrays = arrays_of(n_words, passages, questions, candidates)
+    weights = inverse_count_weights(np.arange(1, n_words + 1)) if corpus else None
+    got = window_sweep(arrays, sizes, weights, cells)
+    for column, size in enumerate(sizes):
+        assert got[:, column].tolist() == sliding_window(arrays, size, weights).tolist()
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 1], [3, 3]])
+def test_unusable_sizes_are_refused(sizes):
+    with pytest.raises(ValueError, match="at least 1 and rise"):
+        window_sweep(arrays_of(1, [[0]], [], []), sizes)
+
+
+def test_corpus_weights_of_a_frequent_word_do_not_overflow():
+    # 200 tokens that the corpus counts as 1 each weigh 200 ln 2
+    weights = inverse_count_weights(np.array([1]))
+    arrays = arrays_of(1, [[0] * 200], [(0, [0])], [(0, [])])
+    expected = reference.sliding_window([0] * 200, [0], [], 150, lambda word: 1)
+    assert expected > 2**31
+    assert sliding_window(arrays, 150, weights).tolist() == [expected]
+    assert window_sweep(arrays, [2, 150], weights)[0, 1] == expected
+
+
 @settings(max_examples=300)
 @given(problem=problems(), rule=st.sampled_from(RULES))
 def test_word_distance_equals_reference(problem, rule):
@@ -100,14 +133,17 @@ def test_word_distance_equals_reference(problem, rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_many_candidates_of_one_question_equal_reference(rule):
     rng = np.random.default_rng(1)
-    passage, question = rng.integers(0, 30, 200).tolist(), rng.integers(0, 40, 7).tolist()
-    candidates = [(0, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for _ in range(1500)]
+    passage = rng.integers(0, 30, 200).tolist()
+    questions = [(0, rng.integers(0, 40, size).tolist()) for size in (7, 3, 5)]
+    candidates = [
+        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for q, n in enumerate((300, 4, 900)) for _ in range(n)
+    ]
     flags = np.arange(40) % 5 == 0
     stop = set(np.flatnonzero(flags).tolist())
-    arrays = arrays_of(40, [passage], [(0, question)], candidates)
-    windows, distances, _ = window_and_distance(arrays, flags, rule=rule)
-    assert windows.tolist() == [reference.sliding_window(passage, question, c) for _, c in candidates]
-    assert distances.tolist() == [reference.word_distance(passage, question, c, stop, rule) for _, c in candidates]
+    windows, distances, _ = window_and_distance(arrays_of(40, [passage], questions, candidates), flags, rule=rule)
+    texts = list(each([passage], questions, candidates))
+    assert windows.tolist() == [reference.sliding_window(*t) for t in texts]
+    assert distances.tolist() == [reference.word_distance(*t, stop, rule) for t in texts]
 
 
 @settings(max_examples=200)

@@ -1,0 +1,93 @@
+"""Spans are scored some passages at a time, and the results do not tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.evaluation import blocks, evaluate
+from classic_rc.evaluation.predict import predict
+from classic_rc.questions import Dataset, Task
+from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.spans import SpanGenerator
+
+SPANS = SpanGenerator(max_tokens=4)
+
+
+def interleaved(task: Task) -> Dataset:
+    """Questions of one passage do not stand together."""
+    dataset = synthetic_dataset(task, n_passages=6)
+    return Dataset([dataset[i] for i in np.random.default_rng(2).permutation(len(dataset))], "interleaved")
+
+
+def spanned(task: Task) -> Dataset:
+    return interleaved(task).with_candidates(SPANS, "spans")
+
+
+@pytest.mark.parametrize("task", [Task.SPAN, Task.MULTI_SPAN])
+def test_several_blocks_equal_one(task, monkeypatch):
+    dataset = interleaved(task)
+    solvers = [parse_solver(name) for name in DEFAULT_SOLVERS[task]]
+    whole = evaluate(dataset, solvers, spans=SPANS)
+    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 300)
+    assert len(list(blocks.blocks(spanned(task)))) > 2
+    parts = evaluate(dataset, solvers, spans=SPANS)
+    for one, other in zip(whole.rows, parts.rows, strict=True):
+        assert one.signature == other.signature
+        assert one.outcomes.answers == other.outcomes.answers
+        for name in ("n_tied", "n_selected", "n_candidates", "evidence"):
+            assert np.array_equal(getattr(one.outcomes, name), getattr(other.outcomes, name)), name
+        for name, statistics in one.outcomes.statistics.items():
+            assert np.array_equal(statistics, other.outcomes.statistics[name])
+    answers = [predict(dataset, solvers[-1], spans=SPANS).predictions]
+    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 10**9)
+    answers.append(predict(dataset, solvers[-1], spans=SPANS).predictions)
+    assert answers[0] == answers[1]
+
+
+def test_blocks_cover_every_question_once_and_keep_passages_whole(monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 1)
+    dataset = spanned(Task.SPAN)
+    parts = list(blocks.blocks(dataset))
+    assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
+    assert len(parts) == len(dataset.passages) - 1  # the empty passage has no spans, so it fills no block
+    for index, questions in parts:
+        assert [q.id for q in questions] == [dataset[i].id for i in index]
+        for passage in {id(q.passage) for q in questions}:
+            lists = {id(q.candidates) for q in questions if id(q.passage) == passage}
+            assert len(lists) == 1
+
+
+def test_spans_of_a_passage_are_made_once_for_all_its_questions(monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 1)
+    made = []
+
+    def generator(passage):
+        made.append(passage.id)
+        return SPANS(passage)
+
+    dataset = synthetic_dataset(Task.SPAN, n_passages=5).with_candidates(generator, "counted")
+    evaluate(dataset, [parse_solver("sw+d"), parse_solver("random")])
+    assert sorted(made) == sorted(p.id for p in dataset.passages)
+
+
+def test_choices_are_one_block():
+    dataset = synthetic_dataset(Task.CLOZE)
+    ((index, questions),) = blocks.blocks(dataset)
+    assert index.tolist() == list(range(len(dataset)))
+    assert questions is dataset
+
+
+def test_spans_that_a_dataset_brings_are_kept():
+    dataset = synthetic_dataset(Task.SPAN, n_passages=3)
+    mine = replace(
+        dataset,
+        questions=[replace(q, candidates=tuple(SPANS(q.passage))[:2]) for q in dataset],
+        span_generator="mine",
+    )
+    (row,) = evaluate(mine, [parse_solver("longest")]).rows
+    assert set(row.outcomes.n_candidates.tolist()) <= {0, 2}
+    assert "spans:mine" in row.signature

@@ -1,0 +1,256 @@
+"""Rows of an evaluation: each number worked out by hand, each caveat said."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation import evaluate, evaluate_predictions, scoring
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Task
+from classic_rc.solvers import (
+    AllPositive,
+    ConstantPosition,
+    LongestCandidate,
+    MaximumFrequency,
+    Random,
+    SlidingWindow,
+    Solver,
+    parse_solver,
+)
+from classic_rc.testing import synthetic_dataset
+
+SINGLE = [
+    ("A.", ["1", "2", "3"], frozenset({2})),  # right
+    ("A.", ["3", "3", "1"], frozenset({1})),  # two tie, one of them right
+    ("B.", ["[2]", "[1]"], frozenset({1})),  # wrong, and without evidence
+    ("B.", ["0", "[5]", "5", "5"], frozenset({0})),  # three tie, all wrong
+]
+
+
+@pytest.mark.parametrize(
+    ("ties", "accuracy"), [("partial", 1.5 / 4), ("first", 1 / 4), ("strict", 1 / 4), (None, 1.5 / 4)]
+)
+def test_single_choice(dataset, says, ties, accuracy):
+    evaluation = evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], ties=ties)
+    (row,) = evaluation.rows
+    assert row.metrics() == {"accuracy": accuracy}
+    assert row.tie_rate == 2 / 4
+    assert row.ties == (ties or "partial")
+    assert row.no_evidence == 1
+    assert (row.threshold, row.tuned_on, row.trained_on, row.seed, row.expected) == (None, None, None, None, False)
+    assert evaluation.n_candidates == 12
+    assert row.outcomes.n_tied.tolist() == [1, 2, 1, 3]
+    answers = [[2], [0], [0], [1]] if ties != "strict" else [[2], None, [0], None]
+    assert list(row.outcomes.answers) == answers
+
+
+def test_random_ties_are_one_of_the_tied_by_question_and_seed(dataset, says):
+    made = dataset(Task.SINGLE_CHOICE, SINGLE)
+    seen = {evaluate(made, [says], ties="random", seed=seed).rows[0].outcomes.answers[3][0] for seed in range(30)}
+    assert seen == {1, 2, 3}
+    (row,) = evaluate(made, [says], ties="random", seed=4).rows
+    (part,) = evaluate(made[3:], [says], ties="random", seed=4).rows
+    assert row.outcomes.answers[3] == part.outcomes.answers[0]
+    assert (row.ties, row.seed) == ("random", 4)
+
+
+def test_multiple_answer(dataset, says):
+    made = dataset(
+        Task.MULTIPLE_ANSWER,
+        [
+            ("A.", ["1", "5", "6"], frozenset({0, 1})),
+            ("B.", ["6", "1"], frozenset()),
+            ("B.", ["9"], frozenset({0})),
+        ],
+    )
+    row, everything = evaluate(made, [says, AllPositive()], threshold=4.5).rows
+    # Selected: 5, 6 (one of two right, one of two found); 6 (none right, none to find); 9 (right).
+    precision, recall = (1 / 2 + 0 + 1) / 3, (1 / 2 + 1 + 1) / 3
+    f1_a = 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3)
+    found = row.metrics()
+    assert found["f1_m"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert found["f1_a"] == pytest.approx(f1_a)
+    assert (found["em0"], found["em1"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert row.selected_share == 4 / 6
+    assert (row.tie_rate, row.ties, row.threshold) == (None, None, 4.5)
+    assert everything.metrics()["f1_a"] == pytest.approx(2 * 0.5 / 1.5)
+    assert (everything.selected_share, everything.threshold) == (1.0, None)
+
+
+def test_cloze_candidates_of_one_text_are_one(dataset):
+    rows = [
+        ("Ann saw Bob. Ann left. Bob too.", ["Ann", "Bob", "Ann"], ("Bob",)),
+        ("Bob saw Bob.", ["Bob"], ("the bob!",)),
+    ]
+    made = dataset(Task.CLOZE, rows)
+    counts, draws = evaluate(made, [MaximumFrequency(), Random()]).rows
+    assert counts.metrics() == {"em": 0.75, "f1": 0.75}
+    assert counts.outcomes.n_tied.tolist() == [2, 1]
+    assert draws.metrics() == {"em": pytest.approx((1 / 3 + 1) / 2), "f1": pytest.approx((1 / 3 + 1) / 2)}
+    assert draws.expected
+    assert (draws.ties, draws.seed, draws.tie_rate) == (None, None, None)
+
+
+def test_a_question_without_candidates_counts_as_wrong(dataset, says):
+    for task, none, one in ((Task.SINGLE_CHOICE, frozenset(), frozenset({0})), (Task.CLOZE, ("x",), ("1",))):
+        made = dataset(task, [("A.", [], none), ("A.", ["1"], one)])
+        for row in evaluate(made, [says, Random(), LongestCandidate()]).rows:
+            assert set(row.metrics().values()) == {0.5}, row.name
+            assert row.outcomes.answers[0] is None
+    made = dataset(Task.MULTIPLE_ANSWER, [("A.", [], frozenset()), ("B.", ["1"], frozenset({0}))])
+    for row in evaluate(made, [says, Random(), AllPositive()], threshold=0).rows:
+        assert not any(math.isnan(value) for value in row.metrics().values())
+
+
+def test_nothing_but_questions_without_candidates_is_still_measured(dataset, says):
+    for task, gold in (
+        (Task.SINGLE_CHOICE, frozenset()),
+        (Task.MULTIPLE_ANSWER, frozenset()),
+        (Task.CLOZE, ("x",)),
+    ):
+        made = dataset(task, [("A.", [], gold), ("B.", [], gold)])
+        evaluation = evaluate(made, [says, Random(), SlidingWindow()])
+        json.dumps(evaluation.to_dict(), allow_nan=False)
+        assert all(row.selected_share is None for row in evaluation.rows)
+
+
+def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
+    made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "y", "x", "y"])
+    evaluation = evaluate(made, [says], group_by="kind")
+    (row,) = evaluation.rows
+    assert {value: row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()} == {
+        "x": 0.5,
+        "y": 0.25,
+    }
+    for value in ("x", "y"):
+        (alone,) = evaluate(made.filter(lambda q, v=value: q.meta["kind"] == v), [says]).rows
+        assert alone.metrics() == row.metrics(evaluation.groups[value])
+
+
+def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset, says):
+    made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
+    masks = evaluate(made, [says], group_by="level").groups
+    assert list(masks) == ["9", "10", "None", "b"]
+    with pytest.raises(UsageError, match="unknown meta key of made 'levle': did you mean 'level'"):
+        evaluate(made, [says], group_by="levle")
+    with pytest.raises(UsageError, match="no meta to group by"):
+        evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], group_by="level")
+
+
+def test_solvers_are_never_changed():
+    majority = ConstantPosition(position="majority")
+    solvers = [parse_solver("sliding-window:race"), majority, LongestCandidate(unit="words"), Random(seed=3)]
+    made = synthetic_dataset(Task.SINGLE_CHOICE)
+    before = [repr(vars(solver)) for solver in solvers]
+    evaluate(made, solvers, train=made, tune=made, ties="random", seed=9)
+    assert [repr(vars(solver)) for solver in solvers] == before
+
+
+def test_overrides_reach_only_what_they_are_for():
+    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    fixed = LongestCandidate(decision=Threshold(value=3.0))
+    rows = evaluate(made, [LongestCandidate(), fixed, AllPositive()], threshold=7.0, ties="first").rows
+    assert [row.threshold for row in rows] == [7.0, 3.0, None]
+    tuned = LongestCandidate(decision=TunedThreshold(metric="em0"))
+    rows = evaluate(made, [tuned, tuned], tune_metric="em1").rows
+    assert all("tuned_for:em1" in row.signature for row in rows)
+
+
+def test_a_rule_for_one_answer_gives_way_where_several_may_be_right():
+    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    named, plain = evaluate(made, [LongestCandidate(decision=Argmax()), LongestCandidate()]).rows
+    assert named.metrics() == plain.metrics()
+    assert named.tuned_on == "cv5"
+    (variant,) = evaluate(made, [parse_solver("sw+d:mctest500")]).rows
+    assert (variant.variant, variant.tuned_on, variant.ties) == ("mctest500", "cv5", None)
+
+
+def test_a_threshold_is_refused_where_one_answer_is_right(dataset, says):
+    with pytest.raises(UsageError, match="a threshold selects any number of candidates"):
+        evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate(decision=Threshold())])
+
+
+def test_hidden_gold_is_one_clear_error(dataset, says):
+    made = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
+    with pytest.raises(
+        DataError, match="made: 1 of 2 questions hide their gold answers, so nothing can be measured"
+    ):
+        evaluate(made, [says])
+    given = [Prediction(q.id, (frozenset({0}),)) for q in made]
+    with pytest.raises(DataError, match="1 of 2 questions hide their gold"):
+        evaluate_predictions(made, given, source="file")
+
+
+def test_no_question_and_no_solver(dataset, says):
+    with pytest.raises(UsageError, match="made has no question"):
+        evaluate(dataset(Task.SINGLE_CHOICE, []), [says])
+    evaluation = evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [])
+    assert evaluation.to_dict()["rows"] == []
+
+
+def test_given_predictions_are_measured_as_they_are(dataset):
+    made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "x", "y", "y"])
+    given = [Prediction(q.id, (frozenset({2}),) if i < 2 else (), n_candidates=3) for i, q in enumerate(made)]
+    evaluation = evaluate_predictions(made, given, source="theirs.json", group_by="kind", read_seconds=2.0)
+    (row,) = evaluation.rows
+    assert row.metrics() == {"accuracy": 0.25}
+    assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == ("score-file", None, None, 2.0)
+    assert row.metrics(evaluation.groups["x"])["accuracy"] == 0.5
+
+
+def test_scripts_without_spaces_are_named(dataset):
+    chinese = dataset(Task.SINGLE_CHOICE, [("我们昨天去了河边。", ["河边", "山上"], frozenset({0}))])
+    (warning,) = evaluate(chinese, [SlidingWindow()]).warnings
+    assert "100% of the letters in made" in warning
+    assert "analyzer=char" in warning
+    assert evaluate(chinese, [SlidingWindow(analyzer="char"), LongestCandidate()]).warnings == ()
+    assert evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [SlidingWindow()]).warnings == ()
+
+
+class Broken(Solver):
+    def __init__(self, *, what="list"):
+        self.what = what
+
+    def score_candidates(self, questions):
+        if self.what == "list":
+            return [[0.0] * len(q.candidates) for q in questions]
+        rows = [[0.0] * (len(q.candidates) + 1) for q in questions]
+        return Scores.from_lists(rows)
+
+
+@pytest.mark.parametrize(("what", "part"), [("list", "must return Scores"), ("many", "one score a candidate")])
+def test_scores_of_the_wrong_shape_are_refused(what, part):
+    with pytest.raises(UsageError, match=part):
+        evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [Broken(what=what)])
+
+
+@pytest.mark.parametrize("task", list(Task))
+def test_sharding_changes_no_bit(task, monkeypatch):
+    from joblib import parallel_config
+
+    made = synthetic_dataset(task, n_passages=6)
+    solvers = [parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")]
+    whole = evaluate(made, solvers, threshold=1.0).rows
+    monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
+    sizes = []
+    plain = scoring._checked
+    monkeypatch.setattr(scoring, "_checked", lambda s, q: sizes.append(len(q)) or plain(s, q))
+    with parallel_config(backend="threading"):
+        parts = evaluate(made, solvers, threshold=1.0, jobs=3).rows
+    assert sizes.count(6) >= 3
+    for one, other in zip(whole, parts, strict=True):
+        for name, statistics in one.outcomes.statistics.items():
+            assert np.array_equal(statistics, other.outcomes.statistics[name])
+        assert one.outcomes.answers == other.outcomes.answers
+
+
+def test_seconds_are_told_for_each_step():
+    (row,) = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [SlidingWindow()], read_seconds=1.5).rows
+    assert row.seconds["read"] == 1.5
+    assert all(row.seconds[step] > 0 for step in ("encode", "fit", "score"))

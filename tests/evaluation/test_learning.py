@@ -1,0 +1,101 @@
+"""What solvers are shown: as much as they declare, and never the gold that is reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.errors import UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.predict import predict
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.solvers import ConstantPosition, Solver, parse_solver
+from classic_rc.testing import synthetic_dataset
+
+
+class Watches(Solver):
+    """Keeps what fit shows it in a list outside, which no clone can lose."""
+
+    shown: list
+
+    def __init__(self, *, name_of_list="seen", decision=None):
+        self.name_of_list = name_of_list
+        self.decision = decision
+
+    def fit(self, questions, y=None):
+        type(self).shown = list(questions)
+        return self
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([[0.0] * len(q.candidates) for q in questions])
+
+
+class WatchesPassages(Watches):
+    learns_from = "passages"
+
+
+class WatchesGold(Watches):
+    learns_from = "gold"
+
+
+DEV = synthetic_dataset(Task.SINGLE_CHOICE, name="dev")
+TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=1, name="train")
+
+
+@pytest.mark.parametrize("train", [None, TRAIN])
+def test_who_learns_nothing_sees_no_gold(train):
+    (row,) = evaluate(DEV, [Watches()], train=train).rows
+    assert [q.id for q in Watches.shown] == [q.id for q in DEV]
+    assert all(q.gold is None for q in Watches.shown)
+    assert row.trained_on is None
+
+
+def test_who_learns_from_passages_sees_all_of_them_and_no_gold():
+    (row,) = evaluate(DEV, [WatchesPassages()], train=TRAIN).rows
+    assert [q.passage for q in WatchesPassages.shown] == [q.passage for q in (*TRAIN, *DEV)]
+    assert all(q.gold is None and q.candidates == () for q in WatchesPassages.shown)
+    assert row.trained_on == "passages of train + dev"
+    (alone,) = evaluate(DEV, [WatchesPassages()]).rows
+    assert alone.trained_on == "passages of dev"
+    assert alone.signature != row.signature
+
+
+def test_who_learns_from_gold_sees_the_training_data_alone():
+    (row,) = evaluate(DEV, [WatchesGold()], train=TRAIN).rows
+    assert WatchesGold.shown == list(TRAIN)
+    assert row.trained_on == "train"
+    with pytest.raises(UsageError, match="WatchesGold learns from gold answers: give training data"):
+        evaluate(DEV, [WatchesGold()])
+    with pytest.raises(UsageError, match="training data synthetic has cloze questions, and dev has single-choice"):
+        evaluate(DEV, [WatchesGold()], train=synthetic_dataset(Task.CLOZE))
+
+
+def test_the_same_holds_for_predictions():
+    for solver, shown in ((Watches(), list(DEV)), (WatchesPassages(), [*TRAIN, *DEV])):
+        predict(DEV, solver, train=TRAIN)
+        assert [q.id for q in type(solver).shown] == [q.id for q in shown]
+        assert all(q.gold is None for q in type(solver).shown)
+
+
+def test_a_majority_position_is_the_training_datas():
+    (row,) = evaluate(DEV, [ConstantPosition(position="majority")], train=TRAIN).rows
+    right = [min(q.gold) for q in TRAIN]
+    most_often = max(range(max(right) + 1), key=lambda position: (right.count(position), -position))
+    (fixed,) = evaluate(DEV, [ConstantPosition(position=most_often)]).rows
+    assert row.metrics() == fixed.metrics()
+
+
+def test_training_on_the_reported_data_is_warned_about():
+    (warning,) = evaluate(DEV, [ConstantPosition(position="majority")], train=DEV).warnings
+    assert warning == "training data dev is the data that is reported"
+    assert evaluate(DEV, [ConstantPosition(position="majority")], train=TRAIN).warnings == ()
+
+
+def test_each_dataset_is_fitted_by_itself():
+    solver = parse_solver("sw+d:mcobzarenco")
+    whole = evaluate(DEV, [solver]).rows[0].outcomes.answers
+    first, second = DEV[:12], DEV[12:]
+    parts = [evaluate(part, [solver]).rows[0].outcomes.answers for part in (first, second)]
+    again = evaluate(second, [solver]).rows[0].outcomes.answers
+    assert parts[1] == again
+    assert len(parts[0]) + len(parts[1]) == len(whole)

@@ -1,0 +1,56 @@
+"""Scoring in other processes: real ones, none of them forked from this."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from classic_rc.datasets import load
+from classic_rc.evaluation.scoring import _checked
+from classic_rc.solvers import parse_solver
+from classic_rc.text.encode import encode
+
+LOKY = """
+import os
+import numpy as np
+import classic_rc
+from classic_rc.evaluation import scoring
+from classic_rc.text.encode import encode
+
+class Where(classic_rc.Solver):
+    analyzer = "word"
+    def score_candidates(self, questions):
+        return classic_rc.Scores.from_lists([float(os.getpid())] * len(q.candidates) for q in questions)
+
+scoring.PASSAGES_A_SHARD = 2
+data = encode(classic_rc.load("sample:single-choice"), "word")
+pids = set(scoring.score_in_shards(Where(), data, 2).values.tolist())
+solver = classic_rc.parse_solver("sw+d")
+one, two = (scoring.score_in_shards(solver, data, jobs) for jobs in (1, 2))
+print(os.getpid() in pids, len(pids) >= 1, np.array_equal(one.values, two.values), len(two.values))
+"""
+
+
+def test_two_jobs_are_other_processes_and_the_same_bits():
+    """joblib's default, loky, starts fresh interpreters: nothing is ever forked in the middle of a thread."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOKY], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == ["False", "True", "True", "96"]
+
+
+def test_what_workers_get_survives_the_spawn_start_method():
+    dataset = load("sample:single-choice")
+    solver = parse_solver("sw+d:mcobzarenco").fit(dataset)
+    encoded = encode(dataset, solver.analyzer)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        parts = pool.starmap(_checked, [(solver, shard) for shard in encoded.shards(2)])
+        assert pool.apply(os.getpid) != os.getpid()
+    here = solver.score_candidates(encoded)
+    assert np.array_equal(np.concatenate([part.values for part in parts]), here.values)
+    assert np.array_equal(np.concatenate([part.evidence for part in parts]), here.evidence)
