@@ -51,7 +51,7 @@ def prepare_streams() -> None:
 
 def message(text: str) -> None:
     """Say something on stderr, behind the program's name."""
-    line = printable(text, keep="\n")
+    line = printable(text)
     with suppress(BrokenPipeError):
         sys.stderr.write(f"classic-rc: {line}\n")
         sys.stderr.flush()

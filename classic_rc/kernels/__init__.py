@@ -8,6 +8,7 @@ from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.frequency import phrase_counts
+from classic_rc.kernels.spans import score_spans
 from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window
@@ -17,6 +18,7 @@ __all__ = [
     "TokenArrays",
     "inverse_count_weights",
     "phrase_counts",
+    "score_spans",
     "sliding_window",
     "text_keys",
     "uniform_draws",

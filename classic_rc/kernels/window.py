@@ -12,9 +12,9 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import MatchedBlock, matched_blocks, places_of
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
-__all__ = ["RowWeights", "best_windows", "row_chunks", "sliding_window"]
+__all__ = ["INT32_SAFE", "RowWeights", "best_windows", "row_chunks", "row_maxima", "sliding_window"]
 
-_INT32_SAFE = 2**31 // SCALE - 1
+INT32_SAFE = 2**31 // SCALE - 1
 """Sums of up to this many weights of 1 fit into an int32."""
 
 
@@ -81,7 +81,7 @@ def best_windows(
     order = order[widths[order] > 0]
     for rows in row_chunks(order, lengths, cells):
         starts = offsets_of(lengths[rows])
-        best[rows] = _row_maxima(weigh.rows(rows, starts), starts, widths[rows])
+        best[rows] = row_maxima(weigh.rows(rows, starts), starts, widths[rows])
     return best
 
 
@@ -106,7 +106,7 @@ class RowWeights:
             self._weights = inverse_count_weights(np.diff(block.postings.offsets))
         else:
             self._weights = word_weights[block.postings.keys % block.arrays.n_words]
-        self._dtype = np.int64 if bounds.max(initial=0) > _INT32_SAFE else np.int32
+        self._dtype = np.int64 if bounds.max(initial=0) > INT32_SAFE else np.int32
 
     def rows(self, candidates: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.integer]:
         """The rows of `candidates`, one after the other.
@@ -136,16 +136,17 @@ def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) 
     yield from np.split(rows, np.flatnonzero(np.diff(chunk_of)) + 1)
 
 
-def _row_maxima(
+def row_maxima(
     weights: NDArray[np.integer], starts: NDArray[np.int64], widths: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The largest sum of `widths[i]` adjacent cells within each row i; rows are ordered by width."""
     best = np.empty(len(widths), dtype=np.int64)
     bounds = np.flatnonzero(np.diff(widths, prepend=0, append=widths[-1] + 1))
+    buffers = np.empty((2, int(np.diff(starts[bounds]).max())), dtype=weights.dtype)
     for first, last in zip(bounds[:-1], bounds[1:], strict=True):
         width = int(widths[first])
         left, right = starts[first], starts[last]
-        sums = _window_sums(weights[left:right], width)
+        sums = _window_sums(weights[left:right], width, buffers)
         # A row's windows start up to `width - 1` cells before its end: those beyond would run into the next
         # row. reduceat takes [start, stop) pairs, so every second of its results is thrown away.
         pairs = np.empty(2 * (last - first), dtype=np.int64)
@@ -155,23 +156,20 @@ def _row_maxima(
     return best
 
 
-def _window_sums(cells: NDArray[np.integer], width: int) -> NDArray[np.integer]:
-    """``sums[i] = cells[i:i + width].sum()`` by binary doubling: sums of 1, 2, 4, … cells, put together.
+def _window_sums(cells: NDArray[np.integer], width: int, buffers: NDArray[np.integer]) -> NDArray[np.integer]:
+    """``sums[i] = cells[i:i + width].sum()``, by doubling: the binary digits of `width` from the highest down.
 
     Takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays; they vectorise, as a running
-    sum does not.
+    sum does not. They write into `buffers`, two rows of at least as many cells, because fresh memory would
+    cost more than the additions.
     """
-    n = len(cells) - width + 1
-    sums: NDArray[np.integer] | None = None
-    covered, power, size = 0, cells, 1
-    while True:
-        if width & size:
-            part = power[covered : covered + n]
-            sums = part if sums is None else sums + part
-            covered += size
-        if 2 * size > width:
-            break
-        power = power[:-size] + power[size:]
+    sums, size = cells, 1
+    free, used = buffers
+    for digit in f"{width:b}"[1:]:
+        sums = np.add(sums[:-size], sums[size:], out=free[: len(sums) - size])
+        free, used = used, free
         size *= 2
-    assert sums is not None
+        if digit == "1":
+            sums = np.add(sums[:-1], cells[size:], out=sums[:-1])
+            size += 1
     return sums

@@ -88,7 +88,8 @@ def test_a_majority_position_is_the_training_datas():
 def test_training_on_the_reported_data_is_warned_about():
     (warning,) = evaluate(DEV, [ConstantPosition(position="majority")], train=DEV).warnings
     assert warning == "training data dev is the data that is reported"
-    assert evaluate(DEV, [ConstantPosition(position="majority")], train=TRAIN).warnings == ()
+    apart = TRAIN.filter(lambda q: q.passage.text)  # the empty passage stands in every synthetic dataset
+    assert evaluate(DEV, [ConstantPosition(position="majority")], train=apart).warnings == ()
 
 
 def test_each_dataset_is_fitted_by_itself():

@@ -56,7 +56,6 @@ def test_each_choice_is_a_part_and_none_is_without_it(spec, options, part):
     assert part in row.signature.split("|")
     plain = row_of(DATASET, spec.partition(",")[0] if isinstance(spec, str) else "longest")
     assert part not in plain.signature
-    assert len(row.signature.split("|")) - len(plain.signature.split("|")) in (0, 1)
 
 
 def test_tuning_and_training_data_go_by_their_content():
@@ -141,7 +140,8 @@ def test_parameters_that_a_variant_says_are_left_to_its_name():
 PRINT = """
 import classic_rc
 data = classic_rc.load("sample:single-choice")
-solvers = [classic_rc.parse_solver(spec) for spec in ("sw+d,window=4,stop_words=lucene", "sw+d:mcobzarenco", "longest")]
+specs = ("sw+d,window=4,stop_words=lucene", "sw+d:mcobzarenco", "longest")
+solvers = [classic_rc.parse_solver(spec) for spec in specs]
 for row in classic_rc.evaluate(data, solvers, ties="random", seed=3).rows:
     print(row.signature, row.metrics())
 """
