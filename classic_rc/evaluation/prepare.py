@@ -80,6 +80,11 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     if task not in solver.tasks:
         tasks = " and ".join(sorted(solver.tasks))
         raise UsageError(f"solver {solver.name!r} is for {tasks} questions; {dataset.name} has {task} ones")
+    if not isinstance(solver.decision, Decision | None):
+        raise UsageError(
+            f"parameter 'decision' of {solver.name} must be a decision rule, got {solver.decision!r}: "
+            "on the command line say --ties or --threshold"
+        )
     solver = _fresh(solver)
     decision: Decision = clone(solver.decision_for(task))
     if task is Task.MULTIPLE_ANSWER and isinstance(decision, Argmax):

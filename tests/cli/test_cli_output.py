@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -13,6 +14,7 @@ import pytest
 
 from classic_rc import __version__
 from classic_rc.cli.main import main
+from classic_rc.cli.options import shows_progress
 
 ROW_KEYS = {
     *("solver", "variant", "signature", "params", "metrics", "expected", "tie_rate", "ties", "seed", "threshold"),
@@ -252,6 +254,21 @@ def test_colours_are_for_terminals_that_want_them(console, single, tmp_path):
     assert "\x1b[" not in console("utf-8", *args, tty=True, NO_COLOR="1")[1].text()
     console("utf-8", *args, "-o", tmp_path / "out.txt", tty=True)
     assert "\x1b" not in (tmp_path / "out.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("tty", "quiet", "term", "shown"),
+    [
+        (True, False, "xterm", True),
+        (True, True, "xterm", False),
+        (True, False, "dumb", False),
+        (False, False, "", False),
+    ],
+)
+def test_progress_is_shown_on_terminals_alone(monkeypatch, tty, quiet, term, shown):
+    monkeypatch.setattr(sys, "stderr", Console("utf-8", tty))
+    monkeypatch.setenv("TERM", term)
+    assert shows_progress(argparse.Namespace(quiet=quiet)) is shown
 
 
 def test_the_contents_of_files_cannot_drive_the_terminal(cli, write):

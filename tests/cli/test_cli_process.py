@@ -118,6 +118,6 @@ def test_a_real_interrupt_keeps_what_is_finished(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert out.decode("utf-8").startswith("sample:single-choice")
-    assert out.decode("utf-8").count("questions,") == 1
-    assert err.decode("utf-8") == "classic-rc: interrupted\n"
+    assert out.startswith(b"sample:single-choice")
+    assert out.count(b"questions,") == 1
+    assert err.strip() == b"classic-rc: interrupted"

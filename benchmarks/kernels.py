@@ -1,0 +1,128 @@
+"""The kernels against the plain-Python reference and against NumPy called once a question."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.generate import SHAPES, token_arrays
+from benchmarks.timing import Table, interleaved
+from classic_rc.kernels import (
+    TokenArrays,
+    inverse_count_weights,
+    reference,
+    sliding_window,
+    window_and_distance,
+    window_sweep,
+)
+
+__all__ = ["run"]
+
+SAMPLE_PASSAGES = 6
+"""How many passages the slow ones work on; their time is scaled up to all."""
+
+
+def run(quick: bool = False) -> list[Table]:
+    """SW+D with four options, and all windows of 2..30 tokens."""
+    n_passages = 200 if quick else 1000
+    rounds = 3 if quick else 7
+    combined, sweeps = [], []
+    for shape in SHAPES:
+        arrays, sample = token_arrays(shape, n_passages), token_arrays(shape, SAMPLE_PASSAGES)
+        stop = np.arange(arrays.n_words) < 100  # as in real text, the most frequent words
+        scale = len(arrays.candidate_question) / len(sample.candidate_question)
+        _check(sample, stop)
+        seconds = interleaved(
+            {
+                "kernel": lambda arrays=arrays, stop=stop: window_and_distance(arrays, stop),
+                "numpy": lambda sample=sample: numpy_a_question(sample),
+                "reference": lambda sample=sample, stop=stop: plain(sample, stop),
+            },
+            rounds,
+        )
+        combined.append(_row(shape, arrays, seconds, scale))
+        seconds = interleaved(
+            {
+                "kernel": lambda arrays=arrays: window_sweep(arrays),
+                "numpy": lambda sample=sample: [numpy_a_question(sample, size) for size in range(2, 31)],
+                "reference": lambda sample=sample: plain_sweep(sample),
+            },
+            2 if quick else 3,
+        )
+        sweeps.append(_row(shape, arrays, seconds, scale))
+    header = ["data", "candidates", "candidates/s", "times NumPy a question", "times plain Python"]
+    notes = [
+        "NumPy a question scores the window alone (it has no distance); slow ones are timed on "
+        f"{SAMPLE_PASSAGES} passages and scaled."
+    ]
+    return [
+        {"title": "SW+D, four options a question", "header": header, "rows": combined, "notes": notes},
+        {"title": "Sliding window, all sizes 2..30", "header": header, "rows": sweeps, "notes": []},
+    ]
+
+
+def _row(shape: str, arrays: TokenArrays, seconds: dict[str, float], scale: float) -> list[object]:
+    n, kernel = len(arrays.candidate_question), seconds["kernel"]
+    return [
+        shape,
+        n,
+        round(n / kernel),
+        round(seconds["numpy"] * scale / kernel, 1),
+        round(seconds["reference"] * scale / kernel, 1),
+    ]
+
+
+def _texts(arrays: TokenArrays):
+    """(passage, question, candidate) of every candidate, as lists."""
+
+    def lists(tokens: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
+        return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+    passages = lists(arrays.passage_tokens, arrays.passage_offsets)
+    questions = lists(arrays.question_tokens, arrays.question_offsets)
+    candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
+    for candidate, q in zip(candidates, arrays.candidate_question.tolist(), strict=True):
+        yield passages[arrays.question_passage[q]], questions[q], candidate
+
+
+def plain(arrays: TokenArrays, stop: np.ndarray) -> list[tuple[int, float]]:
+    """Window and distance in plain Python."""
+    listed = set(np.flatnonzero(stop).tolist())
+    return [
+        (reference.sliding_window(p, q, c), reference.word_distance(p, q, c, listed)) for p, q, c in _texts(arrays)
+    ]
+
+
+def plain_sweep(arrays: TokenArrays) -> list[list[int]]:
+    """All windows in plain Python."""
+    return [[reference.sliding_window(*texts, size) for size in range(2, 31)] for texts in _texts(arrays)]
+
+
+def numpy_a_question(arrays: TokenArrays, window: int | None = None) -> list[int]:
+    """The window as one would write it in NumPy for a single candidate, called for each."""
+    scores = []
+    for q, question in enumerate(arrays.question_passage.tolist()):
+        passage = arrays.passage_tokens[arrays.passage_offsets[question] : arrays.passage_offsets[question + 1]]
+        asked = arrays.question_tokens[arrays.question_offsets[q] : arrays.question_offsets[q + 1]]
+        _, word_of, counts = np.unique(passage, return_inverse=True, return_counts=True)
+        weights = inverse_count_weights(counts)[word_of].astype(np.int64)
+        for c in range(*np.searchsorted(arrays.candidate_question, (q, q + 1)).tolist()):
+            own = arrays.candidate_tokens[arrays.candidate_offsets[c] : arrays.candidate_offsets[c + 1]]
+            words = np.unique(np.concatenate((asked, own)))
+            size = min(window or len(words), len(passage))
+            sums = np.concatenate(([0], np.cumsum(np.where(np.isin(passage, words), weights, 0))))
+            scores.append(int((sums[size:] - sums[:-size]).max()))
+    return scores
+
+
+def _check(arrays: TokenArrays, stop: np.ndarray) -> None:
+    """What is timed must agree, or the ratios mean nothing."""
+    windows, distances, _ = window_and_distance(arrays, stop)
+    assert list(zip(windows.tolist(), distances.tolist(), strict=True)) == plain(arrays, stop)
+    assert sliding_window(arrays).tolist() == numpy_a_question(arrays)
+    assert window_sweep(arrays).tolist() == plain_sweep(arrays)
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+
+    main(["kernels"])

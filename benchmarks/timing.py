@@ -1,0 +1,48 @@
+"""Timing side by side in one process: interleaved rounds, so that a machine's moods fall on all alike."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+__all__ = ["Table", "environment", "interleaved"]
+
+Table = dict[str, Any]
+"""A benchmark's result: ``title``, ``header``, ``rows`` and ``notes``, ready for JSON."""
+
+
+def interleaved(functions: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[str, float]:
+    """The median seconds of each function, after one call that is not counted.
+
+    Parameters
+    ----------
+    functions : mapping of str to callable
+    rounds : int
+        In each round every function is called once, in turn.
+    """
+    for function in functions.values():
+        function()
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            start = time.perf_counter()
+            function()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def environment() -> dict[str, Any]:
+    """What the figures were measured with."""
+    packages = ("classic_rc", "numpy", "scipy", "scikit-learn", "nltk")
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "packages": {name: version(name) for name in packages},
+    }
