@@ -199,6 +199,8 @@ def sweep(
         Falling: above all scores, halfway between each two neighbouring distinct ones, below all.
     values : ndarray of float64, shape (n_cuts,)
     """
+    if not np.isfinite(scores.values).all():
+        raise UsageError("a threshold cannot be tuned: some scores are infinite")
     question = np.repeat(np.arange(len(scores)), np.diff(scores.offsets))
     gold = _gold_flags(scores, questions)
     right = np.bincount(question, weights=gold, minlength=len(scores)).astype(np.float64)

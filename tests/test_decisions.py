@@ -100,6 +100,12 @@ def test_a_threshold_is_tuned_for_a_known_metric():
         TunedThreshold(metric="accuracy").fit(Scores.from_lists([[1.0]]), [question(1, frozenset({0}))])
 
 
+def test_infinite_scores_cannot_be_tuned():
+    asked = question(2, frozenset({0}), Task.MULTIPLE_ANSWER)
+    with pytest.raises(UsageError, match="infinite"):
+        TunedThreshold().fit(Scores.from_lists([[1.0, float("inf")]]), [asked])
+
+
 @st.composite
 def scored(draw):
     rows = draw(st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=5), min_size=1, max_size=6))

@@ -113,7 +113,7 @@ def load(
     """
     name = os.fspath(path)
     if name == "sample" or name.startswith("sample:"):
-        return _load_sample(name, reader, split)
+        return _load_sample(name, reader, split, subset=subset, answers=answers, fields=fields, gold_as=gold_as)
     roles = None if fields is None else parse_fields(fields)
     source = open_input(path)
     chosen = _named(reader) if reader is not None else _detected(source, roles)
@@ -182,9 +182,12 @@ def from_rows(
     return Dataset(questions, name=name, split=split, reader="rows", notes=reading.notes)
 
 
-def _load_sample(name: str, reader: str | Reader | None, split: str | None) -> Dataset:
+def _load_sample(name: str, reader: str | Reader | None, split: str | None, **others: Any) -> Dataset:
     if name not in SAMPLES:
         raise unknown_name("sample", name, SAMPLES)
+    given = [option for option, value in others.items() if value is not None]
+    if given:
+        raise UsageError(f"{given[0].replace('_', '-')} means nothing to {name}, which is in our own format")
     chosen = READERS["jsonl"] if reader is None else _named(reader)
     dataset = chosen.read(open_input(SAMPLES[name]), split=split)
     return Dataset(dataset.questions, name, dataset.split, dataset.reader, dataset.sources, dataset.notes)

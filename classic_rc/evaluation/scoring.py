@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
@@ -31,7 +32,7 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     n_shards = min(effective_n_jobs(jobs), n_passages // PASSAGES_A_SHARD)
     if n_shards < 2:
         return _checked(solver, questions)
-    shards = questions.shards(n_shards)
+    shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
     parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
     return questions.scores(
         np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
@@ -45,11 +46,14 @@ def _checked(solver: Solver, questions: Sequence[Question]) -> Scores:
             f"score_candidates of solver {solver.name!r} must return Scores (see Scores.from_lists), "
             f"got {type(scores).__name__}"
         )
-    counts = [len(q.candidates) for q in questions]
-    if np.diff(scores.offsets).tolist() != counts:
+    if isinstance(questions, EncodedDataset):
+        offsets = questions.score_offsets
+    else:
+        offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    if not np.array_equal(scores.offsets, offsets):
         raise UsageError(
             f"score_candidates of solver {solver.name!r} must give one score a candidate: got "
-            f"{len(scores.values)} scores in {len(scores)} rows for {sum(counts)} candidates of "
-            f"{len(counts)} questions"
+            f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
+            f"{len(offsets) - 1} questions"
         )
     return scores

@@ -59,6 +59,9 @@ class Solver(BaseEstimator, ABC):
     tasks : frozenset of Task
         The tasks that it can be used for.
     variants : mapping of str to Variant
+    needs_only_arrays : bool
+        Whether :meth:`score_candidates` looks at an encoding's arrays and never at a question object, so that
+        other processes need not be sent those.
     """
 
     name: ClassVar[str] = ""
@@ -67,6 +70,7 @@ class Solver(BaseEstimator, ABC):
     learns_from: Literal["nothing", "passages", "gold"] = "nothing"
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     variants: ClassVar[Mapping[str, Variant]] = {}
+    needs_only_arrays: ClassVar[bool] = False
 
     analyzer: Any = None
     decision: Decision | None = None
@@ -170,20 +174,44 @@ class Solver(BaseEstimator, ABC):
         for key in params:
             if key not in known:
                 raise unknown_name(f"parameter of {cls.name}", key, known)
-        return cls(**params)
+        try:
+            return cls(**params)
+        except TypeError as error:
+            raise UsageError(f"solver {cls.name!r} cannot be made: {error}") from error
 
     def variant_name(self) -> str | None:
-        """The variant whose parameters, the decision apart, are just this solver's; None if there is none."""
+        """The variant with just this solver's parameters; None if there is none.
+
+        The decision may be another one, but of variants that differ in nothing else, the one with this
+        solver's decision is meant.
+        """
+        if not self.variants:
+            return None
         defaults = type(self)().get_params(deep=False)
-        mine = {k: v for k, v in self.get_params(deep=False).items() if k != "decision"}
-        for name, variant in self.variants.items():
-            if mine == {k: v for k, v in {**defaults, **variant.params}.items() if k != "decision"}:
-                return name
-        return None
+        mine = self.get_params(deep=False)
+        alike = [
+            name
+            for name, variant in self.variants.items()
+            if _without_decision(mine) == _without_decision({**defaults, **variant.params})
+        ]
+        decided = [name for name in alike if _same_rule(self.variants[name].params.get("decision"), self.decision)]
+        return next(iter([*decided, *alike]), None)
 
     def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
         """`questions` as token ids under this solver's analyzer."""
         return encode(questions, get_analyzer(self.analyzer))
+
+
+def _without_decision(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != "decision"}
+
+
+def _same_rule(one: Decision | None, other: Decision | None) -> bool:
+    """Whether two decisions are of one kind with equal parameters, the seed apart."""
+    if one is None or other is None:
+        return one is other
+    params = [{k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (one, other)]
+    return type(one) is type(other) and params[0] == params[1]
 
 
 def _task(questions: Sequence[Question]) -> Task:

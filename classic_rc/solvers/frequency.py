@@ -30,6 +30,7 @@ class MaximumFrequency(Solver):
     description = "the candidate that the passage names most often"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
     tasks = frozenset({Task.CLOZE})
+    needs_only_arrays = True
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
         self.analyzer = analyzer

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from classic_rc.decisions import Argmax, Decision, Threshold
+from classic_rc.errors import UsageError
 from classic_rc.kernels import text_keys, uniform_draws
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Prediction, Scores
@@ -41,6 +42,8 @@ class Random(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The draws; never with evidence, since no text is read."""
+        if not isinstance(self.seed, int) or isinstance(self.seed, bool):
+            raise UsageError(f"parameter 'seed' of random must be a whole number, got {self.seed!r}")
         counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
         draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
         return Scores(draws, offsets_of(counts), np.zeros(len(draws), dtype=np.bool_))

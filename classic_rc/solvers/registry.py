@@ -121,6 +121,8 @@ def _own_solver(path: Path, class_name: str) -> type[Solver]:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise UsageError(f"{path}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     found = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
     if class_name not in found:
         own = {n for n, c in found.items() if c.__module__ == module.__name__}

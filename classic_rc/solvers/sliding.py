@@ -39,6 +39,8 @@ _DISTANCES = get_args(DistanceRule)
 class _Matcher(Solver):
     """What the three have in common: tokens, inverse counts, stop words, and how to explain a match."""
 
+    needs_only_arrays = True
+
     inverse_counts: Any = "passage"
 
     @property
@@ -277,6 +279,6 @@ class SlidingWindowDistance(_Matcher):
 def check_window(solver: Solver, tuned: bool = True) -> None:
     """Refuse a window that is neither a named one nor a positive number of tokens."""
     window: Any = solver.get_params(deep=False)["window"]
-    if not (isinstance(window, int) and not isinstance(window, bool) and window > 0):
+    if not (isinstance(window, int) and not isinstance(window, bool) and 0 < window < 2**31):
         names = ("set", "passage", "tuned") if tuned else ("set", "passage")
         check_choice(solver, "window", names, also="a positive number of tokens")

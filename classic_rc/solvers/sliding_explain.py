@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from classic_rc.kernels.reference import word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weight
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
 
 __all__ = ["explain_match"]
+
+
+_MARKED_CANDIDATES = 100
 
 
 class _Text(NamedTuple):
@@ -53,8 +58,12 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
             marks += _nearest_pair(passage, asked, answer, stop)
         return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
 
-    rows = zip(question.candidates, scores[0].tolist(), scores.evidence.tolist(), strict=True)
-    return Explanation(solver.name, question, tuple(explained(*row) for row in rows))
+    # Of thousands of spans nobody reads all: the best are shown with their marks, the others with their score.
+    ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
+    plain = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in ranked.tolist():
+        plain[i] = explained(question.candidates[i], plain[i].score, plain[i].evidence)
+    return Explanation(solver.name, question, tuple(plain))
 
 
 def _counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:

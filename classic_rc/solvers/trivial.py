@@ -101,7 +101,7 @@ class ConstantPosition(Solver):
         return self
 
     def _check(self) -> None:
-        if not isinstance(self.position, int) or isinstance(self.position, bool) or self.position < 0:
+        if not isinstance(self.position, int) or isinstance(self.position, bool) or not 0 <= self.position < 2**31:
             check_choice(self, "position", ("first", "last", "majority"), also="an index from 0")
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -123,7 +123,7 @@ class ConstantPosition(Solver):
                     "position='majority' is learned: call fit(train) first (on the command line --train DATA)"
                 )
             return np.full_like(counts, self.position_)
-        return np.full_like(counts, 0 if self.position == "first" else self.position)
+        return np.minimum(0 if self.position == "first" else self.position, counts)
 
 
 class _ByLength(Solver):

@@ -175,7 +175,7 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     """
     if isinstance(spec, Analyzer):
         return spec
-    name, *modifiers = spec.split("+")
+    name, *modifiers = str(spec).split("+")
     if name not in ANALYZERS:
         raise unknown_name("analyzer", name, ANALYZERS)
     analyzer = ANALYZERS[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class EncodedDataset(Sequence[Question]):
         ndarray of bool, shape (n_words,)
         """
         stem = stemmer(self.analyzer.stemmer)
-        listed = {stem(word) for word in stop_words(name)}
+        listed = {stem(word) for word in stop_words(str(name))}
         return np.fromiter((w.lower() in listed for w in self.vocabulary), np.bool_, len(self.vocabulary))
 
     def passage_word_counts(self) -> NDArray[np.int64]:
@@ -97,28 +97,59 @@ class EncodedDataset(Sequence[Question]):
         values : ndarray of float64, shape (n_candidates,)
         evidence : ndarray of bool, shape (n_candidates,)
         """
-        counts = np.diff(self.question_offsets)
+        offsets = self.score_offsets
+        if offsets is self.question_offsets:
+            return Scores(values, offsets, evidence)
+        flat = ragged_indices(self.question_offsets[:-1][self._place], np.diff(offsets))
+        return Scores(values[flat], offsets, evidence[flat])
+
+    @property
+    def score_offsets(self) -> NDArray[np.int64]:
+        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
         if np.array_equal(self.order, np.arange(len(self.order))):
-            return Scores(values, self.question_offsets, evidence)
+            return self.question_offsets
+        return offsets_of(np.diff(self.question_offsets)[self._place])
+
+    @property
+    def _place(self) -> NDArray[np.int64]:
+        """Where each question stands in the arrays: the inverse of `order`."""
         place = np.empty_like(self.order)
         place[self.order] = np.arange(len(self.order))
-        flat = ragged_indices(self.question_offsets[:-1][place], counts[place])
-        return Scores(values[flat], offsets_of(counts[place]), evidence[flat])
+        return place
 
-    def shards(self, n: int) -> list[EncodedDataset]:
+    def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Up to `n` parts of whole questions and about equal size, in the arrays' order.
 
         The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
+
+        Parameters
+        ----------
+        n : int
+        with_questions : bool
+            Whether the parts hold the question objects, which are many times larger than the arrays when they
+            are sent to another process. Without them, looking at a question is an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         parts = []
         for first, last in itertools.pairwise(bounds):
-            questions = [self.questions[i] for i in self.order[first:last]]
+            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+            questions = _LeftBehind(last - first) if members is None else members
             arrays = self.arrays.slice_questions(first, last)
-            parts.append(
-                EncodedDataset(questions, self.analyzer, self.vocabulary, arrays, np.arange(len(questions)))
-            )
+            parts.append(EncodedDataset(questions, self.analyzer, self.vocabulary, arrays, np.arange(last - first)))
         return parts
+
+
+class _LeftBehind(Sequence[Question]):
+    """Questions that were not sent along: there are so many, and that is all there is to know."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        raise LookupError("question objects were not sent to this process, only their encoded arrays")
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:

@@ -142,7 +142,8 @@ class SpanGenerator:
     def __call__(self, passage: Passage) -> SpanCandidates:
         """The spans of a passage, sorted by (start, end), none twice."""
         tokens = _tokens_of(passage, self.tokenizer, stop_words(self.stop_words))
-        pairs = (_windows(tokens, self.max_tokens), _names(tokens), _names(tokens, links=_LINKS))
+        most = min(self.max_tokens, len(tokens.starts))
+        pairs = (_windows(tokens, most), _names(tokens), _names(tokens, links=_LINKS))
         first, last = np.concatenate(pairs, axis=1)
         spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
         possessive = tokens.possessive[last]

@@ -133,11 +133,27 @@ def test_specifications(spec, params):
         ("random:uniform", "has no variants"),
         ("random,sede=1", "did you mean 'seed'"),
         ("random,sw+d", "one -s each"),
+        ("sliding-window:mctest,window=100000000000000000000", "positive number of tokens"),
     ],
 )
 def test_wrong_specifications(spec, complaint):
     with pytest.raises(UsageError, match=complaint):
-        parse_solver(spec)
+        parse_solver(spec).fit([ask("a")])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "random,seed=abc",
+        "random,seed=1.5",
+        "constant-position,position=100000000000000000000",
+        "sw+d,analyzer=5",
+        "sw+d,stop_words=5",
+    ],
+)
+def test_unusable_parameters_end_in_one_error(spec):
+    with pytest.raises(UsageError):
+        parse_solver(spec).score_candidates([ask("a")])
 
 
 def test_ones_own_solver(tmp_path):
@@ -160,6 +176,9 @@ def test_ones_own_solver(tmp_path):
         parse_solver(f"{path}:Unfinished")
     with pytest.raises(DataError, match="no such file"):
         parse_solver(f"{tmp_path / 'other.py'}:Mine")
+    path.write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be imported: ZeroDivisionError"):
+        parse_solver(f"{path}:Mine")
     path.write_text("class :\n", encoding="utf-8")
     with pytest.raises(UsageError, match="line 1"):
         parse_solver(f"{path}:Mine")

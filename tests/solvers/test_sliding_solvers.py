@@ -116,6 +116,12 @@ def test_a_variant_is_its_parameters_and_nothing_else():
     same = SlidingWindowDistance(analyzer="mctest", stop_words="mctest", distance_weight=11.0)
     assert same.variant_name() == "mctest500"
     assert solver.set_params(decision=Argmax(ties="first")).variant_name() == "mctest500"
+    # variants that differ in the decision alone are told apart by it
+    assert SlidingWindow.variant("richardson2013").variant_name() == "richardson2013"
+    assert SlidingWindow.variant("richardson2013", decision=Argmax(ties="random", seed=3)).variant_name() == (
+        "richardson2013"
+    )
+    assert SlidingWindow.variant("mctest").variant_name() == "mctest"
     assert SlidingWindowDistance.variant("mctest500", window=5).variant_name() is None
     assert SlidingWindowDistance().variant_name() is None
 

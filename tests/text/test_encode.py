@@ -52,6 +52,14 @@ def test_shards_are_the_whole():
     assert joined.tolist() == encoded.arrays.candidate_tokens.tolist()
 
 
+def test_shards_can_leave_the_questions_behind():
+    [whole] = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word").shards(1, with_questions=False)
+    assert len(whole) == 24
+    assert encode(whole, "word") is whole
+    with pytest.raises(LookupError, match="not sent"):
+        whole[0]
+
+
 def test_an_encoding_is_not_made_twice():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE)
     encoded = encode(dataset, "word")

@@ -186,10 +186,7 @@ def test_little_text_makes_few_spans(text):
 
 def test_the_signature_names_all_parameters():
     assert SpanGenerator().signature == "max_tokens=10,stop_words=nltk,tokenizer=word"
-    assert (
-        SpanGenerator(max_tokens=3, stop_words="none").signature
-        == "max_tokens=3,stop_words=none,tokenizer=word"
-    )
+    assert SpanGenerator(max_tokens=3, stop_words="none").signature == "max_tokens=3,stop_words=none,tokenizer=word"
 
 
 @pytest.mark.parametrize(
