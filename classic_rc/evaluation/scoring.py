@@ -15,8 +15,8 @@ from classic_rc.text.encode import EncodedDataset
 
 __all__ = ["score_in_shards"]
 
-PASSAGES_A_SHARD = 5000
-"""Fewer passages than this are scored faster than another process starts."""
+PASSAGES_A_SHARD = 25_000
+"""Fewer passages than this are scored faster than another process starts and imports what it needs."""
 
 
 def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
