@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import encoding, end_to_end, growth, kernels
-from benchmarks.timing import Table, environment
+from benchmarks.report import markdown
+from benchmarks.timing import environment
 
 BENCHMARKS = {"kernels": kernels, "growth": growth, "encoding": encoding, "end_to_end": end_to_end}
 
@@ -31,17 +32,6 @@ def main(argv: Sequence[str] | None = None) -> None:
             print(markdown(table), flush=True)
     if args.output:
         args.output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8", newline="\n")
-
-
-def markdown(table: Table) -> str:
-    """A table as Markdown, its title above and its notes below."""
-    lines = [table["header"], ["---"] + ["---:"] * (len(table["header"]) - 1), *table["rows"]]
-    cells = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
-    return "\n".join([f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""])
-
-
-def _cell(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -31,6 +32,13 @@ def test_the_table_is_the_one_that_the_command_prints(capsys):
 def test_every_command_line_is_one_that_the_program_takes(line):
     args = build_parser().parse_args(line.split())
     assert args.command
+
+
+def test_the_speeds_are_the_measured_ones():
+    from benchmarks.report import BEGIN, END, RESULTS, readme_section
+
+    section = TEXT.partition(BEGIN)[2].partition(END)[0]
+    assert section.strip() == readme_section(json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
 
 
 def test_every_solver_is_described():

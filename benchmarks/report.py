@@ -1,0 +1,57 @@
+"""The README's table of speeds, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing import Table
+
+__all__ = ["RESULTS", "markdown", "readme_section"]
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results.json"
+
+BEGIN, END = "<!-- speed: python -m benchmarks.report -->\n", "<!-- end of speed -->\n"
+
+SHOWN = (
+    "SW+D, four options a question",
+    "Sliding window, all sizes 2..30",
+    "SW+D of one question on a 350-token passage",
+    "From the file to the table of SW+D, seconds",
+)
+
+
+def markdown(table: Table) -> str:
+    """A table as Markdown, its title above and its notes below."""
+    lines = [table["header"], ["---"] + ["---:"] * (len(table["header"]) - 1), *table["rows"]]
+    cells = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
+    return "\n".join([f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""])
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
+
+
+def readme_section(results: dict[str, Any]) -> str:
+    """What stands in the README between the two comments."""
+    tables = {t["title"]: t for tables in results["benchmarks"].values() for t in tables}
+    machine = results["environment"]
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    lines = [markdown(tables[title]) for title in SHOWN]
+    return "\n".join([*lines, f"Python {machine['python']}, {machine['cores']} cores; {packages}.\n"])
+
+
+def main() -> None:
+    """Put the section into the README."""
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    section = readme_section(json.loads(RESULTS.read_text(encoding="utf-8")))
+    readme.write_text(before + BEGIN + "\n" + section + "\n" + END + after, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
