@@ -33,9 +33,10 @@ ARROWS = {
     "kernels": set(),
     "errors": set(),
     "printable": set(),
+    "progress": set(),
     "_version": set(),
 }
-SHARED = {"kernels", "files", "errors", "printable", "_version"}
+SHARED = {"kernels", "files", "errors", "printable", "progress", "_version"}
 """What every layer but these may import besides."""
 SURFACES = {"__init__", "__main__", "cli", "testing"}
 """What users touch: may import anything that is public."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli.console import message
 from classic_rc.errors import UsageError
+from classic_rc.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
@@ -129,15 +130,16 @@ def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None)
     """Read DATA as the options say, its notes on stderr."""
     from classic_rc.datasets import load
 
-    dataset = load(
-        data,
-        reader=args.reader,
-        split=args.split if split is None else split or None,
-        subset=args.subset,
-        answers=args.answers,
-        fields=args.fields,
-        gold_as=args.gold_as,
-    )
+    with progress_bar(f"reading {data}", None, shows_progress(args)):
+        dataset = load(
+            data,
+            reader=args.reader,
+            split=args.split if split is None else split or None,
+            subset=args.subset,
+            answers=args.answers,
+            fields=args.fields,
+            gold_as=args.gold_as,
+        )
     if not args.quiet:
         for note in dataset.notes:
             message(f"note: {dataset.name}: {note}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from classic_rc.evaluation.signature import (
     signature_parts,
 )
 from classic_rc.evaluation.system import Encodings, System
+from classic_rc.progress import progress_bar
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
@@ -102,13 +102,13 @@ def evaluate(
     ]
     assert dataset.task is not None
     tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
-    with _progress_bar(len(systems) * len(dataset), progress) as bar:
+    with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
         for index, questions in blocks(dataset):
             encodings = Encodings(questions)
             for system, tally in zip(systems, tallies, strict=True):
                 predictions, scores = system.expectation(encodings, jobs)
                 tally.add(index, questions, predictions, scores)
-                bar.update(len(index))
+                advance(len(index))
     rows = tuple(
         _row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
     )
@@ -192,9 +192,3 @@ def _natural(label: str) -> tuple[bool, int, str]:
     """A key that sorts numbers by value, before everything else."""
     is_number = label.isascii() and label.isdecimal()
     return not is_number, int(label) if is_number else 0, label
-
-
-def _progress_bar(total: int, wanted: bool) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(total=total, unit="question", delay=1, leave=False, disable=not wanted)

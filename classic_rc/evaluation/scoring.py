@@ -11,7 +11,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 
 __all__ = ["score_in_shards"]
 
@@ -34,7 +34,7 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
         return _checked(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
     parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
-    return questions.scores(
+    return questions.in_order(
         np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
     )
 

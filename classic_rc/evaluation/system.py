@@ -15,7 +15,8 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encode import EncodedDataset, encode
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
 
 __all__ = ["CROSS_FITTED", "Encodings", "System"]
 

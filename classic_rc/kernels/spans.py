@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ def score_spans(
 
     From one span to the one that is a token longer, the set S of the question's and the span's words grows by
     that token or stays; where it stays, so does the score. For every start a row holds the weights of the
-    passage's tokens that are in S: growing S fills in a word's places.
+    passage's tokens that are in S. When each row has grown r times, all have |Q| + r words and so one window's
+    length, and are scored together.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def score_spans(
     word_weights : ndarray of int32, shape (n_words,), optional
         As of :func:`~classic_rc.kernels.sliding_window`.
     cells : int
-        How many cells (spans x passage tokens) are worked on at a time: bounds memory, changes no result.
+        How many cells (starts x passage tokens) are worked on at a time: bounds memory, changes no result.
 
     Returns
     -------
@@ -66,45 +67,34 @@ def score_spans(
     inside = token < length
     token[~inside] = 0
     grows = inside & ~in_question[token] & (previous[token] < starts)
-    widths = np.minimum(len(asked) + np.cumsum(grows, axis=1), length)
-    heaviest = widths.max() if word_weights is not None else len(asked) + grows.sum(axis=1).max()
-    own = np.where(in_question, weights, 0).astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
+    n_words = len(asked) + grows.sum(axis=1)
+    heaviest = n_words.max() if word_weights is None else min(n_words.max(), length)
+    own: NDArray[np.integer] = np.where(in_question, weights, 0)
+    own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
-    todo = grows.copy()
-    todo[:, 0] = True
-    n_rows = min(max(cells // length, 1), length)
-    buffer = np.empty((max(cells // length, n_rows), length), dtype=own.dtype)
+    if len(asked):
+        best[:, 0] = row_maxima(own, np.array([0, length]), np.array([min(len(asked), length)]))
+    n_rows = max(cells // length, 1)
     for first in range(0, length, n_rows):
-        rows = slice(first, first + n_rows)
-        matrix = np.tile(own, (len(starts[rows]), 1))
-        # As many steps at a time as fit, so that their rows can be ordered by width and added up together.
-        n_todo = np.cumsum(todo[rows].sum(axis=0))
-        for steps in _steps(n_todo, len(buffer)):
-            row, step = np.nonzero(todo[rows, steps])
-            width = widths[rows, steps][row, step]
-            order = np.argsort(width, kind="stable")
-            slot = np.empty(todo[rows, steps].shape, dtype=np.int64)
-            slot[row[order], step[order]] = np.arange(len(order))
-            for k in range(steps.start, steps.stop):
-                grown = np.flatnonzero(grows[rows, k])
-                word = word_of[token[rows, k][grown]]
-                position = places[ragged_indices(first_place[word], counts[word])]
-                matrix[np.repeat(grown, counts[word]), position] = weights[position]
-                wanted = np.flatnonzero(todo[rows, k])
-                buffer[slot[wanted, k - steps.start]] = matrix[wanted]
-            ends = np.arange(0, (len(order) + 1) * length, length)
-            found = row_maxima(buffer[: len(order)].ravel(), ends, width[order])
-            best[first + row[order], steps.start + step[order]] = found
+        start, step = np.nonzero(grows[first : first + n_rows])
+        start += first
+        # Entries by how often their row has grown, so that each round is one slice of them.
+        round_of = np.arange(len(start)) - np.searchsorted(start, start)
+        order = np.argsort(round_of, kind="stable")
+        rows = np.unique(start)
+        matrix = np.tile(own, (len(rows), 1))
+        bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))
+        for r, (begin, end) in enumerate(itertools.pairwise(bounds.tolist()), start=1):
+            growing, steps = start[order[begin:end]], step[order[begin:end]]
+            if len(growing) < len(rows):
+                matrix, rows = matrix[np.isin(rows, growing)], growing
+            word = word_of[growing + steps]
+            position = places[ragged_indices(first_place[word], counts[word])]
+            matrix[np.repeat(np.arange(len(rows)), counts[word]), position] = weights[position]
+            ends = np.arange(0, matrix.size + 1, length)
+            widths = np.full(len(rows), min(len(asked) + r, length))
+            best[growing, steps] = row_maxima(matrix.ravel(), ends, widths)
     # Where S stayed, the score of the span that is a token shorter stands; it is never larger than a later one.
     best = np.maximum.accumulate(best, axis=1)
     best[~inside] = -1
     return best
-
-
-def _steps(n_todo: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Runs of steps with up to `most` rows each (of a single step, as many as there are, never more)."""
-    start = done = 0
-    for stop in range(1, len(n_todo) + 1):
-        if stop == len(n_todo) or n_todo[stop] - done > most:
-            yield slice(start, stop)
-            start, done = stop, n_todo[stop - 1]

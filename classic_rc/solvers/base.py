@@ -16,7 +16,8 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset, encode
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
 
 __all__ = ["Solver", "Variant", "check_choice"]
 
@@ -89,7 +90,7 @@ class Solver(BaseEstimator, ABC):
         Parameters
         ----------
         questions : sequence of Question
-            A dataset, a list, or an :class:`~classic_rc.text.encode.EncodedDataset`.
+            A dataset, a list, or an :class:`~classic_rc.text.encoded.EncodedDataset`.
 
         Returns
         -------

@@ -26,7 +26,7 @@ from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.sliding_explain import explain_match
 from classic_rc.solvers.variants import DISTANCE_VARIANTS, WINDOW_AND_DISTANCE_VARIANTS, WINDOW_VARIANTS
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 
 __all__ = ["SlidingWindow", "SlidingWindowDistance", "WordDistance"]
 

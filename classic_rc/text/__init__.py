@@ -6,7 +6,7 @@ A function that bears its module's name is imported from there: ``classic_rc.tex
 
 from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
 from classic_rc.text.base import Tokenizer
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.sentences import passage_sentences, split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator, oracle_recall
 from classic_rc.text.stemmers import STEMMERS, stemmer

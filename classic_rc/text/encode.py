@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.predictions import Scores
 from classic_rc.questions import PLACEHOLDER, LazyCandidates, Question, Task
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.stemmers import stemmer
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.tokenizers import Tokenizer, get_tokenizer
 
 __all__ = ["EncodedDataset", "encode"]
@@ -22,141 +19,11 @@ __all__ = ["EncodedDataset", "encode"]
 _CHUNK_CHARACTERS = 2**20
 
 
-class EncodedDataset(Sequence[Question]):
-    """Questions with their texts as token ids; still a sequence of those questions.
-
-    Inside, questions stand grouped by passage (`order` says which is which), because that is how they are
-    scored; :meth:`scores` puts results back into the questions' own order.
-
-    Attributes
-    ----------
-    questions : sequence of Question
-    analyzer : Analyzer
-    vocabulary : list of str
-        The token that each id stands for.
-    arrays : TokenArrays
-        Grouped by passage.
-    order : ndarray of int64, shape (n_questions,)
-        ``questions[order[i]]`` is the arrays' question i.
-    question_offsets : ndarray of int64, shape (n_questions + 1,)
-        The candidates of the arrays' question i are ``question_offsets[i]:question_offsets[i + 1]``.
-    """
-
-    __slots__ = ("analyzer", "arrays", "order", "question_offsets", "questions", "vocabulary")
-
-    def __init__(
-        self,
-        questions: Sequence[Question],
-        analyzer: Analyzer,
-        vocabulary: list[str],
-        arrays: TokenArrays,
-        order: NDArray[np.int64],
-    ) -> None:
-        self.questions, self.analyzer, self.vocabulary = questions, analyzer, vocabulary
-        self.arrays, self.order = arrays, order
-        self.question_offsets = offsets_of(np.bincount(arrays.candidate_question, minlength=len(order)))
-
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    @overload
-    def __getitem__(self, index: int) -> Question: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Question]: ...
-    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
-        return self.questions[index]
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self.questions)
-
-    def stop_flags(self, name: str) -> NDArray[np.bool_]:
-        """Which words of the vocabulary are in a stop list (stemmed as the vocabulary is).
-
-        Parameters
-        ----------
-        name : str
-            A stop list's name, or a path to a file with a word a line.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_words,)
-        """
-        stem = stemmer(self.analyzer.stemmer)
-        listed = {stem(word) for word in stop_words(str(name))}
-        return np.fromiter((w.lower() in listed for w in self.vocabulary), np.bool_, len(self.vocabulary))
-
-    def passage_word_counts(self) -> NDArray[np.int64]:
-        """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
-        return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
-
-    def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
-        """Scores in the questions' own order, from results in the arrays' order.
-
-        Parameters
-        ----------
-        values : ndarray of float64, shape (n_candidates,)
-        evidence : ndarray of bool, shape (n_candidates,)
-        """
-        offsets = self.score_offsets
-        if offsets is self.question_offsets:
-            return Scores(values, offsets, evidence)
-        flat = ragged_indices(self.question_offsets[:-1][self._place], np.diff(offsets))
-        return Scores(values[flat], offsets, evidence[flat])
-
-    @property
-    def score_offsets(self) -> NDArray[np.int64]:
-        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
-        if np.array_equal(self.order, np.arange(len(self.order))):
-            return self.question_offsets
-        return offsets_of(np.diff(self.question_offsets)[self._place])
-
-    @property
-    def _place(self) -> NDArray[np.int64]:
-        """Where each question stands in the arrays: the inverse of `order`."""
-        place = np.empty_like(self.order)
-        place[self.order] = np.arange(len(self.order))
-        return place
-
-    def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
-        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
-
-        The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
-
-        Parameters
-        ----------
-        n : int
-        with_questions : bool
-            Whether the parts hold the question objects, which are many times larger than the arrays when they
-            are sent to another process. Without them, looking at a question is an error.
-        """
-        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
-        parts = []
-        for first, last in itertools.pairwise(bounds):
-            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
-            questions = _LeftBehind(last - first) if members is None else members
-            arrays = self.arrays.slice_questions(first, last)
-            parts.append(EncodedDataset(questions, self.analyzer, self.vocabulary, arrays, np.arange(last - first)))
-        return parts
-
-
-class _LeftBehind(Sequence[Question]):
-    """Questions that were not sent along: there are so many, and that is all there is to know."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-
-    def __len__(self) -> int:
-        return self._n
-
-    def __getitem__(self, index: Any) -> Any:
-        raise LookupError("question objects were not sent to this process, only their encoded arrays")
-
-
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
     """Encode questions, their passages and their candidates.
 
-    Passages are told apart by identity; candidates that questions share are analysed once. A cloze query is
-    encoded without its placeholder.
+    Passages are told apart by identity; candidates that questions share are analysed once, and those of a
+    question that have one text are scored once. A cloze query is encoded without its placeholder.
 
     Parameters
     ----------
@@ -180,42 +47,77 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
     order = np.argsort(passage_of, kind="stable")
     grouped = [questions[i] for i in order]
 
-    texts, starts, sizes = _candidate_texts(grouped)
+    listed = _candidate_lists(grouped)
     encoder = _Encoder(get_tokenizer(analyzer.tokenizer))
     ragged = [
         encoder.texts([p.text for p in passages.values()]),
         encoder.texts([_query(q) for q in grouped]),
-        encoder.texts(texts),
+        encoder.texts(listed.texts),
     ]
     vocabulary, renumber = _fold(analyzer, encoder.types)
     (p_tokens, p_offsets), (q_tokens, q_offsets), (t_tokens, t_offsets) = (
         _renumber(tokens, offsets, renumber) for tokens, offsets in ragged
     )
-    if sizes.sum() > len(texts):  # questions that share a list of candidates each get its tokens
-        candidate = ragged_indices(starts, sizes)
+    n_distinct = listed.distinct_sizes
+    if n_distinct.sum() > len(listed.texts):  # questions that share a list of candidates each get its tokens
+        candidate = ragged_indices(listed.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
         t_tokens, t_offsets = t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)], offsets_of(lengths)
     arrays = TokenArrays(
         p_tokens, p_offsets, q_tokens, q_offsets, t_tokens, t_offsets,
-        passage_of[order], np.repeat(np.arange(len(grouped)), sizes), max(len(vocabulary), 1),
+        passage_of[order], np.repeat(np.arange(len(grouped)), n_distinct), max(len(vocabulary), 1),
     )  # fmt: skip
-    return EncodedDataset(questions, analyzer, vocabulary, arrays, order)
+    rows = None
+    if listed.members is not None:
+        rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
+    return EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
 
 
-def _candidate_texts(
-    questions: Sequence[Question],
-) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The texts of the distinct candidate lists, and where in them each question's start and how many it has."""
-    bounds: dict[int, tuple[int, int]] = {}
+class _CandidateLists(NamedTuple):
+    """The candidates of some questions.
+
+    Parameters
+    ----------
+    texts : list of str
+        Of each list of candidates, also one that several questions share, the distinct texts.
+    starts, distinct_sizes, sizes : ndarray of int64, shape (n_questions,)
+        Where in them each question's begin, how many they are, and how many candidates have them.
+    members : ndarray of int64, shape (sizes.sum(),), or None
+        Which of its question's distinct texts each candidate has; None where all are distinct.
+    """
+
+    texts: list[str]
+    starts: NDArray[np.int64]
+    distinct_sizes: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    members: NDArray[np.int64] | None
+
+
+def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
     texts: list[str] = []
+    bounds: dict[int, tuple[int, int, int]] = {}
+    repeats: dict[int, list[int]] = {}
     for question in questions:
-        candidates = question.candidates
-        if id(candidates) not in bounds:
-            made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-            bounds[id(candidates)] = (len(texts), len(made))
-            texts += [c.text for c in made]
-    pairs = np.array([bounds[id(q.candidates)] for q in questions], dtype=np.int64).reshape(-1, 2)
-    return texts, pairs[:, 0], pairs[:, 1]
+        candidates, key = question.candidates, id(question.candidates)
+        if key in bounds:
+            continue
+        made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+        own = [c.text for c in made]
+        distinct = dict.fromkeys(own)
+        bounds[key] = (len(texts), len(distinct), len(own))
+        texts += distinct
+        if len(distinct) < len(own):
+            number = {text: i for i, text in enumerate(distinct)}
+            repeats[key] = [number[text] for text in own]
+    columns = np.array([bounds[id(q.candidates)] for q in questions], dtype=np.int64).reshape(-1, 3).T
+    members = None
+    if repeats:
+        of_question = [repeats.get(id(q.candidates)) for q in questions]
+        members = ragged_indices(np.zeros(len(questions), dtype=np.int64), columns[2])
+        for start, numbers in zip(offsets_of(columns[2]).tolist(), of_question, strict=False):
+            if numbers is not None:
+                members[start : start + len(numbers)] = numbers
+    return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
 
 
 def _query(question: Question) -> str:

@@ -8,7 +8,8 @@ import pytest
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset, encode
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
 
 
@@ -24,7 +25,7 @@ def test_the_arrays_say_what_the_analyzer_says(analyzer):
     analyze, arrays = get_analyzer(analyzer).analyze, encoded.arrays
     asked = [dataset[i] for i in encoded.order]
     assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [analyze(q.text) for q in asked]
-    candidates = [analyze(c.text) for q in asked for c in q.candidates]
+    candidates = [analyze(text) for q in asked for text in dict.fromkeys(c.text for c in q.candidates)]
     assert words(encoded, arrays.candidate_tokens, arrays.candidate_offsets) == candidates
     passages = words(encoded, arrays.passage_tokens, arrays.passage_offsets)
     assert [passages[p] for p in arrays.question_passage] == [analyze(q.passage.text) for q in asked]
@@ -41,6 +42,18 @@ def test_scores_come_back_in_the_questions_order():
     scores = encoded.scores(lengths, lengths > 0)
     analyze = get_analyzer("word").analyze
     assert [row.tolist() for row in scores] == [[len(analyze(c.text)) for c in q.candidates] for q in dataset]
+
+
+def test_equal_candidates_are_scored_once():
+    cloze = list(synthetic_dataset(Task.CLOZE))
+    random.Random(2).shuffle(cloze)
+    encoded = encode(cloze, "word")
+    n_distinct = sum(len({c.text for c in q.candidates}) for q in cloze)
+    assert len(encoded.arrays.candidate_question) == n_distinct < sum(len(q.candidates) for q in cloze)
+    for whole in (encoded, *encoded.shards(3)):
+        lengths = np.diff(whole.arrays.candidate_offsets).astype(float)
+        expected = [[len(c.text.split()) for c in q.candidates] for q in whole]
+        assert [row.tolist() for row in whole.scores(lengths, lengths > 0)] == expected
 
 
 def test_shards_are_the_whole():

@@ -1,0 +1,56 @@
+"""A progress bar on stderr for what takes longer than a second."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_bar"]
+
+_DELAY = 1.0
+_BEAT = 0.2
+
+
+@contextmanager
+def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[Callable[[int], object]]:
+    """Show a bar while the block runs, from its second second on.
+
+    The clock goes on while a single step works, so that a long one does not look stuck.
+
+    Parameters
+    ----------
+    description : str
+    total : int, optional
+        How many steps there are; None where nobody knows.
+    shown : bool
+        Whether to show anything at all.
+
+    Yields
+    ------
+    callable
+        Takes the number of steps that have just been done.
+    """
+    if not shown:
+        yield lambda steps: None
+        return
+    from tqdm import tqdm
+
+    form = None if total is not None else "{desc} {elapsed}"
+    bar = tqdm(desc=description, total=total, unit="question", delay=_DELAY, leave=False, bar_format=form)
+    done = threading.Event()
+
+    def beat() -> None:
+        if done.wait(_DELAY):
+            return
+        while not done.wait(_BEAT):
+            bar.refresh()
+
+    clock = threading.Thread(target=beat, daemon=True)
+    clock.start()
+    try:
+        yield bar.update
+    finally:
+        done.set()
+        clock.join()
+        bar.close()
