@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from classic_rc.printable import printable
+
 __all__ = ["progress_bar"]
 
 _DELAY = 1.0
@@ -13,7 +15,7 @@ _BEAT = 0.2
 
 
 @contextmanager
-def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[Callable[[int], object]]:
+def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
     """Show a bar while the block runs, from its second second on.
 
     The clock goes on while a single step works, so that a long one does not look stuck.
@@ -34,23 +36,27 @@ def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[C
     if not shown:
         yield lambda steps: None
         return
-    from tqdm import tqdm
+    done, steps_done = threading.Event(), [0]
 
-    form = None if total is not None else "{desc} {elapsed}"
-    bar = tqdm(desc=description, total=total, unit="question", delay=_DELAY, leave=False, bar_format=form)
-    done = threading.Event()
+    def advance(steps: int) -> None:
+        steps_done[0] += steps
 
-    def beat() -> None:
+    def draw() -> None:
         if done.wait(_DELAY):
             return
-        while not done.wait(_BEAT):
-            bar.refresh()
+        from tqdm import tqdm
 
-    clock = threading.Thread(target=beat, daemon=True)
+        form = None if total is not None else "{desc} {elapsed}"
+        with tqdm(desc=printable(description), total=total, unit="question", leave=False, bar_format=form) as bar:
+            bar.start_t -= _DELAY
+            while not done.wait(_BEAT):
+                bar.n = steps_done[0]
+                bar.refresh()
+
+    clock = threading.Thread(target=draw, daemon=True)
     clock.start()
     try:
-        yield bar.update
+        yield advance
     finally:
         done.set()
         clock.join()
-        bar.close()

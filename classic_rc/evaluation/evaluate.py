@@ -74,7 +74,8 @@ def evaluate(
     group_by : str, optional
         A key of the questions' or passages' `meta` to break the metrics down by.
     jobs : int
-        Processes to score with, -1 for all cores; the results do not depend on it.
+        Processes to score with, -1 for all cores; the results do not depend on it. They are joblib's: loky by
+        default, those of a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
         How long reading the dataset took, to be reported.
     progress : bool

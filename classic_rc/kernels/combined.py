@@ -22,7 +22,7 @@ def window_and_distance(
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
     rule: DistanceRule = "mean",
-    cells: int = 2**20,
+    cells: int = 2**18,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """:func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` of all candidates.
 

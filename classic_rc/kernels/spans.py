@@ -13,6 +13,8 @@ from classic_rc.kernels.window import INT32_SAFE, row_maxima
 
 __all__ = ["score_spans"]
 
+_WORTH_COPYING = 0.75
+
 
 def score_spans(
     passage: NDArray[np.int32],
@@ -73,7 +75,9 @@ def score_spans(
     own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
     if len(asked):
-        best[:, 0] = row_maxima(own, np.array([0, length]), np.array([min(len(asked), length)]))
+        best[:, 0] = row_maxima(
+            own, np.array([0, length]), np.array([min(len(asked), length)]), np.empty((2, length), own.dtype)
+        )
     n_rows = max(cells // length, 1)
     for first in range(0, length, n_rows):
         start, step = np.nonzero(grows[first : first + n_rows])
@@ -83,17 +87,19 @@ def score_spans(
         order = np.argsort(round_of, kind="stable")
         rows = np.unique(start)
         matrix = np.tile(own, (len(rows), 1))
+        memory = np.empty((2, matrix.size), dtype=own.dtype)
         bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))
         for r, (begin, end) in enumerate(itertools.pairwise(bounds.tolist()), start=1):
             growing, steps = start[order[begin:end]], step[order[begin:end]]
-            if len(growing) < len(rows):
-                matrix, rows = matrix[np.isin(rows, growing)], growing
+            if len(growing) < _WORTH_COPYING * len(rows):  # the others have stopped to grow
+                matrix, rows = matrix[np.searchsorted(rows, growing)], growing
+            at = np.searchsorted(rows, growing)
             word = word_of[growing + steps]
             position = places[ragged_indices(first_place[word], counts[word])]
-            matrix[np.repeat(np.arange(len(rows)), counts[word]), position] = weights[position]
+            matrix[np.repeat(at, counts[word]), position] = weights[position]
             ends = np.arange(0, matrix.size + 1, length)
             widths = np.full(len(rows), min(len(asked) + r, length))
-            best[growing, steps] = row_maxima(matrix.ravel(), ends, widths)
+            best[growing, steps] = row_maxima(matrix.ravel(), ends, widths, memory)[at]
     # Where S stayed, the score of the span that is a token shorter stands; it is never larger than a later one.
     best = np.maximum.accumulate(best, axis=1)
     best[~inside] = -1

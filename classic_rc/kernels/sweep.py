@@ -18,7 +18,7 @@ def window_sweep(
     arrays: TokenArrays,
     sizes: Sequence[int] = range(2, 31),
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**20,
+    cells: int = 2**18,
 ) -> NDArray[np.int64]:
     """The best window's weight for every candidate and each of several window sizes.
 
@@ -56,9 +56,13 @@ def _block(
     # there holds no more than the last whole one, or, in a passage shorter than the window, all that there is.
     margin = sizes[-1] - 1
     best = np.zeros((len(question), len(sizes)), dtype=np.int64)
-    for rows in row_chunks(np.flatnonzero(lengths > 0), lengths + margin, cells):
-        starts = offsets_of(lengths[rows] + margin)
-        row_weights = weigh.rows(rows, starts)
+    padded = lengths + margin
+    memory: NDArray[np.integer] = np.empty(
+        min(cells + int(padded.max(initial=0)), int(padded.sum())), dtype=weigh.dtype
+    )
+    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
+        starts = offsets_of(padded[rows])
+        row_weights = weigh.rows(rows, starts, memory)
         sums = row_weights.copy()
         bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
         column = 0

@@ -22,7 +22,7 @@ def sliding_window(
     arrays: TokenArrays,
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**20,
+    cells: int = 2**18,
 ) -> NDArray[np.int64]:
     """The best window's weight for every candidate.
 
@@ -60,7 +60,7 @@ def best_windows(
     block: MatchedBlock,
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**20,
+    cells: int = 2**18,
 ) -> NDArray[np.int64]:
     """:func:`sliding_window` of one block: shape (n_candidates of the block,)."""
     arrays, questions, additions = block.arrays, block.questions, block.additions
@@ -79,9 +79,11 @@ def best_windows(
     # Rows of one width stand together, so that one shifted addition serves them all.
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
+    # The chunks share their memory: giving it back and asking for it again would cost a fifth of the time.
+    memory = np.empty((3, min(cells + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype)
     for rows in row_chunks(order, lengths, cells):
         starts = offsets_of(lengths[rows])
-        best[rows] = row_maxima(weigh.rows(rows, starts), starts, widths[rows])
+        best[rows] = row_maxima(weigh.rows(rows, starts, memory[0]), starts, widths[rows], memory[1:])
     return best
 
 
@@ -106,9 +108,11 @@ class RowWeights:
             self._weights = inverse_count_weights(np.diff(block.postings.offsets))
         else:
             self._weights = word_weights[block.postings.keys % block.arrays.n_words]
-        self._dtype = np.int64 if bounds.max(initial=0) > INT32_SAFE else np.int32
+        self.dtype = np.int64 if bounds.max(initial=0) > INT32_SAFE else np.int32
 
-    def rows(self, candidates: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.integer]:
+    def rows(
+        self, candidates: NDArray[np.int64], starts: NDArray[np.int64], memory: NDArray[np.integer]
+    ) -> NDArray[np.integer]:
         """The rows of `candidates`, one after the other.
 
         Parameters
@@ -116,9 +120,12 @@ class RowWeights:
         candidates : ndarray of int64, shape (n_rows,)
         starts : ndarray of int64, shape (n_rows + 1,)
             Where each row starts, and where the last one ends; cells beyond a passage stay 0.
+        memory : ndarray, shape (at least starts[-1],)
+            What the rows are written to.
         """
         block = self._block
-        cells = np.zeros(starts[-1], dtype=self._dtype)
+        cells = memory[: starts[-1]]
+        cells.fill(0)
         asked = block.arrays.candidate_question[candidates]
         for matches, texts in ((block.questions, asked), (block.additions, candidates)):
             places = places_of(block.postings, matches, texts)
@@ -137,16 +144,21 @@ def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) 
 
 
 def row_maxima(
-    weights: NDArray[np.integer], starts: NDArray[np.int64], widths: NDArray[np.int64]
+    weights: NDArray[np.integer],
+    starts: NDArray[np.int64],
+    widths: NDArray[np.int64],
+    memory: NDArray[np.integer],
 ) -> NDArray[np.int64]:
-    """The largest sum of `widths[i]` adjacent cells within each row i; rows are ordered by width."""
+    """The largest sum of `widths[i]` adjacent cells within each row i; rows are ordered by width.
+
+    `memory` is two rows of scratch space, each at least as long as `weights`.
+    """
     best = np.empty(len(widths), dtype=np.int64)
     bounds = np.flatnonzero(np.diff(widths, prepend=0, append=widths[-1] + 1))
-    buffers = np.empty((2, int(np.diff(starts[bounds]).max())), dtype=weights.dtype)
     for first, last in zip(bounds[:-1], bounds[1:], strict=True):
         width = int(widths[first])
         left, right = starts[first], starts[last]
-        sums = _window_sums(weights[left:right], width, buffers)
+        sums = _window_sums(weights[left:right], width, memory)
         # A row's windows start up to `width - 1` cells before its end: those beyond would run into the next
         # row. reduceat takes [start, stop) pairs, so every second of its results is thrown away.
         pairs = np.empty(2 * (last - first), dtype=np.int64)
@@ -156,15 +168,14 @@ def row_maxima(
     return best
 
 
-def _window_sums(cells: NDArray[np.integer], width: int, buffers: NDArray[np.integer]) -> NDArray[np.integer]:
+def _window_sums(cells: NDArray[np.integer], width: int, memory: NDArray[np.integer]) -> NDArray[np.integer]:
     """``sums[i] = cells[i:i + width].sum()``, by doubling: the binary digits of `width` from the highest down.
 
     Takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays; they vectorise, as a running
-    sum does not. They write into `buffers`, two rows of at least as many cells, because fresh memory would
-    cost more than the additions.
+    sum does not. They write into `memory`, two rows of at least as many cells, by turns.
     """
     sums, size = cells, 1
-    free, used = buffers
+    free, used = memory
     for digit in f"{width:b}"[1:]:
         sums = np.add(sums[:-size], sums[size:], out=free[: len(sums) - size])
         free, used = used, free
