@@ -33,7 +33,7 @@ ARROWS = {
     "kernels": set(),
     "errors": set(),
     "printable": set(),
-    "progress": set(),
+    "progress": {"printable"},
     "_version": set(),
 }
 SHARED = {"kernels", "files", "errors", "printable", "progress", "_version"}
