@@ -7,6 +7,7 @@ import argparse
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.errors import DataError
+from classic_rc.progress import progress_bar
 
 __all__ = ["add_arguments", "handle"]
 
@@ -50,15 +51,17 @@ def handle(args: argparse.Namespace) -> int:
     if dataset.task is None:
         raise DataError("there is no question in it", source=dataset.name)
     form = form or default_format(dataset.task, dataset.reader)
-    result = predict(
-        dataset,
-        solver,
-        # Spans are scored and dropped some passages at a time: what remains is the decisions.
-        decide=args.decide or "scores" not in form.holds or dataset.span_generator is not None,
-        jobs=args.jobs,
-        overrides=Overrides(**options.decision_options(args)),
-        **options.training_data(args),
-    )
+    extra = options.training_data(args)
+    with progress_bar(f"scoring {dataset.name}", None, options.shows_progress(args)):
+        result = predict(
+            dataset,
+            solver,
+            # Spans are scored and dropped some passages at a time: what remains is the decisions.
+            decide=args.decide or "scores" not in form.holds or dataset.span_generator is not None,
+            jobs=args.jobs,
+            overrides=Overrides(**options.decision_options(args)),
+            **extra,
+        )
     scores = result.scores if form.holds_both or not args.decide else None
     emit(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:

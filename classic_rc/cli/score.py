@@ -51,7 +51,10 @@ def handle(args: argparse.Namespace) -> int:
     if isinstance(content, Scores):
         tune = None if args.tune is None else options.dataset_of(args, args.tune, split=args.tune_split or "")
         solvers = [ScoreFile(path=args.file, format=args.form), *beside]
-        evaluation = evaluate(dataset, solvers, tune=tune, **given, **options.decision_options(args))
+        shown = options.shows_progress(args)
+        evaluation = evaluate(
+            dataset, solvers, tune=tune, progress=shown, **given, **options.decision_options(args)
+        )
     else:
         evaluation = evaluate_predictions(dataset, content, source=args.file, **given)
         if beside:
