@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
 from classic_rc.questions import Question
 
-__all__ = ["folds", "normalised_text", "passage_groups"]
+__all__ = ["FoldPlan", "normalised_text", "passage_groups"]
+
+Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 def normalised_text(text: str) -> str:
@@ -19,47 +23,113 @@ def normalised_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def passage_groups(questions: Sequence[Question]) -> NDArray[np.int64]:
+def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
     """Which questions belong together because their passages' normalised texts are equal.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    field : str, optional
+        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
 
     Returns
     -------
     ndarray of int64, shape (n_questions,)
         Group numbers from 0. They follow from the set of passages, not from the order of the questions.
+
+    Raises
+    ------
+    UsageError
+        No question has the field.
     """
     by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
     distinct = sorted(set(by_passage.values()))
     # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
-    return np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
+    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
+    return groups if field is None else _joined(groups, _values(questions, field))
 
 
-def folds(questions: Sequence[Question], n_folds: int = 5) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Split questions into folds of whole passage groups.
+def _values(questions: Sequence[Question], field: str) -> list[str | None]:
+    """Each question's value of a field; None where it has none."""
+    values = [q.meta_value(field) for q in questions]
+    if len(values) and all(value is None for value in values):
+        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
+        if not known:
+            raise UsageError("the questions have no meta to group by")
+        raise unknown_name("meta key", field, known)
+    return [None if value is None else str(value) for value in values]
+
+
+def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
+    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
+    least = list(range(int(groups.max(initial=-1)) + 1))
+
+    def root(group: int) -> int:
+        while least[group] != group:
+            least[group] = least[least[group]]
+            group = least[group]
+        return group
+
+    first: dict[str, int] = {}
+    for group, value in zip(groups.tolist(), values, strict=True):
+        if value is not None:
+            one, other = root(group), root(first.setdefault(value, group))
+            least[max(one, other)] = min(one, other)
+    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
+    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPlan:
+    """How questions are split into folds of whole passage groups.
 
     Parameters
     ----------
-    questions : sequence of Question
     n_folds : int
         At most; with fewer groups, a fold each.
-
-    Returns
-    -------
-    list of (ndarray of int64, ndarray of int64)
-        For each fold, the indices of the other folds' questions and of its own.
+    group : str, optional
+        A key of `meta` whose equal values stay in one fold, as equal passages do.
 
     Raises
     ------
     UsageError
-        There are fewer than two passages.
+        There would be fewer than two folds.
+
+    Examples
+    --------
+    >>> FoldPlan(10, "author").label
+    'cv10/author'
     """
-    groups = passage_groups(questions)
-    n_groups = int(groups.max(initial=-1)) + 1
-    if n_groups < 2:
-        raise UsageError(
-            f"cross-fitting needs at least two different passages, got {n_groups}: "
-            "tune on another split (--tune) or fix the threshold (--threshold)"
-        )
-    fold = groups % min(n_folds, n_groups)
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(n_folds, n_groups))]
+
+    n_folds: int = 5
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_folds < 2:
+            raise UsageError(f"out of fold takes at least 2 folds, got {self.n_folds}")
+
+    @property
+    def label(self) -> str:
+        """What stands for the data that something was tuned on or learned from out of fold."""
+        return f"cv{self.n_folds}" + (f"/{self.group}" if self.group else "")
+
+    def folds(self, questions: Sequence[Question]) -> Folds:
+        """For each fold, the indices of the other folds' questions and of its own.
+
+        Raises
+        ------
+        UsageError
+            There are fewer than two groups, or no question has the field to group by.
+        """
+        groups = passage_groups(questions, self.group)
+        n_groups = int(groups.max(initial=-1)) + 1
+        if n_groups < 2:
+            raise UsageError(
+                f"out of fold takes at least two different passages{' or groups' if self.group else ''}, "
+                f"got {n_groups}: give data to learn from (--train) and to tune on (--tune), "
+                "or fix the threshold (--threshold)"
+            )
+        fold = groups % min(self.n_folds, n_groups)
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]

@@ -118,6 +118,10 @@ class Question:
     task: Task
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    def meta_value(self, key: str, default: Any = None) -> Any:
+        """What its `meta`, or else its passage's, says under a key."""
+        return self.meta.get(key, self.passage.meta.get(key, default))
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -25,6 +25,7 @@ __all__ = [
     "add_training_options",
     "dataset_of",
     "decision_options",
+    "learning_options",
     "shows_progress",
     "span_generator",
     "training_data",
@@ -65,6 +66,17 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--train-split", metavar="S", help="the split to take of it")
     group.add_argument("--tune", metavar="DATA", help="what thresholds and windows are tuned on")
     group.add_argument("--tune-split", metavar="S", help="the split to take of it")
+    group.add_argument(
+        "--cv", type=_whole, metavar="N", help="learn out of fold, in N folds of whole passages, without --train"
+    )
+    group.add_argument(
+        "--group", metavar="META", help="what else stays in one fold: article, author, … as the data says"
+    )
+    group.add_argument(
+        "--drop-overlap",
+        action="store_true",
+        help="leave out of --train and --tune the passages and questions that DATA holds too",
+    )
 
 
 def add_decision_options(parser: argparse.ArgumentParser) -> None:
@@ -155,6 +167,11 @@ def training_data(args: argparse.Namespace) -> dict[str, Any]:
             ("tune", args.tune, args.tune_split),
         )
     }
+
+
+def learning_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of learning, as the keyword arguments of :func:`classic_rc.evaluate`."""
+    return {**training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
 
 
 def decision_options(args: argparse.Namespace) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def handle(args: argparse.Namespace) -> int:
     if dataset.task is None:
         raise DataError("there is no question in it", source=dataset.name)
     form = form or default_format(dataset.task, dataset.reader)
-    extra = options.training_data(args)
+    extra = options.learning_options(args)
     with progress_bar(f"scoring {dataset.name}", None, options.shows_progress(args)):
         result = predict(
             dataset,
@@ -62,6 +62,9 @@ def handle(args: argparse.Namespace) -> int:
             overrides=Overrides(**options.decision_options(args)),
             **extra,
         )
+    if not args.quiet:
+        for warning in result.warnings:
+            message(f"warning: {warning}")
     scores = result.scores if form.holds_both or not args.decide else None
     emit(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:

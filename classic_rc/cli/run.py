@@ -51,7 +51,7 @@ def handle(args: argparse.Namespace) -> int:
     check_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
     spans = options.span_generator(args)
-    extra = options.training_data(args)
+    extra = options.learning_options(args)
     evaluations: list[Evaluation] = []
     failed: ClassicRCError | None = None
     try:
@@ -77,7 +77,7 @@ def _evaluate(
     seconds = time.perf_counter() - start
     evaluation = evaluate(
         dataset,
-        _solvers_for(dataset, solvers, extra["train"]),
+        _solvers_for(dataset, solvers, extra),
         spans=spans,
         group_by=args.group_by,
         jobs=args.jobs,
@@ -92,7 +92,7 @@ def _evaluate(
     return evaluation
 
 
-def _solvers_for(dataset: Dataset, named: list[Solver], train: Dataset | None) -> list[Solver]:
+def _solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
     from classic_rc.questions import Task
     from classic_rc.solvers import DEFAULT_SOLVERS, AllPositive, ConstantPosition, parse_solver
 
@@ -100,7 +100,9 @@ def _solvers_for(dataset: Dataset, named: list[Solver], train: Dataset | None) -
         raise DataError("there is no question in it", source=dataset.name)
     if not named:
         chosen = [parse_solver(name) for name in DEFAULT_SOLVERS[dataset.task]]
-        if train is not None and train.task is dataset.task is Task.SINGLE_CHOICE:
+        train = extra["train"]
+        learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
+        if learns and dataset.task is Task.SINGLE_CHOICE:
             chosen.insert(2, ConstantPosition.variant("majority"))
         return chosen
     if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):

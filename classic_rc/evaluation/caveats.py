@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.prepare import Overrides
 from classic_rc.evaluation.system import System
-from classic_rc.folds import normalised_text
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.unicode_words import unspaced_share
 
-__all__ = ["data_warnings", "overlap_warnings", "unused_warnings"]
+__all__ = ["data_warnings", "fit_warnings", "unused_warnings"]
 
 _MANY_UNSPACED = 0.1
 
@@ -31,31 +31,19 @@ def data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
         )
 
 
-def overlap_warnings(dataset: Dataset, *, train: Dataset | None, tune: Dataset | None) -> Iterator[str]:
-    """Warn where training or tuning data shares passages or questions with the evaluated data, or is it."""
-    for role, other in (("training", train), ("tuning", tune)):
-        if other is None:
-            continue
-        if other.fingerprint == dataset.fingerprint:
-            yield f"{role} data {other.name} is the data that is reported"
-            continue
-        here = {normalised_text(p.text) for p in dataset.passages}
-        n_passages = sum(normalised_text(p.text) in here for p in other.passages)
-        asked = {(normalised_text(q.passage.text), normalised_text(q.text)) for q in dataset}
-        n_questions = sum((normalised_text(q.passage.text), normalised_text(q.text)) in asked for q in other)
-        if n_passages:
-            yield (
-                f"{role} data {other.name} shares {n_passages} passages and {n_questions} questions "
-                f"with {dataset.name}"
-            )
+def fit_warnings(systems: Sequence[System]) -> Iterator[str]:
+    """Pass on what solvers say of their fit."""
+    yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
 
 
-def unused_warnings(
-    systems: Sequence[System], overrides: Overrides, *, train: Dataset | None, tune: Dataset | None
-) -> Iterator[str]:
+def unused_warnings(systems: Sequence[System], overrides: Overrides, learning: Learning) -> Iterator[str]:
     """Warn where something was given that no solver had a use for."""
+    train, tune = learning.train, learning.tune
     if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
         yield f"training data {train.name} is not used: no solver here learns"
+    cross_fitted = any(system.cross_fit for system in systems)
+    if learning.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
+        yield f"the {learning.cv} folds are not used: no solver here learns from gold or is tuned out of fold"
     if tune is not None and all(system.tune is None for system in systems):
         yield f"tuning data {tune.name} is not used: nothing here is tuned"
     rules = [system.decision for system in systems]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from classic_rc.decisions import TIE_TOLERANCE, TiePolicy, TunedThreshold
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.caveats import data_warnings, overlap_warnings, unused_warnings
+from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
+from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.outcomes import OutcomeTally
 from classic_rc.evaluation.prepare import Overrides, configured, require_gold, with_spans
 from classic_rc.evaluation.results import Evaluation, Outcomes, Row
@@ -37,6 +38,9 @@ def evaluate(
     *,
     train: Dataset | None = None,
     tune: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    drop_overlap: bool = False,
     ties: TiePolicy | None = None,
     threshold: float | None = None,
     tune_metric: str | None = None,
@@ -61,6 +65,13 @@ def evaluate(
         What thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for each
         fifth of the passages on the other four (the row says ``cv5``). On the data itself, the row is marked
         and followed by its out-of-fold row.
+    cv : int, optional
+        Solvers that learn from gold learn out of fold, in so many folds of whole passages, in place of `train`;
+        what is tuned out of fold has as many folds (without it, five).
+    group : str, optional
+        A key of `meta` (article, author) whose equal values stay in one fold, as equal passages do.
+    drop_overlap : bool
+        Take out of `train` and `tune` the passages and questions that stand in `dataset` too.
     ties : {"partial", "first", "random", "strict"}, optional
         Overrides the solvers' tie policy.
     threshold : float, optional
@@ -96,16 +107,17 @@ def evaluate(
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     overrides = Overrides(ties, threshold, tune_metric, seed)
     groups = {} if group_by is None else group_masks(dataset, group_by)
+    learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
     systems = [
         system
         for solver in solvers
-        for system in _systems(configured(solver, dataset, overrides), dataset, train, tune)
+        for system in _systems(configured(solver, dataset, overrides), dataset, learning)
     ]
     assert dataset.task is not None
     tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
     with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
         for index, questions in blocks(dataset):
-            encodings = Encodings(questions)
+            encodings = Encodings(questions, index)
             for system, tally in zip(systems, tallies, strict=True):
                 predictions, scores = system.expectation(encodings, jobs)
                 tally.add(index, questions, predictions, scores)
@@ -115,19 +127,20 @@ def evaluate(
     )
     warnings = (
         *data_warnings(dataset, solvers),
-        *overlap_warnings(dataset, train=train, tune=tune),
-        *unused_warnings(systems, overrides, train=train, tune=tune),
+        *learning.notes,
+        *fit_warnings(systems),
+        *unused_warnings(systems, overrides, learning),
     )
     return Evaluation(dataset, rows, groups, group_by, warnings)
 
 
-def _systems(solver: Solver, dataset: Dataset, train: Dataset | None, tune: Dataset | None) -> list[System]:
+def _systems(solver: Solver, dataset: Dataset, learning: Learning) -> list[System]:
     """A row's system; where it is tuned on what it reports, an honest one after it."""
     if not System.wants_tuning(solver, dataset):
-        return [System(solver, dataset, train=train)]
-    systems = [] if tune is None else [System(solver, dataset, train=train, tune=tune)]
+        return [learning.system(solver, dataset)]
+    systems = [] if learning.tune is None else [learning.system(solver, dataset, tune=True)]
     if not systems or systems[0].tuned_here:
-        systems.append(System(solver, dataset, train=train, cross_fit=True))
+        systems.append(learning.system(solver, dataset, cross_fit=True))
     return systems
 
 
@@ -160,6 +173,7 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         signature=long_signature(parts),
         short_signature=short_signature(parts),
         outcomes=outcomes,
+        caveats=system.caveats,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
@@ -182,7 +196,7 @@ def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
             if known
             else UsageError(f"{dataset.name} has no meta to group by")
         )
-    labels = [str(q.meta.get(key, q.passage.meta.get(key, "?"))) for q in dataset]
+    labels = [str(q.meta_value(key, "?")) for q in dataset]
     members: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
         members.setdefault(label, []).append(i)

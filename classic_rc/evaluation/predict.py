@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from classic_rc.evaluation.blocks import blocks
+from classic_rc.evaluation.caveats import fit_warnings
+from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.prepare import Overrides, configured, with_spans
 from classic_rc.evaluation.system import Encodings, System
 from classic_rc.predictions import Prediction, Scores
@@ -25,10 +27,13 @@ class Predicted:
         None for spans, which are scored and dropped some passages at a time.
     predictions : list of Prediction or None
         None where they were not wanted.
+    warnings : tuple of str
+        What the reader of the numbers should know.
     """
 
     scores: Scores | None
     predictions: list[Prediction] | None
+    warnings: tuple[str, ...] = ()
 
     @property
     def n_tied(self) -> int:
@@ -43,6 +48,9 @@ def predict(
     decide: bool = True,
     train: Dataset | None = None,
     tune: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    drop_overlap: bool = False,
     overrides: Overrides | None = None,
     spans: SpanGenerator | None = None,
     jobs: int = 1,
@@ -57,7 +65,7 @@ def predict(
         Cloned, never changed.
     decide : bool
         Whether predictions are wanted, or scores alone (which need no threshold).
-    train, tune, spans, jobs
+    train, tune, cv, group, drop_overlap, spans, jobs
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional
         Tie policy, threshold, what it is tuned for, seed.
@@ -74,17 +82,12 @@ def predict(
     dataset = with_spans(dataset, spans)
     solver = configured(solver, dataset, overrides)
     to_tune = solver.tunes_parameters or (decide and System.wants_tuning(solver, dataset))
-    system = System(
-        solver,
-        dataset,
-        train=train,
-        tune=tune if to_tune else None,
-        cross_fit=to_tune and tune is None,
-    )
+    learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
+    system = learning.system(solver, dataset, tune=to_tune, cross_fit=to_tune and tune is None)
     kept: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
     for index, questions in blocks(dataset):
-        encodings = Encodings(questions)
+        encodings = Encodings(questions, index)
         if decide or system.cross_fit:
             answered, scores = system.answer(encodings, jobs)
             predictions.update(zip(index.tolist(), answered, strict=True))
@@ -94,4 +97,5 @@ def predict(
     return Predicted(
         kept[0] if len(kept) == 1 else None,
         [predictions[i] for i in range(len(dataset))] if decide else None,
+        (*learning.notes, *fit_warnings([system])),
     )

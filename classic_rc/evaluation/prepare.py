@@ -113,7 +113,10 @@ def fitted(solver: Solver, dataset: Dataset, train: Dataset | None) -> Solver:
     solver = _fresh(solver)
     if solver.learns_from == "gold":
         if train is None:
-            raise UsageError(f"{solver.name} learns from gold answers: give training data (--train DATA)")
+            raise UsageError(
+                f"{solver.name} learns from gold answers: give training data (--train DATA), "
+                "or learn out of fold (--cv 5)"
+            )
         check_task(train, dataset, "training")
         return solver.fit(train)
     if solver.learns_from == "passages":

@@ -63,12 +63,14 @@ class Row:
     threshold : float, list of float or None
         The threshold in force; one a fold where it was cross-fitted.
     tuned_on, trained_on : str or None
-        Names of the data; ``"cv5"`` where tuned out of fold.
+        Names of the data; ``"cv5"`` where tuned or learned out of fold.
     tuned_here : bool
         It was tuned on the very data that it reports.
     tuned_params : mapping
         Parameters that were tuned, by name: what was chosen, a list with one a fold where out of fold.
     outcomes : Outcomes
+    caveats : tuple of str
+        What fitting left to be said: that a learner stopped before it converged, for one.
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
     """
@@ -87,6 +89,7 @@ class Row:
     tuned_here: bool = False
     tuned_params: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str | None = None
+    caveats: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -181,6 +184,7 @@ class Evaluation:
             "tuned_here": row.tuned_here,
             "tuned_params": dict(row.tuned_params),
             "trained_on": row.trained_on,
+            "caveats": list(row.caveats),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
             "seconds": dict(row.seconds),

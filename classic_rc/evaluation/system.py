@@ -6,11 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
+from classic_rc.evaluation.out_of_fold import OutOfFold
 from classic_rc.evaluation.prepare import check_task, fitted, require_gold
 from classic_rc.evaluation.scoring import score_in_shards
 from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
+from classic_rc.folds import FoldPlan
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
@@ -18,10 +23,7 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["CROSS_FITTED", "Encodings", "System"]
-
-CROSS_FITTED = "cv5"
-"""What stands for the tuning data of out-of-fold thresholds: five folds of whole passages."""
+__all__ = ["Encodings", "System"]
 
 
 class Encodings:
@@ -30,10 +32,12 @@ class Encodings:
     Parameters
     ----------
     questions : sequence of Question
+    index : ndarray of int64, shape (len(questions),)
+        Where they stand in the dataset.
     """
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
+    def __init__(self, questions: Sequence[Question], index: NDArray[np.int64]) -> None:
+        self.questions, self.index = questions, index
         self._made: dict[Analyzer, tuple[EncodedDataset, float]] = {}
 
     def under(self, analyzer: Analyzer) -> tuple[EncodedDataset, float]:
@@ -59,11 +63,15 @@ class System:
         What it is tuned on.
     cross_fit : bool
         Whether it is tuned out of fold on `dataset` instead.
+    learn_out_of_fold : bool
+        Whether a solver that learns from gold learns out of fold on `dataset`, in place of training data.
+    plan : FoldPlan
+        The folds of both.
 
     Attributes
     ----------
     solver : Solver
-        Fitted, and tuned if there was something to tune on.
+        Fitted, and tuned if there was something to tune on; where it learns out of fold, neither.
     expected : bool
         Whether its predictions stand for expectations over draws.
     seconds : dict of str to float
@@ -78,27 +86,44 @@ class System:
         train: Dataset | None = None,
         tune: Dataset | None = None,
         cross_fit: bool = False,
+        learn_out_of_fold: bool = False,
+        plan: FoldPlan | None = None,
     ) -> None:
         self.dataset, self.train, self.tune = dataset, train, tune
-        self.cross_fit = cross_fit
+        self.cross_fit, self.plan = cross_fit, plan or FoldPlan()
         self._configured = solver
         self._folds: Sequence[Any] = ()
+        self._out_of_fold: OutOfFold | None = None
         self.expected = False
-        if cross_fit and any(question.gold is None for question in dataset):
+        learns_here = learn_out_of_fold and solver.learns_from == "gold" and train is None
+        if (cross_fit or learns_here) and any(question.gold is None for question in dataset):
             raise UsageError(
-                f"{dataset.name} hides its gold answers, so nothing can be tuned on it: "
-                "tune on another split (--tune DATA) or fix the threshold (--threshold T)"
+                f"{dataset.name} hides its gold answers, so nothing can be tuned on it or "
+                "learned from it: tune on another split (--tune DATA) or fix the threshold (--threshold T), and "
+                "learn from other data (--train DATA)"
             )
         if tune is not None:
             check_task(tune, dataset, "tuning")
             require_gold(tune, "nothing can be tuned on it")
         if (cross_fit or tune is not None) and solver.tunes_parameters and dataset.span_generator is not None:
             raise UsageError(f"{solver.name} cannot tune its parameters on generated spans: give them fixed values")
+        if learns_here and cross_fit and solver.tunes_parameters:
+            raise UsageError(
+                f"{solver.name} cannot learn and tune its parameters in the same folds: "
+                "give data to learn from (--train) or to tune on (--tune)"
+            )
         start = time.perf_counter()
-        self.solver = fitted(solver, dataset, train)
-        if tune is not None:
-            self.solver.tune(tune)
+        if learns_here:
+            self.solver = solver
+            self._out_of_fold = OutOfFold(self._learned, dataset, self.plan)
+        else:
+            self.solver = self._learned(train)
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
+
+    def _learned(self, train: Dataset | None) -> Solver:
+        """The solver fitted, and tuned if there is something to tune on."""
+        solver = fitted(self._configured, self.dataset, train)
+        return solver if self.tune is None else solver.tune(self.tune)
 
     @staticmethod
     def wants_tuning(solver: Solver, dataset: Dataset) -> bool:
@@ -110,8 +135,15 @@ class System:
     def decision(self) -> Decision:
         """The decision in force."""
         assert self.dataset.task is not None
-        decision: Decision = getattr(self.solver, "decision_", None) or self.solver.decision_for(self.dataset.task)
+        solver = self.solver if self._out_of_fold is None else self._out_of_fold.solvers[0]
+        decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
         return decision
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What fitting left to be said: a learner that stopped early, for one."""
+        solvers = [self.solver] if self._out_of_fold is None else self._out_of_fold.solvers
+        return tuple(dict.fromkeys(c for solver in solvers for c in getattr(solver, "caveats_", ())))
 
     @property
     def tuned_here(self) -> bool:
@@ -121,6 +153,11 @@ class System:
     def score(self, encodings: Encodings, jobs: int = 1) -> Scores:
         """Score a part of the dataset."""
         questions: Sequence[Question] = encodings.questions
+        if self._out_of_fold is not None:
+            start = time.perf_counter()
+            scores = self._out_of_fold.score(questions, encodings.index)
+            self.seconds["score"] += time.perf_counter() - start
+            return scores
         if self.solver.analyzer is not None:
             questions, seconds = encodings.under(get_analyzer(self.solver.analyzer))
             self.seconds["encode"] += seconds
@@ -135,14 +172,17 @@ class System:
         if self.cross_fit and self.solver.tunes_parameters:
             start = time.perf_counter()
             predictions, scores, self._folds = cross_fit_solver(
-                lambda: fitted(self._configured, self.dataset, self.train), questions
+                lambda: fitted(self._configured, self.dataset, self.train), questions, self.plan
             )
             self.seconds["score"] += time.perf_counter() - start
             return predictions, scores
         scores = self.score(encodings, jobs)
         start = time.perf_counter()
         if self.cross_fit:
-            predictions, _, self._folds = cross_fit_decision(self.decision, scores, questions)
+            predictions, _, self._folds = cross_fit_decision(self.decision, scores, questions, self.plan)
+        elif self._out_of_fold is not None and self.tune is not None:
+            predictions = self._out_of_fold.decide(scores, questions, encodings.index)
+            self._folds = [solver.decision_ for solver in self._out_of_fold.solvers]
         else:
             predictions = self.decision.decide(scores, questions)
         self.seconds["score"] += time.perf_counter() - start
@@ -173,7 +213,7 @@ class System:
 
     def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
         """What it was tuned on and trained on, each dataset by its label."""
-        tuned_on = CROSS_FITTED if self.cross_fit else None if self.tune is None else label(self.tune)
+        tuned_on = self.plan.label if self.cross_fit else None if self.tune is None else label(self.tune)
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
@@ -198,6 +238,8 @@ class System:
     def _trained_on(self, label: Callable[[Dataset], str]) -> str | None:
         if self.solver.learns_from == "nothing":
             return None
+        if self._out_of_fold is not None:
+            return self.plan.label
         names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])

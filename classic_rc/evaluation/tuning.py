@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from classic_rc.decisions import Decision
-from classic_rc.folds import folds
+from classic_rc.folds import FoldPlan
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
@@ -35,7 +35,9 @@ class CrossFitted(NamedTuple):
     folds: list[Any]
 
 
-def cross_fit_decision(decision: Decision, scores: Scores, questions: Sequence[Question]) -> CrossFitted:
+def cross_fit_decision(
+    decision: Decision, scores: Scores, questions: Sequence[Question], plan: FoldPlan
+) -> CrossFitted:
     """Answer every question by a decision fitted to the scores of other passages' questions."""
 
     def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Decision]:
@@ -43,10 +45,10 @@ def cross_fit_decision(decision: Decision, scores: Scores, questions: Sequence[Q
         mine = scores.take(own)
         return fitted.decide(mine, [questions[i] for i in own]), mine, fitted
 
-    return _out_of_fold(questions, answer)
+    return _out_of_fold(questions, plan, answer)
 
 
-def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question]) -> CrossFitted:
+def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question], plan: FoldPlan) -> CrossFitted:
     """Answer every question by a solver whose parameters were tuned on other passages' questions.
 
     Parameters
@@ -54,6 +56,7 @@ def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question
     prepare : callable
         Gives a fresh solver, fitted but not tuned.
     questions : sequence of Question
+    plan : FoldPlan
     """
 
     def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Solver]:
@@ -62,17 +65,18 @@ def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question
         scores = solver.score_candidates(mine)
         return solver.decision_.decide(scores, mine), scores, solver
 
-    return _out_of_fold(questions, answer)
+    return _out_of_fold(questions, plan, answer)
 
 
 def _out_of_fold(
     questions: Sequence[Question],
+    plan: FoldPlan,
     answer: Callable[[list[int], list[int]], tuple[list[Prediction], Scores, Any]],
 ) -> CrossFitted:
     index: list[int] = []
     predictions: list[Prediction] = []
     scores, fitted = [], []
-    for others, own in folds(questions):
+    for others, own in plan.folds(questions):
         answered, scored, learned = answer(others.tolist(), own.tolist())
         index += own.tolist()
         predictions += answered

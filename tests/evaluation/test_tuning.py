@@ -9,7 +9,7 @@ from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
-from classic_rc.folds import passage_groups
+from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import LongestCandidate, Solver, parse_solver
@@ -152,8 +152,8 @@ def test_cross_fitted_scores_stand_in_the_questions_order():
     solver = LongestCandidate()
     scores = solver.score_candidates(made)
     for fitted in (
-        cross_fit_solver(LongestCandidate, made),
-        cross_fit_decision(solver.decision_for(Task.SINGLE_CHOICE), scores, made),
+        cross_fit_solver(LongestCandidate, made, FoldPlan()),
+        cross_fit_decision(solver.decision_for(Task.SINGLE_CHOICE), scores, made, FoldPlan()),
     ):
         assert np.array_equal(fitted.scores.values, scores.values)
         assert np.array_equal(fitted.scores.offsets, scores.offsets)
