@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
-from classic_rc.questions import Question
+from classic_rc.questions import Question, normalised_text
 
-__all__ = ["FoldPlan", "normalised_text", "passage_groups"]
+__all__ = ["FoldPlan", "passage_groups"]
 
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-
-def normalised_text(text: str) -> str:
-    """Case-folded, with runs of white space as one blank: what makes two passages the same passage."""
-    return " ".join(text.casefold().split())
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:

@@ -6,8 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from classic_rc.errors import UsageError
-from classic_rc.folds import normalised_text
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Dataset, Question, normalised_text
 
 __all__ = ["Overlap", "overlap", "without_overlap"]
 

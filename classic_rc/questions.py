@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, overload
 
 from classic_rc.errors import DataError
 
-__all__ = ["PLACEHOLDER", "Candidate", "Dataset", "Gold", "Passage", "Question", "Source", "Task"]
+__all__ = ["PLACEHOLDER", "Candidate", "Dataset", "Gold", "Passage", "Question", "Source", "Task", "normalised_text"]
 
 PLACEHOLDER = "@placeholder"
 """What stands for the missing entity in a cloze question; readers of other notations convert to it."""
@@ -258,6 +258,11 @@ class LazyCandidates(Sequence[Candidate]):
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.generate())
+
+
+def normalised_text(text: str) -> str:
+    """Case-folded, with runs of white space as one blank: what makes two texts the same text."""
+    return " ".join(text.casefold().split())
 
 
 def _check(questions: Iterable[Question], name: str) -> None:

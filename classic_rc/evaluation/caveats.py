@@ -32,7 +32,7 @@ def data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
 
 
 def fit_warnings(systems: Sequence[System]) -> Iterator[str]:
-    """Pass on what solvers say of their fit."""
+    """Pass on what solvers have to say."""
     yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
 
 

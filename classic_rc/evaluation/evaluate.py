@@ -158,6 +158,7 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         tie_tolerance=None if tolerance == TIE_TOLERANCE else tolerance,
         seed=facts["seed"],
         **system.origins(dataset_signature),
+        **solver.signature_facts(),
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),

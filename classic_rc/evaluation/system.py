@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,11 +140,11 @@ class System:
         decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
         return decision
 
-    @property
+    @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What fitting left to be said: a learner that stopped early, for one."""
+        """What the fitted solver, or those of all folds, have to say."""
         solvers = [self.solver] if self._out_of_fold is None else self._out_of_fold.solvers
-        return tuple(dict.fromkeys(c for solver in solvers for c in getattr(solver, "caveats_", ())))
+        return tuple(dict.fromkeys(c for solver in solvers for c in solver.caveats(self.dataset)))
 
     @property
     def tuned_here(self) -> bool:

@@ -148,6 +148,20 @@ class Solver(BaseEstimator, ABC):
         """
         return None
 
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """What the reader of its numbers on these questions should know, once it is fitted.
+
+        By default what :meth:`fit` has put into ``caveats_``: that a learner stopped early, for one.
+        """
+        return getattr(self, "caveats_", ())
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """What its scores depend on besides its parameters and the named data, for the signature.
+
+        None by default; a search corpus for one.
+        """
+        return {}
+
     def explain(self, question: Question) -> Explanation:
         """What produced each candidate's score."""
         scores = self.score_candidates([question])
