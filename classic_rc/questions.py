@@ -118,6 +118,18 @@ class Question:
     task: Task
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def query(self) -> str:
+        """Its words: the text, a cloze query's without the placeholder."""
+        return self.text.replace(PLACEHOLDER, " ") if self.task is Task.CLOZE else self.text
+
+    @property
+    def gold_texts(self) -> tuple[str, ...]:
+        """The texts of the right candidates, or the accepted texts; empty where gold is hidden."""
+        if self.task.has_choices:
+            return tuple(self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int))
+        return tuple(map(str, self.gold or ()))
+
     def meta_value(self, key: str, default: Any = None) -> Any:
         """What its `meta`, or else its passage's, says under a key."""
         return self.meta.get(key, self.passage.meta.get(key, default))

@@ -99,23 +99,25 @@ def check_folder(folder: str | None) -> None:
         raise UsageError(f"{folder} is not a folder: give a folder to save in")
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all, UTF-8 with LF.
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file as a whole or not at all; text as UTF-8 with LF.
 
     Raises
     ------
     UsageError
         The system does not allow it.
     """
+    if isinstance(content, str):
+        content = content.encode("utf-8")
     try:
         path = Path(os.path.realpath(path))
         if path.exists() and not path.is_file():  # a device or a pipe, which nothing may take the place of
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(content)
             return
         temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
         try:
-            with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with open(temporary, "xb") as file:
+                file.write(content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

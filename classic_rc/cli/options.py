@@ -85,7 +85,16 @@ def add_decision_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threshold", type=_finite, metavar="T", help="select candidates that score above T, instead of tuning"
     )
-    group.add_argument("--tune-metric", metavar="M", help="what thresholds are tuned for (default f1_a)")
+    group.add_argument(
+        "--tune-metric",
+        metavar="M",
+        help="what thresholds are tuned for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
+    )
+    group.add_argument(
+        "--tune-cuts",
+        choices=("exact", "multirc2018"),
+        help="which thresholds are tried: all that make a difference (default), or the release's grid of 0.02",
+    )
     group.add_argument(
         "--ties",
         choices=("partial", "first", "random", "strict"),
@@ -180,6 +189,7 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
         "ties": args.ties,
         "threshold": args.threshold,
         "tune_metric": args.tune_metric,
+        "tune_cuts": args.tune_cuts,
         "seed": args.seed,
     }
 

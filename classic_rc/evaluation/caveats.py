@@ -55,3 +55,5 @@ def unused_warnings(systems: Sequence[System], overrides: Overrides, learning: L
         yield f"the threshold {overrides.threshold:g} is not used: nothing here is selected by a tuned one"
     if overrides.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
         yield f"the metric {overrides.tune_metric!r} is not used: no threshold is tuned here"
+    if overrides.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield f"the cut points {overrides.tune_cuts!r} are not used: no threshold is tuned here"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import TIE_TOLERANCE, TiePolicy, TunedThreshold
+from classic_rc.decisions import TIE_TOLERANCE, Cuts, TiePolicy, TunedThreshold
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.blocks import blocks
 from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
@@ -44,6 +44,7 @@ def evaluate(
     ties: TiePolicy | None = None,
     threshold: float | None = None,
     tune_metric: str | None = None,
+    tune_cuts: Cuts | None = None,
     seed: int | None = None,
     spans: SpanGenerator | None = None,
     group_by: str | None = None,
@@ -78,6 +79,9 @@ def evaluate(
         Takes the place of thresholds that would be tuned.
     tune_metric : str, optional
         What thresholds are tuned for; by default F1a.
+    tune_cuts : {"exact", "multirc2018"}, optional
+        Which thresholds are tried: by default all that make a difference; see
+        :class:`~classic_rc.decisions.TunedThreshold`.
     seed : int, optional
         Overrides the seed of everything drawn.
     spans : SpanGenerator, optional
@@ -105,7 +109,7 @@ def evaluate(
     """
     dataset = with_spans(dataset, spans)
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
-    overrides = Overrides(ties, threshold, tune_metric, seed)
+    overrides = Overrides(ties, threshold, tune_metric, seed, tune_cuts)
     groups = {} if group_by is None else group_masks(dataset, group_by)
     learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
     systems = [
@@ -162,6 +166,7 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),
+        tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )
     if published and facts["tuned_on"] is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import Any, overload
 
 from sklearn.base import clone
 
-from classic_rc.decisions import Argmax, Decision, Threshold, TiePolicy, TunedThreshold
+from classic_rc.decisions import Argmax, Cuts, Decision, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.base import Solver
@@ -31,12 +31,15 @@ class Overrides:
         What thresholds are tuned for.
     seed : int, optional
         The seed of everything drawn.
+    tune_cuts : {"exact", "multirc2018"}, optional
+        Which thresholds are tried.
     """
 
     ties: TiePolicy | None = None
     threshold: float | None = None
     tune_metric: str | None = None
     seed: int | None = None
+    tune_cuts: Cuts | None = None
 
 
 def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
@@ -65,8 +68,8 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
 def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
     """A clone of the solver with its decision for the dataset's task written out and overrides applied.
 
-    A rule that picks one candidate, as all published variants have, gives way to the solver's usual one where
-    several may be right.
+    A rule that picks one candidate, as most published variants have, gives way to the solver's usual one where
+    several may be right, and a threshold where one is.
 
     Raises
     ------
@@ -87,15 +90,17 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
         )
     solver = _fresh(solver)
     decision: Decision = clone(solver.decision_for(task))
-    if task is Task.MULTIPLE_ANSWER and isinstance(decision, Argmax):
+    if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
+    changes: dict[str, Any]
     if isinstance(decision, Argmax):
         changes = {"ties": overrides.ties, "seed": overrides.seed}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
     elif isinstance(decision, TunedThreshold) and overrides.threshold is not None:
         decision = Threshold(value=overrides.threshold)
-    elif isinstance(decision, TunedThreshold) and overrides.tune_metric is not None:
-        decision.set_params(metric=overrides.tune_metric)
+    elif isinstance(decision, TunedThreshold):
+        changes = {"metric": overrides.tune_metric, "cuts": overrides.tune_cuts}
+        decision.set_params(**{name: value for name, value in changes.items() if value is not None})
     if overrides.seed is not None and "seed" in solver.get_params(deep=False):
         solver.set_params(seed=overrides.seed)
     solver.decision = decision

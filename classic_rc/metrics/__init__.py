@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from classic_rc.errors import unknown_name
-from classic_rc.metrics.accuracy import Accuracy
+from classic_rc.metrics.accuracy import Accuracy, OptionAccuracy
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.multirc import EM0, EM1, F1Answers, F1Macro
 from classic_rc.metrics.quoref import QuorefExactMatch, QuorefF1
+from classic_rc.metrics.selection import SelectionMetric
 from classic_rc.metrics.squad import F1, ExactMatch
 from classic_rc.metrics.superglue import SuperGLUEF1Macro
 from classic_rc.questions import Task
 
-__all__ = ["METRICS", "Metric", "get_metric", "metrics_for", "primary_metric"]
+__all__ = [
+    "METRICS",
+    "SELECTION_METRICS",
+    "Metric",
+    "get_metric",
+    "metrics_for",
+    "primary_metric",
+    "selection_metric",
+]
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -29,6 +38,12 @@ METRICS: dict[str, Metric] = {
     )
 }
 """Every metric by its name; those of one task stand in the order of a table's columns."""
+
+SELECTION_METRICS: dict[str, SelectionMetric] = {
+    **{name: metric for name, metric in METRICS.items() if isinstance(metric, SelectionMetric)},
+    "accuracy": OptionAccuracy(),
+}
+"""What a threshold can be tuned for, by name: tables show all but the accuracy, which here is that of options."""
 
 _PRIMARY = {
     Task.SINGLE_CHOICE: "accuracy",
@@ -51,6 +66,25 @@ def get_metric(name: str) -> Metric:
         return METRICS[name]
     except KeyError:
         raise unknown_name("metric", name, METRICS) from None
+
+
+def selection_metric(name: str) -> SelectionMetric:
+    """The metric of this name among those of multiple-answer questions.
+
+    Raises
+    ------
+    UsageError
+        There is none; the message proposes the nearest names.
+
+    Examples
+    --------
+    >>> selection_metric("accuracy").description
+    'share of options labelled rightly'
+    """
+    try:
+        return SELECTION_METRICS[name]
+    except KeyError:
+        raise unknown_name("multiple-answer metric", name, SELECTION_METRICS) from None
 
 
 def metrics_for(task: Task) -> tuple[Metric, ...]:

@@ -1,4 +1,4 @@
-"""Accuracy of single-choice answers."""
+"""Accuracy: of single-choice answers, and of the labels of options of which several may be right."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.metrics.base import Metric, known_gold
+from classic_rc.metrics.selection import Counts, SelectionMetric, ratio_or_one
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-__all__ = ["Accuracy"]
+__all__ = ["Accuracy", "OptionAccuracy"]
 
 
 class Accuracy(Metric):
@@ -38,3 +39,23 @@ def _credit(gold: frozenset[int], prediction: Prediction) -> float:
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)
     return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)
+
+
+class OptionAccuracy(SelectionMetric):
+    """The share of all the options of all questions that are labelled rightly; 1 where there is no option.
+
+    Multiple-answer benchmarks do not report it and tables leave it out, but a threshold can be tuned for it.
+    """
+
+    name = "accuracy"
+    label = "Acc."
+    description = "share of options labelled rightly"
+    citation = "accuracy of binary labels, over the options of all questions taken together"
+
+    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+        """Options labelled rightly, and options, of each selection, shape (n, 2)."""
+        return np.column_stack([counts.options - counts.mislabelled, counts.options])
+
+    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The ratio of the means, which is that of the sums."""
+        return ratio_or_one(means[..., 0], means[..., 1])

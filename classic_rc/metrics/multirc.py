@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.selection import Counts, SelectionMetric
+from classic_rc.metrics.selection import Counts, SelectionMetric, harmonic_mean, ratio_or_one
 
-__all__ = ["EM0", "EM1", "F1Answers", "F1Macro"]
+__all__ = ["EM0", "EM1", "F1Answers", "F1Macro", "PrecisionRecallMetric"]
 
 _PAPER = (
     "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for Reading "
@@ -17,7 +18,19 @@ _PAPER = (
 )
 
 
-class F1Macro(SelectionMetric):
+class PrecisionRecallMetric(SelectionMetric):
+    """The harmonic mean of one precision and one recall of all questions."""
+
+    @abstractmethod
+    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both from means of statistics, each of shape (...); see :meth:`from_means`."""
+
+    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The harmonic mean of precision and recall; 0 where both are 0."""
+        return harmonic_mean(*self.precision_and_recall(means))
+
+
+class F1Macro(PrecisionRecallMetric):
     r"""F1m: the harmonic mean of the average precision and the average recall of the questions.
 
     .. math:: F1_m = \frac{2 \bar P \bar R}{\bar P + \bar R}, \quad P(q) = \frac{tp}{tp + fp},
@@ -34,14 +47,14 @@ class F1Macro(SelectionMetric):
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Precision and recall of each selection, shape (n, 2)."""
-        return np.column_stack([_ratio_or_one(counts.tp, counts.selected), _ratio_or_one(counts.tp, counts.right)])
+        return np.column_stack([ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)])
 
-    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The harmonic mean of average precision and average recall."""
-        return _harmonic_mean(means[..., 0], means[..., 1])
+    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The average precision and the average recall of the questions."""
+        return means[..., 0], means[..., 1]
 
 
-class F1Answers(SelectionMetric):
+class F1Answers(PrecisionRecallMetric):
     r"""F1a: F1 over all the options of all questions taken together.
 
     .. math:: F1_a = \frac{2 P R}{P + R}, \quad P = \frac{\sum tp}{\sum (tp + fp)},
@@ -59,10 +72,10 @@ class F1Answers(SelectionMetric):
         """Options selected and right, selected, and right, of each selection, shape (n, 3)."""
         return np.column_stack([counts.tp, counts.selected, counts.right])
 
-    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """F1 of the means, which stand in the same ratios as the sums."""
+    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both from the means, which stand in the same ratios as the sums."""
         tp, selected, right = (means[..., i] for i in range(3))
-        return _harmonic_mean(_ratio_or_one(tp, selected), _ratio_or_one(tp, right))
+        return ratio_or_one(tp, selected), ratio_or_one(tp, right)
 
 
 class _FewMislabelled(SelectionMetric):
@@ -90,13 +103,3 @@ class EM1(_FewMislabelled):
     label = "EM1"
     description = "share of questions with at most one option mislabelled"
     allowed = 1
-
-
-def _ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`part` / `whole`, and 1 where `whole` is 0."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
-
-
-def _harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2 a b / (a + b), and 0 where both are 0."""
-    return 2 * a * b / np.where(a + b > 0, a + b, 1)

@@ -19,7 +19,7 @@ from classic_rc.metrics.base import Metric, known_gold
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-__all__ = ["Counts", "SelectionMetric"]
+__all__ = ["Counts", "SelectionMetric", "harmonic_mean", "ratio_or_one"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +115,13 @@ def _binomial(n: int, probability: float) -> list[float]:
     for _ in range(n):
         mass = np.convolve(mass, (1 - probability, probability))
     return mass.tolist()
+
+
+def ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`part` / `whole`, and 1 where `whole` is 0."""
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
+
+
+def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """2 a b / (a + b), and 0 where both are 0."""
+    return 2 * a * b / np.where(a + b > 0, a + b, 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from classic_rc.kernels.reference import word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weight
-from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+from classic_rc.questions import Candidate, Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.stemmers import stemmer
@@ -36,8 +36,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
     analyzer = get_analyzer(params["analyzer"])
     located = analyzer.locate(question.passage.text)
     passage = _Text([token for token, _, _ in located], [(start, end) for _, start, end in located])
-    query = question.text.replace(PLACEHOLDER, " ") if question.task is Task.CLOZE else question.text
-    asked = analyzer.analyze(query)
+    asked = analyzer.analyze(question.query)
     scores = solver.score_candidates([question])
     window = getattr(solver, "window_", params.get("window"))
     count_of = _counter(solver, passage.tokens)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import PLACEHOLDER, LazyCandidates, Question, Task
+from classic_rc.questions import LazyCandidates, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.tokenizers import Tokenizer, get_tokenizer
@@ -51,7 +51,7 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
     encoder = _Encoder(get_tokenizer(analyzer.tokenizer))
     ragged = [
         encoder.texts([p.text for p in passages.values()]),
-        encoder.texts([_query(q) for q in grouped]),
+        encoder.texts([q.query for q in grouped]),
         encoder.texts(listed.texts),
     ]
     vocabulary, renumber = _fold(analyzer, encoder.types)
@@ -118,10 +118,6 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
             if numbers is not None:
                 members[start : start + len(numbers)] = numbers
     return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
-
-
-def _query(question: Question) -> str:
-    return question.text.replace(PLACEHOLDER, " ") if question.task is Task.CLOZE else question.text
 
 
 class _TypeIds(dict[str, int]):

@@ -171,9 +171,26 @@ def test_a_rule_for_one_answer_gives_way_where_several_may_be_right():
     assert (variant.variant, variant.tuned_on, variant.ties) == ("mctest500", "cv5", None)
 
 
-def test_a_threshold_is_refused_where_one_answer_is_right(dataset, says):
+def test_a_threshold_gives_way_where_one_answer_is_right():
+    made = synthetic_dataset(Task.SINGLE_CHOICE)
+    thresholds = (Threshold(value=-1e9), TunedThreshold())
+    *rows, plain = evaluate(made, [LongestCandidate(decision=d) for d in (*thresholds, None)]).rows
+    assert all(row.metrics() == plain.metrics() for row in rows)
+    assert [row.ties for row in rows] == ["partial", "partial"]
     with pytest.raises(UsageError, match="a threshold selects any number of candidates"):
-        evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate(decision=Threshold())])
+        LongestCandidate(decision=Threshold()).predict(made)
+
+
+def test_what_thresholds_are_tried_is_in_the_signature():
+    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    (exact,), (grid,) = (
+        evaluate(made, [LongestCandidate()], tune_cuts=cuts).rows for cuts in (None, "multirc2018")
+    )
+    assert "tuned_cuts" not in exact.signature
+    assert "tuned_cuts:multirc2018" in grid.signature
+    assert set(grid.threshold) <= set(np.arange(-0.5, 1.0, 0.02))
+    unused = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], tune_cuts="multirc2018")
+    assert unused.warnings == ("the cut points 'multirc2018' are not used: no threshold is tuned here",)
 
 
 def test_hidden_gold_is_one_clear_error(dataset, says):

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.metrics import METRICS, get_metric, metrics_for, primary_metric
+from classic_rc.metrics import (
+    METRICS,
+    SELECTION_METRICS,
+    get_metric,
+    metrics_for,
+    primary_metric,
+    selection_metric,
+)
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 
@@ -13,6 +20,8 @@ COLUMNS = {
     Task.SPAN: ["em", "f1"],
     Task.MULTI_SPAN: ["quoref_em", "quoref_f1"],
 }
+EVERY = {**METRICS, "accuracy of options": SELECTION_METRICS["accuracy"]}
+every_metric = pytest.mark.parametrize("metric", EVERY.values(), ids=EVERY)
 
 
 @pytest.mark.parametrize("task", Task)
@@ -32,27 +41,36 @@ def test_an_unknown_name_is_met_with_the_nearest():
         get_metric("acuracy")
 
 
+def test_thresholds_are_tuned_for_what_tables_show_and_for_the_accuracy_of_options():
+    several = [*COLUMNS[Task.MULTIPLE_ANSWER], "accuracy"]
+    assert list(SELECTION_METRICS) == several
+    assert all(Task.MULTIPLE_ANSWER in selection_metric(name).tasks for name in several)
+    assert selection_metric("accuracy") is not METRICS["accuracy"]
+    with pytest.raises(UsageError, match="unknown multiple-answer metric 'em': did you mean 'em1' or 'em0'"):
+        selection_metric("em")
+
+
 def test_labels_do_not_repeat_among_the_columns_of_a_table():
     for task in Task:
         labels = [metric.label for metric in metrics_for(task)]
         assert len(set(labels)) == len(labels)
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@every_metric
 def test_every_metric_says_what_it_is(metric):
     assert metric.label
     assert len(metric.description) > 20
     assert len(metric.citation) > 20
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@every_metric
 def test_hidden_gold_is_an_error_that_names_the_question(metric, ask):
     question = ask(min(metric.tasks), None, 3, id="harbour.7")
     with pytest.raises(DataError, match=r"harbour\.7: the gold answer is hidden"):
         metric([question], [Prediction("harbour.7", ((),))])
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@every_metric
 def test_gold_scores_one_and_no_question_nan(metric, ask):
     task = min(metric.tasks)
     gold = frozenset({1}) if task.has_choices else ("Two blue boats", "two")
@@ -63,14 +81,14 @@ def test_gold_scores_one_and_no_question_nan(metric, ask):
     assert np.isnan(metric.aggregate(statistics[:0]))
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@every_metric
 def test_without_an_answer_nothing_is_earned(metric, ask):
     task = min(metric.tasks)
     question = ask(task, frozenset({1}) if task.has_choices else ("two",), 3)
     assert metric([question], [Prediction("q", ())]) == 0
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@every_metric
 def test_tied_answers_are_averaged_by_their_weights(metric, ask):
     task = min(metric.tasks)
     gold, wrong = (frozenset({1}), frozenset({0, 2})) if task.has_choices else (("two",), ("blue",))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
+from sklearn.metrics import accuracy_score, f1_score
 
 from classic_rc.datasets import load
-from classic_rc.metrics import get_metric, metrics_for
+from classic_rc.metrics import get_metric, metrics_for, selection_metric
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 
@@ -85,6 +85,14 @@ def test_the_metrics_follow_their_definitions(ask, triples):
     missed_or_extra, hits = sum(wrong), sum(len(g & s) for _, g, s in triples)
     assert got["f1_a"] == pytest.approx(2 * hits / (2 * hits + missed_or_extra) if hits + missed_or_extra else 1)
     assert all(0 <= value <= 1 for value in got.values())
+
+
+@given(selections())
+def test_the_accuracy_of_options_is_scikit_learns(ask, triples):
+    questions = [ask(Task.MULTIPLE_ANSWER, gold, n) for n, gold, _ in triples]
+    got = selection_metric("accuracy")(questions, [Prediction("q", (selected,)) for *_, selected in triples])
+    gold, selected = ([int(i in row[k]) for row in triples for i in range(row[0])] for k in (1, 2))
+    assert got == pytest.approx(accuracy_score(gold, selected) if gold else 1)
 
 
 @given(selections())

@@ -1,0 +1,146 @@
+"""Precision and recall at every threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import cut_points, sweep
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric
+from classic_rc.metrics.selection import harmonic_mean
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question
+
+__all__ = ["AVERAGES", "Average", "PrecisionRecallCurve", "check_choices"]
+
+Average: TypeAlias = Literal["macro", "micro"]
+
+AVERAGES: Mapping[str, PrecisionRecallMetric] = {"macro": F1Macro(), "micro": F1Answers()}
+"""How questions are averaged, and the metric whose precision and recall that gives."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """What precision a system buys with what recall, over all thresholds; or the one point that it chose.
+
+    Made by :meth:`from_scores` or :meth:`from_predictions`, drawn by
+    :func:`classic_rc.reports.figures.precision_recall_figure`. Every candidate counts as selected or not and as
+    right or wrong, so the questions must have choices; where only one is right, too, any number may be selected.
+
+    Parameters
+    ----------
+    name : str
+        The system's, for people.
+    average : {"macro", "micro"}
+        ``"macro"`` is the mean precision and the mean recall of the questions, as in Khashabi et al. 2018
+        (MultiRC), Figure 5, and in F1m: a question's precision is 1 where nothing is selected, its recall 1
+        where nothing is right. ``"micro"`` takes the options of all questions together, as F1a does.
+    precision, recall : ndarray of float64, shape (n_cuts,)
+        In 0..1; from nothing selected to everything selected.
+    thresholds : ndarray of float64, shape (n_cuts,), optional
+        Falling. What scores above the threshold is selected. None for a system that decided for itself.
+    """
+
+    name: str
+    average: Average
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    thresholds: NDArray[np.float64] | None = None
+
+    @classmethod
+    def from_scores(
+        cls, scores: Scores, questions: Sequence[Question], name: str = "scores", average: Average = "macro"
+    ) -> Self:
+        """The curve of a system's scores, exact at every threshold that makes a difference.
+
+        Raises
+        ------
+        UsageError
+            `average` is unknown, the questions have no choices, or a score is infinite.
+        DataError
+            A question's gold is hidden.
+        """
+        metric = _metric(average)
+        check_choices(questions)
+        thresholds = cut_points(scores)
+        means = sweep(metric, scores, questions, thresholds)
+        return cls(name, average, *_in_bounds(metric, means), thresholds)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        predictions: Sequence[Prediction],
+        questions: Sequence[Question],
+        name: str = "predictions",
+        average: Average = "macro",
+    ) -> Self:
+        """The one point of decided answers: of people, or of any submission.
+
+        Raises
+        ------
+        UsageError
+            `average` is unknown, there is no question, or the questions have no choices.
+        DataError
+            A question's gold is hidden.
+        """
+        metric = _metric(average)
+        check_choices(questions)
+        means = metric.statistics(questions, predictions).mean(axis=0, keepdims=True)
+        return cls(name, average, *_in_bounds(metric, means))
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is the one point of decided answers."""
+        return self.thresholds is None
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """The harmonic mean of precision and recall, shape (n_cuts,): F1m of macro averages, F1a of micro ones."""
+        return harmonic_mean(self.precision, self.recall)
+
+    @property
+    def average_precision(self) -> float | None:
+        r"""The area under a micro curve: :math:`\sum_n (R_n - R_{n-1}) P_n`, without interpolation.
+
+        That is scikit-learn's ``average_precision_score`` over all options. None where there is no such area:
+        for points, where nothing is right, and for macro curves, whose recall does not begin at 0 and whose
+        precision begins at 1 by convention.
+        """
+        if self.is_point or self.average != "micro" or self.recall[0] > 0:
+            return None
+        return float(np.sum(np.diff(self.recall) * self.precision[1:]))
+
+
+def check_choices(questions: Sequence[Question]) -> None:
+    """Refuse questions whose candidates are not each right or wrong.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not len(questions):
+        raise UsageError("there is no question, so there is neither precision nor recall")
+    task = questions[0].task
+    if not task.has_choices:
+        raise UsageError(
+            f"precision and recall need candidates that are each right or wrong: gold of {task} questions is texts"
+        )
+
+
+def _metric(average: str) -> PrecisionRecallMetric:
+    if average not in AVERAGES:
+        raise unknown_name("average", average, AVERAGES)
+    return AVERAGES[average]
+
+
+def _in_bounds(
+    metric: PrecisionRecallMetric, means: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Precision and recall, rid of the last digit by which sums of fractions may pass 1."""
+    precision, recall = metric.precision_and_recall(means)
+    return np.clip(precision, 0, 1), np.clip(recall, 0, 1)

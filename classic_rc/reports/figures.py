@@ -1,0 +1,240 @@
+"""Figures for papers, drawn with matplotlib (the extra `plot`), and the numbers behind them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from classic_rc.errors import MissingPackageError, UsageError, unknown_name
+from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
+from classic_rc.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+__all__ = [
+    "COLOURS",
+    "FIGURE_FORMATS",
+    "curves_csv",
+    "draw_precision_recall",
+    "figure_bytes",
+    "precision_recall_figure",
+    "require_matplotlib",
+    "styled_figure",
+]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+"""Okabe and Ito's colours, told apart with any colour vision; without the yellow, which white paper swallows."""
+_LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", "h", ">")
+# Five, seven and eleven have no common divisor: 385 systems pass before two look the same.
+
+FIGURE_FORMATS = ("pdf", "png", "svg")
+_NO_DATE: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+_COLUMN = 3.3
+"""Inches: one column of a paper of two."""
+_SQUARE_AXES = 3.0
+"""Inches: what axes as wide as the column need in height, with their labels."""
+_COLUMN_LETTERS, _HALF_COLUMN_LETTERS = 50, 20
+"""How long a name in the legend may be, and in one of two columns."""
+
+_STYLE: dict[str, Any] = {
+    "font.size": 8,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,  # publishers refuse the other kind, Type 3
+    "svg.hashsalt": "classic_rc",  # ids that are the same each time
+}
+
+
+def require_matplotlib() -> None:
+    """Refuse, before anything is computed, to draw without matplotlib.
+
+    Raises
+    ------
+    MissingPackageError
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingPackageError("matplotlib", needed_for="drawing a figure", extra="plot") from None
+
+
+@contextmanager
+def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[tuple[Figure, Axes]]:
+    """A figure with one pair of axes in this package's style, for the length of a ``with`` block.
+
+    No window, no display and none of pyplot's figures; the user's matplotlib settings are put aside meanwhile,
+    so that a figure is the same on every machine.
+
+    Parameters
+    ----------
+    width, height : float
+        In inches.
+
+    Yields
+    ------
+    figure : matplotlib.figure.Figure
+        To be turned into a file by :func:`figure_bytes`, inside the block or after it.
+    axes : matplotlib.axes.Axes
+
+    Raises
+    ------
+    MissingPackageError
+        Matplotlib is not installed.
+    """
+    require_matplotlib()
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with style.context(["default", _STYLE]):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure, figure.add_subplot()
+
+
+def figure_bytes(figure: Figure, form: str) -> bytes:
+    """The content of a figure's file, the same each time: no date is written.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    form : {"pdf", "png", "svg"}
+        The fonts are embedded in a PDF; text is outlines in an SVG.
+
+    Raises
+    ------
+    UsageError
+        The format is unknown.
+    """
+    from matplotlib import style
+
+    if form not in FIGURE_FORMATS:
+        raise unknown_name("figure format", form, FIGURE_FORMATS)
+    content = io.BytesIO()
+    with style.context(["default", _STYLE]):
+        figure.savefig(content, format=form, metadata=_NO_DATE[form])
+    return content.getvalue()
+
+
+def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
+    """Several systems' curves and points in one figure of a column's width, the legend below the axes.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionRecallCurve
+        All of one average.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UsageError
+        There is no curve, or macro and micro averages are to share axes.
+    MissingPackageError
+        Matplotlib is not installed.
+    """
+    labels = [textwrap.fill(_label(curve), _COLUMN_LETTERS) for curve in curves]
+    with styled_figure() as (figure, axes):
+        lines = draw_precision_recall(curves, axes)
+        legend = figure.legend(
+            lines,
+            ["?"] * len(lines),
+            loc="outside lower center",
+            ncols=2 if len(labels) > 1 and max(map(len, labels)) <= _HALF_COLUMN_LETTERS else 1,
+            frameon=False,
+            handlelength=3,
+        )
+        # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
+        for text, label in zip(legend.get_texts(), labels, strict=True):
+            text.set(text=label, parse_math=False)
+        figure.set_figheight(_SQUARE_AXES + legend.get_window_extent().height / figure.dpi)
+    return figure
+
+
+def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) -> list[Line2D]:
+    """Draw curves and points on axes of one's own, without a legend.
+
+    Grey lines join points of equal F1, which stands at the right. A curve is drawn in steps: between two
+    cut points there is no precision to be had.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionRecallCurve
+        All of one average.
+    axes : matplotlib.axes.Axes
+
+    Returns
+    -------
+    list of matplotlib.lines.Line2D
+        One a curve, for a legend.
+
+    Raises
+    ------
+    UsageError
+        There is no curve, or macro and micro averages are to share axes.
+    """
+    averages = {curve.average for curve in curves}
+    if len(averages) != 1:
+        raise UsageError("a figure shows curves of one average" if averages else "there is no curve to draw")
+    average = averages.pop()
+    of_what = {"macro": "mean over questions", "micro": "all options"}[average]
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"recall ({of_what})", ylabel=f"precision ({of_what})")
+    axes.set_box_aspect(1)
+    _draw_equal_f1(axes, AVERAGES[average].label)
+    lines = []
+    for i, curve in enumerate(curves):
+        look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
+        if curve.is_point:
+            look |= {"linestyle": "none", "markersize": 7, "markeredgecolor": "black", "markeredgewidth": 0.6}
+        else:
+            # Markers beside each other's, not upon each other.
+            marked = np.searchsorted(curve.recall, (np.arange(7) + (i % 5 + 0.5) / 5) / 7)
+            marked = np.unique(np.minimum(marked, len(curve.recall) - 1)).tolist()
+            look |= {"linestyle": _LINES[i % len(_LINES)], "drawstyle": "steps-pre", "markevery": marked}
+        lines += axes.plot(curve.recall, curve.precision, clip_on=False, zorder=3 + curve.is_point, **look)
+    return lines
+
+
+def _draw_equal_f1(axes: Axes, label: str) -> None:
+    levels = np.arange(1, 11) / 10
+    for level in levels:
+        recall = np.linspace(level / (2 - level), 1, 200)  # from where the precision would be 1
+        axes.plot(recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5)
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(levels / (2 - levels), [*(f"{level:.1f}" for level in levels[:-1]), label])
+    right.tick_params(length=0, pad=5, labelcolor="0.4", labelsize="small")
+
+
+def _label(curve: PrecisionRecallCurve) -> str:
+    area = curve.average_precision
+    return printable(curve.name) + ("" if area is None else f" (AP {area:.2f})")
+
+
+def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
+    """A record for every point of every curve, in full precision; a decided point has no threshold."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["system", "average", "threshold", "precision", "recall", "f1"])
+    for curve in curves:
+        thresholds = [""] if curve.thresholds is None else curve.thresholds.tolist()
+        numbers = zip(thresholds, curve.precision.tolist(), curve.recall.tolist(), curve.f1.tolist(), strict=True)
+        writer.writerows([printable(curve.name), curve.average, *point] for point in numbers)
+    return out.getvalue()

@@ -1,0 +1,207 @@
+"""``classic-rc curve``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+
+import pytest
+
+from classic_rc.cli import curve as command
+from classic_rc.errors import UsageError
+
+
+def records(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def by_system(text):
+    found = {}
+    for record in records(text):
+        found.setdefault(record["system"], []).append(record)
+    return found
+
+
+@pytest.fixture
+def decided(cli, several, tmp_path):
+    """Decisions of the longest option and longer ones, as a submission."""
+    path = tmp_path / "decided.json"
+    cli("predict", several, "-s", "longest", "--decide", "--threshold", "6.5", "--as", "multirc", "-o", path)
+    return path
+
+
+@pytest.fixture
+def scores(cli, several, tmp_path):
+    path = tmp_path / "scores.json"
+    cli("predict", several, "-s", "longest", "--as", "multirc", "-o", path)
+    return path
+
+
+def test_points_go_to_stdout(cli, several):
+    done = cli("curve", several, "-s", "longest", "-s", "sw+d")
+    assert (done.code, done.err) == (0, "")
+    assert {name: {r["average"] for r in rows} for name, rows in by_system(done.out).items()} == {
+        "longest": {"macro"},
+        "sw+d": {"macro"},
+    }
+    longest = by_system(done.out)["longest"]
+    assert [float(longest[i]["recall"]) for i in (0, -1)] == [0.25, 1]
+    assert cli("curve", several, "-s", "longest", "-s", "sw+d", "-o", "-").out == done.out
+
+
+@pytest.mark.parametrize(("average", "metric"), [("macro", "f1_m"), ("micro", "f1_a")])
+def test_the_best_point_is_what_run_tunes_for(cli, several, average, metric):
+    rows = records(cli("curve", several, "-s", "sw+d", "--average", average).out)
+    best = max(rows, key=lambda r: float(r["f1"]))
+    args = ("run", several, "-s", "sw+d", "--format", "json", "--threshold", best["threshold"])
+    assert cli(*args).row("sw+d")["metrics"][metric] == pytest.approx(float(best["f1"]))
+    tuned = cli("run", several, "-s", "sw+d", "--format", "json", "--tune", several, "--tune-metric", metric).rows
+    here = next(row for row in tuned if row["tuned_here"])
+    assert here["metrics"][metric] == pytest.approx(float(best["f1"]))
+
+
+def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores, decided):
+    done = cli("curve", several, "-s", "longest", "--predictions", scores, f"people={decided}")
+    found = by_system(done.out)
+    assert list(found) == ["longest", "scores", "people"]
+    assert [list(r.values())[1:] for r in found["scores"]] == [list(r.values())[1:] for r in found["longest"]]
+    (point,) = found["people"]
+    assert point["threshold"] == ""
+    measured = cli("score", several, decided, "--format", "json").row("score-file")["metrics"]
+    assert float(point["f1"]) == pytest.approx(measured["f1_m"])
+
+
+def test_predictions_may_be_given_one_by_one_and_have_equals_signs_in_their_names(cli, several, scores, tmp_path):
+    odd = tmp_path / "k=v.json"
+    odd.write_bytes(scores.read_bytes())
+    done = cli("curve", several, "--predictions", odd, "--predictions", f"a={odd}")
+    assert list(by_system(done.out)) == ["k=v", "a"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG"), ("svg", b"<?xml"), ("PDF", b"%")]
+)
+def test_a_figure_is_written_by_its_suffix(cli, several, decided, tmp_path, suffix, start):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / f"figure.{suffix}"
+    done = cli("curve", several, "-s", "sw+d", "--predictions", decided, "-o", out)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert out.read_bytes().startswith(start)
+    first = out.read_bytes()
+    cli("curve", several, "-s", "sw+d", "--predictions", decided, "-o", out)
+    assert out.read_bytes() == first
+
+
+def test_csv_files_hold_what_stdout_would(cli, several, tmp_path):
+    out = tmp_path / "points.csv"
+    assert cli("curve", several, "-s", "sw+d", "-o", out).out == ""
+    assert out.read_text(encoding="utf-8") == cli("curve", several, "-s", "sw+d").out
+
+
+@pytest.mark.parametrize("name", ["figure", "figure.gif", "csv", ".png"])
+def test_other_suffixes_are_refused_before_anything_is_read(cli, tmp_path, name):
+    done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / name)
+    assert (done.code, done.out) == (2, "")
+    assert ".pdf, .png, .svg, .csv" in done.err
+
+
+def test_an_impossible_output_is_refused_before_anything_is_read(cli, several, scores, tmp_path):
+    for data, out in [
+        (tmp_path / "no data", tmp_path / "no folder" / "a.csv"),
+        (several, scores.with_suffix(".csv")),
+    ]:
+        scores.with_suffix(".csv").write_bytes(scores.read_bytes())
+        done = cli("curve", data, "--predictions", scores.with_suffix(".csv"), "-o", out)
+        assert (done.code, done.out) == (2, "")
+        assert str(out) in done.err
+
+
+def test_without_matplotlib_there_are_points_and_no_figures(cli, several, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    assert done.code == 4
+    assert "pip install 'classic_rc[plot]'" in done.err
+    assert cli("curve", several, "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
+
+
+def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+
+    def refuse(path, content):
+        assert content.startswith(b"%PDF")
+        raise UsageError(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr(command, "write_file", refuse)
+    done = cli("curve", several, "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    assert done.code == 2
+    assert "No space left" in done.err
+    assert done.out == cli("curve", several, "-s", "sw+d").out
+
+
+def test_one_bad_system_does_not_cost_the_others(cli, several, scores, tmp_path):
+    done = cli("curve", several, "-s", "longest", "--predictions", tmp_path / "missing.json", scores)
+    assert done.code == 3
+    assert "missing.json" in done.err
+    assert list(by_system(done.out)) == ["longest", "scores"]
+
+
+def test_nothing_is_written_where_there_is_no_curve(cli, several, tmp_path):
+    out = tmp_path / "a.csv"
+    assert cli("curve", several, "--predictions", tmp_path / "missing.json", "-o", out).code == 3
+    assert not out.exists()
+
+
+def test_names_must_tell_systems_apart(cli, several, scores):
+    done = cli("curve", several, "-s", "longest", "--predictions", f"longest={scores}")
+    assert done.code == 2
+    assert "two systems are called 'longest'" in done.err
+    assert "NAME=FILE" in done.err
+
+
+def test_there_must_be_something_to_draw(cli, several):
+    done = cli("curve", several)
+    assert done.code == 2
+    assert "-s SOLVER" in done.err
+    assert "--predictions FILE" in done.err
+
+
+@pytest.mark.parametrize("data", ["sample:cloze", "sample:multi-span"])
+def test_questions_without_choices_are_refused(cli, data):
+    done = cli("curve", data, "-s", "sw+d")
+    assert (done.code, done.out) == (2, "")
+    assert "each right or wrong" in done.err
+
+
+def test_gold_is_needed(cli, hidden):
+    done = cli("curve", hidden, "-s", "sw+d")
+    assert done.code == 3
+    assert "hide their gold answers" in done.err
+
+
+def test_single_choices_have_curves_too(cli, single):
+    rows = records(cli("curve", single, "-s", "longest", "--average", "micro").out)
+    assert float(rows[-1]["precision"]) == pytest.approx(1 / 3)
+
+
+def test_solvers_learn_from_training_data_and_warnings_are_shown_unless_unwanted(cli, single):
+    args = ("curve", single, "-s", "constant-position:majority")
+    assert "--train" in cli(*args).err
+    done = cli(*args, "--train", single)
+    assert done.code == 0
+    assert "warning: training data single is the data that is reported" in done.err
+    quiet = cli(*args, "--train", single, "--quiet")
+    assert quiet.err == ""
+    assert quiet.out == done.out
+    assert cli(*args, "--cv", "2").code == 0
+
+
+def test_released_predictions_of_multirc(cli, shared_data):
+    folder = shared_data / "multirc"
+    released = folder / "baseline-scores"
+    done = cli(
+        *("curve", folder / "dev_83-fixedIds.json", "-s", "sw+d:mctest500"),
+        *("--predictions", f"human={released / 'human-01.json'}", released / "raw" / "lucene_paragraphs-raw.json"),
+    )
+    found = {name: max(round(100 * float(r["f1"]), 2) for r in rows) for name, rows in by_system(done.out).items()}
+    assert found == {"sw+d:mctest500": 69.99, "human": 86.44, "lucene_paragraphs-raw": 64.26}

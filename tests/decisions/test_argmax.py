@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe
+from classic_rc.errors import UsageError
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+
+
+def test_partial_keeps_all_that_tie(answers):
+    prediction = answers(Argmax(), [1.0, 3.0, 3.0 - 1e-7, 2.0])
+    assert prediction.answers == (frozenset({1}), frozenset({2}))
+    assert (prediction.n_tied, prediction.n_candidates) == (2, 4)
+
+
+def test_the_tolerance_is_not_exceeded(answers):
+    assert answers(Argmax(), [1.0, 1.0 - 2e-6]).n_tied == 1
+
+
+def test_first_takes_the_first_of_a_tie(answers):
+    assert answers(Argmax(ties="first"), [0.0, 5.0, 5.0]).answers == (frozenset({1}),)
+
+
+def test_strict_answers_nothing_on_a_tie(answers):
+    assert answers(Argmax(ties="strict"), [5.0, 5.0]).answers == ()
+    assert answers(Argmax(ties="strict"), [5.0, 4.0]).answers == (frozenset({0}),)
+
+
+def test_random_draws_for_the_question_alone(question):
+    asked = [question(4, frozenset({0}), id=f"q{i}") for i in range(400)]
+    scores = Scores.from_lists([[1.0] * 4] * 400)
+    chosen = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, asked)]
+    shuffled = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, asked[::-1])]
+    assert chosen == shuffled[::-1]
+    share = [sum(c == {i} for c in chosen) for i in range(4)]
+    assert min(share) > 70
+    assert chosen != [p.answers[0] for p in Argmax(ties="random", seed=0).decide(scores, asked)]
+
+
+def test_equal_texts_of_a_cloze_question_are_one_candidate(answers, question):
+    asked = question(3, ("Ann",), Task.CLOZE, texts=["Ann", "Bob", "Ann"])
+    prediction = answers(Argmax(), [2.0, 1.0, 2.0], asked)
+    assert prediction.answers == (("Ann",),)
+    assert prediction.n_tied == 1
+
+
+def test_infinite_scores_tie(answers):
+    assert answers(Argmax(), [float("-inf"), float("-inf")]).n_tied == 2
+    assert answers(Argmax(), [float("inf"), 0.0, float("inf")]).answers == (frozenset({0}), frozenset({2}))
+
+
+def test_a_question_without_candidates_is_not_answered(answers, question):
+    assert answers(Argmax(), [], question(0, ("a",), Task.SPAN, texts=[])).answers == ()
+
+
+def test_an_unknown_policy_is_refused(answers):
+    with pytest.raises(UsageError, match="partial, first, random, strict"):
+        answers(Argmax(ties="fair"), [1.0])
+
+
+def test_argmax_is_not_for_several_right_answers(answers, question):
+    with pytest.raises(UsageError, match="threshold"):
+        answers(Argmax(), [1.0], question(1, frozenset({0}), Task.MULTIPLE_ANSWER))
+
+
+def test_the_default_rule_follows_the_task():
+    assert isinstance(default_decision(Task.MULTIPLE_ANSWER), TunedThreshold)
+    assert isinstance(default_decision(Task.CLOZE), Argmax)
+
+
+def test_a_rule_describes_itself_in_full():
+    assert describe(Argmax(ties="first")) == {
+        "rule": "Argmax",
+        "ties": "first",
+        "tie_tolerance": 1e-6,
+        "seed": 0,
+    }
+    assert describe(TunedThreshold(cuts="multirc2018")) == {
+        "rule": "TunedThreshold",
+        "metric": "f1_a",
+        "cuts": "multirc2018",
+    }

@@ -1,0 +1,188 @@
+"""Figures: they show what was computed, look the same each time and leave matplotlib as it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import MissingPackageError, UsageError
+from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.reports import figures
+
+CURVE = PrecisionRecallCurve(
+    "one", "macro", np.array([1, 0.75, 0.5]), np.array([0.125, 0.5, 1]), np.array([3.0, 2.5, 0.1])
+)
+POINT = PrecisionRecallCurve("people", "macro", np.array([0.9]), np.array([0.8]))
+
+
+def named(*names):
+    return [PrecisionRecallCurve(name, "macro", CURVE.precision, CURVE.recall, CURVE.thresholds) for name in names]
+
+
+@pytest.fixture
+def matplotlib():
+    return pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def figure(matplotlib):
+    figure = figures.precision_recall_figure([CURVE, POINT, *named("two", "three")])
+    figure.canvas.draw()
+    return figure
+
+
+BEGINNINGS = {"pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml"}
+
+
+@pytest.mark.parametrize("form", figures.FIGURE_FORMATS)
+def test_every_format_is_the_same_each_time(matplotlib, form):
+    first, second = (figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form) for _ in range(2))
+    assert first == second
+    assert first.startswith(BEGINNINGS[form])
+    assert b"CreationDate" not in first
+    assert b"dc:date" not in first
+
+
+def test_the_fonts_of_a_pdf_are_embedded_as_publishers_want_them(matplotlib):
+    content = figures.figure_bytes(figures.precision_recall_figure([CURVE]), "pdf")
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+
+
+def test_an_unknown_format_is_refused(figure):
+    with pytest.raises(UsageError, match="unknown figure format 'gif': known are pdf, png, svg"):
+        figures.figure_bytes(figure, "gif")
+
+
+def test_the_numbers_are_drawn(matplotlib):
+    with figures.styled_figure() as (_, axes):
+        curve, point = figures.draw_precision_recall([CURVE, POINT], axes)
+    assert curve.get_xydata().tolist() == np.column_stack([CURVE.recall, CURVE.precision]).tolist()
+    assert curve.get_drawstyle() == "steps-pre"
+    assert point.get_xydata().tolist() == [[0.8, 0.9]]
+    assert point.get_linestyle() == "None"
+    assert point.get_marker() not in ("", "None")
+
+
+def test_grey_lines_join_equal_f1(figure):
+    (axes,) = figure.axes
+    grey = axes.get_lines()[:10]
+    for line, level in zip(grey, np.arange(1, 11) / 10, strict=True):
+        recall, precision = line.get_data()
+        assert 2 * precision * recall / (precision + recall) == pytest.approx(level)
+        assert (precision[0], recall[-1]) == pytest.approx((1, 1))
+    right = axes.child_axes[0]
+    assert [label.get_text() for label in right.get_yticklabels()] == [*(f"0.{i}" for i in range(1, 10)), "F1m"]
+    assert right.get_yticks() == pytest.approx([line.get_ydata()[-1] for line in grey])
+
+
+def test_the_legend_names_all_and_covers_nothing(figure):
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["one", "people", "two", "three"]
+    within = legend.get_window_extent()
+    (axes,) = figure.axes
+    assert within.y1 <= axes.get_tightbbox().y0
+    assert (within.x0, within.y0) >= (0, 0)
+    assert within.x1 <= figure.bbox.x1
+
+
+def test_long_names_are_broken_within_the_figure(matplotlib):
+    names = ["sw+d,analyzer=mctest,stop_words=mctest,distance=min,distance_weight=1,inverse_counts=corpus", "b"]
+    figure = figures.precision_recall_figure(named(*names))
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert "".join(legend.get_texts()[0].get_text().split("\n")) == names[0]
+    assert legend.get_window_extent().x0 >= 0
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_names_are_text_and_nothing_else(matplotlib):
+    names = ["_hidden", "$\\frac{", "a$b$c", "x\x1b[31m"]
+    figure = figures.precision_recall_figure(named(*names))
+    figure.canvas.draw()
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == [*names[:3], "x\\x1b[31m"]
+
+
+def test_the_area_stands_beside_the_name_where_there_is_one(matplotlib):
+    micro = PrecisionRecallCurve("a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1])
+    point = PrecisionRecallCurve("b", "micro", np.array([0.5]), np.array([0.5]))
+    figure = figures.precision_recall_figure([micro, point])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a (AP 0.75)", "b"]
+    assert figure.axes[0].get_xlabel() == "recall (all options)"
+    assert figure.axes[0].child_axes[0].get_yticklabels()[-1].get_text() == "F1a"
+
+
+def test_many_systems_all_look_different_in_colour_and_without(matplotlib):
+    with figures.styled_figure() as (_, axes):
+        lines = figures.draw_precision_recall(named(*map(str, range(40))), axes)
+    looks = [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in lines]
+    assert len(set(looks)) == 40
+    assert len({look[1:] for look in looks}) == 40
+    assert len({look[0] for look in looks[:7]}) == 7
+
+
+def test_markers_of_two_curves_stand_apart(matplotlib):
+    recall = np.linspace(0, 1, 1000)
+    curves = [PrecisionRecallCurve(name, "macro", 1 - recall / 2, recall, -recall) for name in "ab"]
+    with figures.styled_figure() as (_, axes):
+        marked = [recall[line.get_markevery()] for line in figures.draw_precision_recall(curves, axes)]
+    assert np.abs(np.subtract.outer(*marked)).min() > 0.02
+
+
+def test_one_figure_shows_one_average(matplotlib):
+    micro = PrecisionRecallCurve("m", "micro", CURVE.precision, CURVE.recall, CURVE.thresholds)
+    with pytest.raises(UsageError, match="curves of one average"):
+        figures.precision_recall_figure([CURVE, micro])
+    with pytest.raises(UsageError, match="no curve to draw"):
+        figures.precision_recall_figure([])
+
+
+def test_the_users_settings_neither_matter_nor_change(matplotlib):
+    plain = figures.figure_bytes(figures.precision_recall_figure([CURVE]), "svg")
+    with matplotlib.rc_context({"font.size": 31, "axes.facecolor": "red", "lines.linewidth": 9}):
+        before = dict(matplotlib.rcParams)
+        assert figures.figure_bytes(figures.precision_recall_figure([CURVE]), "svg") == plain
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_no_display_and_no_pyplot_are_needed(matplotlib):
+    code = (
+        "import sys, numpy as np\n"
+        "from classic_rc.evaluation.curves import PrecisionRecallCurve as Curve\n"
+        "from classic_rc.reports.figures import figure_bytes, precision_recall_figure\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "figure = precision_recall_figure([Curve('a', 'macro', np.ones(2), np.ones(2), np.ones(2))])\n"
+        "figure_bytes(figure, 'png')\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_matplotlib_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(
+        MissingPackageError, match=r"needs the package matplotlib: pip install 'classic_rc\[plot\]'"
+    ):
+        figures.precision_recall_figure([CURVE])
+
+
+def test_csv_holds_every_point_in_full_precision():
+    third = PrecisionRecallCurve("a\n,b", "macro", np.array([1 / 3]), np.array([2 / 3]))
+    records = list(csv.DictReader(io.StringIO(figures.curves_csv([CURVE, third]))))
+    assert list(records[0]) == ["system", "average", "threshold", "precision", "recall", "f1"]
+    assert [float(r["threshold"]) for r in records[:3]] == CURVE.thresholds.tolist()
+    assert [float(r["f1"]) for r in records[:3]] == CURVE.f1.tolist()
+    assert records[3] == {
+        "system": "a\\n,b",
+        "average": "macro",
+        "threshold": "",
+        "precision": repr(1 / 3),
+        "recall": repr(2 / 3),
+        "f1": repr(float(third.f1[0])),
+    }
