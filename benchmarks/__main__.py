@@ -7,11 +7,18 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import encoding, end_to_end, growth, kernels
+from benchmarks import encoding, end_to_end, growth, kernels, retrieval, surface
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
-BENCHMARKS = {"kernels": kernels, "growth": growth, "encoding": encoding, "end_to_end": end_to_end}
+BENCHMARKS = {
+    "kernels": kernels,
+    "growth": growth,
+    "encoding": encoding,
+    "end_to_end": end_to_end,
+    "retrieval": retrieval,
+    "surface": surface,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

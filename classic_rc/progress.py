@@ -15,7 +15,9 @@ _BEAT = 0.2
 
 
 @contextmanager
-def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
+def progress_bar(
+    description: str, total: int | None, shown: bool, unit: str = "question"
+) -> Iterator[Callable[[int], None]]:
     """Show a bar while the block runs, from its second second on.
 
     The clock goes on while a single step works, so that a long one does not look stuck.
@@ -27,6 +29,8 @@ def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[C
         How many steps there are; None where nobody knows.
     shown : bool
         Whether to show anything at all.
+    unit : str
+        What a step is; of ``"B"``, bytes, thousands and millions are shown as such.
 
     Yields
     ------
@@ -47,7 +51,14 @@ def progress_bar(description: str, total: int | None, shown: bool) -> Iterator[C
         from tqdm import tqdm
 
         form = None if total is not None else "{desc} {elapsed}"
-        with tqdm(desc=printable(description), total=total, unit="question", leave=False, bar_format=form) as bar:
+        with tqdm(
+            desc=printable(description),
+            total=total,
+            unit=unit,
+            unit_scale=unit == "B",
+            leave=False,
+            bar_format=form,
+        ) as bar:
             bar.start_t -= _DELAY
             while not done.wait(_BEAT):
                 bar.n = steps_done[0]

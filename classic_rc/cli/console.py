@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from classic_rc.errors import UsageError
+from classic_rc.files.writing import write_file
 from classic_rc.printable import printable
 
 __all__ = ["check_folder", "check_writable", "emit", "message", "prepare_streams", "use_colour", "write_file"]
@@ -97,32 +98,6 @@ def check_folder(folder: str | None) -> None:
     """
     if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} is not a folder: give a folder to save in")
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole or not at all; text as UTF-8 with LF.
-
-    Raises
-    ------
-    UsageError
-        The system does not allow it.
-    """
-    if isinstance(content, str):
-        content = content.encode("utf-8")
-    try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file():  # a device or a pipe, which nothing may take the place of
-            path.write_bytes(content)
-            return
-        temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def use_colour(stream: TextIO) -> bool:

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train-split", metavar="S", help="the split to take of it")
     parser.add_argument("--tune", metavar="DATA", help="what windows are tuned on")
     parser.add_argument("--tune-split", metavar="S", help="the split to take of it")
+    options.add_search_options(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
@@ -41,7 +42,8 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.solvers import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
-    solver, spans = parse_solver(args.solver), options.span_generator(args)
+    (solver,) = options.searching(args, [parse_solver(args.solver)])
+    spans = options.span_generator(args)
     datasets = [options.dataset_of(args, data) for data in expand(args.data)]
     dataset = next((dataset for dataset in datasets if args.question in dataset.by_id), None)
     if dataset is None:

@@ -10,13 +10,23 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli import curve, explain, listing, predict, run, score
+from classic_rc.cli import check, curve, explain, fit, index, listing, predict, run, score
 from classic_rc.cli.console import message, prepare_streams
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = {"run": run, "predict": predict, "score": score, "curve": curve, "explain": explain, "list": listing}
+_COMMANDS = {
+    "run": run,
+    "predict": predict,
+    "score": score,
+    "curve": curve,
+    "check": check,
+    "explain": explain,
+    "fit": fit,
+    "index": index,
+    "list": listing,
+}
 
 _INTERRUPTED = 130
 _READER_LEFT = (errno.EPIPE, errno.EINVAL)

@@ -13,7 +13,10 @@ from classic_rc.errors import UsageError
 from classic_rc.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from classic_rc.questions import Dataset
+    from classic_rc.solvers import Solver
     from classic_rc.text.spans import SpanGenerator
 
 __all__ = [
@@ -21,11 +24,13 @@ __all__ = [
     "add_decision_options",
     "add_jobs",
     "add_output_options",
+    "add_search_options",
     "add_spans",
     "add_training_options",
     "dataset_of",
     "decision_options",
     "learning_options",
+    "searching",
     "shows_progress",
     "span_generator",
     "training_data",
@@ -77,6 +82,42 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out of --train and --tune the passages and questions that DATA holds too",
     )
+
+
+def add_search_options(parser: argparse.ArgumentParser) -> None:
+    """What else is searched."""
+    group = parser.add_argument_group("searching")
+    group.add_argument(
+        "--corpus",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="an index (`classic-rc index`) for `ir`: in place of the own passage, or besides all paragraphs; "
+        "once for each",
+    )
+    group.add_argument(
+        "--exclude-verbatim",
+        action="store_true",
+        help="leave out of what `ir` searches the sentences that hold DATA's questions word for word",
+    )
+
+
+def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
+    """The solvers, those that search set to search as the options say.
+
+    Raises
+    ------
+    UsageError
+        Something is to be searched, and no solver does.
+    """
+    from classic_rc.solvers import IRSolver
+
+    if not args.corpus and not args.exclude_verbatim:
+        return list(solvers)
+    if not any(isinstance(solver, IRSolver) for solver in solvers):
+        raise UsageError("--corpus and --exclude-verbatim are for solvers that search: add -s ir")
+    wanted = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
+    return [solver.searching(**wanted) if isinstance(solver, IRSolver) else solver for solver in solvers]
 
 
 def add_decision_options(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a solver (`list solvers`), or path/to/file.py:Class for your own",
     )
     options.add_training_options(parser)
+    options.add_search_options(parser)
     options.add_decision_options(parser)
     options.add_jobs(parser)
     group = parser.add_argument_group("output")
@@ -45,7 +46,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.solvers import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
-    solver = parse_solver(args.solver)
+    (solver,) = options.searching(args, [parse_solver(args.solver)])
     form = get_format(args.form) if args.form else None
     dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
     if dataset.task is None:

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "without it the default set for the task",
     )
     options.add_training_options(parser)
+    options.add_search_options(parser)
     options.add_decision_options(parser)
     parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
     options.add_jobs(parser)
@@ -77,7 +78,7 @@ def _evaluate(
     seconds = time.perf_counter() - start
     evaluation = evaluate(
         dataset,
-        _solvers_for(dataset, solvers, extra),
+        options.searching(args, _solvers_for(dataset, solvers, extra)),
         spans=spans,
         group_by=args.group_by,
         jobs=args.jobs,

@@ -159,7 +159,7 @@ class System:
             scores = self._out_of_fold.score(questions, encodings.index)
             self.seconds["score"] += time.perf_counter() - start
             return scores
-        if self.solver.analyzer is not None:
+        if self.solver.analyzer is not None and self.solver.takes_encoding:
             questions, seconds = encodings.under(get_analyzer(self.solver.analyzer))
             self.seconds["encode"] += seconds
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""From files to text and JSON values: what readers of datasets and of predictions share."""
+"""From files to text and JSON values, and back: what readers and writers share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from classic_rc.errors import DataError
 from classic_rc.files.decoding import decode
 from classic_rc.files.nodes import Node, describe
 from classic_rc.files.strict_json import parse_json
+from classic_rc.files.writing import write_file
 
-__all__ = ["Node", "decode", "describe", "parse_json", "read_text"]
+__all__ = ["Node", "decode", "describe", "parse_json", "read_text", "write_file"]
 
 
 def read_text(path: str | Path) -> str:

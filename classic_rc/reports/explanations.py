@@ -61,6 +61,8 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
         lines.append("marked: " + ", ".join(legend))
     for index, candidate in ranked[:_SHOWN_CANDIDATES]:
         lines += ["", _heading(question, index, candidate)]
+        if candidate.quote is not None:
+            lines += _wrapped(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
         if candidate.marks:
             lines += _wrapped(marked_passage(question.passage.text, candidate.marks, marks))
     if len(ranked) > _SHOWN_CANDIDATES:
@@ -74,7 +76,7 @@ def _heading(question: Question, index: int, candidate: CandidateExplanation) ->
     if numbers:
         parts.append(numbers)
     if not candidate.evidence:
-        parts.append("no evidence in the passage")
+        parts.append("no evidence")
     if question.gold is not None and _is_right(question, index):
         parts.append("RIGHT")
     return "  |  ".join(parts)

@@ -60,6 +60,8 @@ class Solver(BaseEstimator, ABC):
     tasks : frozenset of Task
         The tasks that it can be used for.
     variants : mapping of str to Variant
+    takes_encoding : bool
+        Whether :meth:`score_candidates` makes use of questions that are encoded under its analyzer already.
     needs_only_arrays : bool
         Whether :meth:`score_candidates` looks at an encoding's arrays and never at a question object, so that
         other processes need not be sent those.
@@ -71,6 +73,7 @@ class Solver(BaseEstimator, ABC):
     learns_from: Literal["nothing", "passages", "gold"] = "nothing"
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     variants: ClassVar[Mapping[str, Variant]] = {}
+    takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
 
     analyzer: Any = None

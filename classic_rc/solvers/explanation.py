@@ -44,6 +44,10 @@ class CandidateExplanation:
     marks : tuple of Mark
     numbers : mapping of str to float
         The terms that the score is made of, by name.
+    quote : str, optional
+        The text that the score comes from, where it is not the passage's.
+    source : str, optional
+        Where that text stands.
     """
 
     text: str
@@ -51,6 +55,8 @@ class CandidateExplanation:
     evidence: bool
     marks: tuple[Mark, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
+    quote: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class Explanation:
                     "score": c.score,
                     "evidence": c.evidence,
                     "numbers": dict(c.numbers),
+                    **({} if c.quote is None else {"quote": c.quote, "source": c.source}),
                     "marks": [
                         {"start": m.start, "end": m.end, "kind": m.kind, "weight": m.weight} for m in c.marks
                     ],

@@ -10,10 +10,14 @@ from typing import Any
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.questions import Task
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
 from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
+from classic_rc.solvers.ir import IRSolver
 from classic_rc.solvers.random import Random
+from classic_rc.solvers.saved_solver import SavedSolver
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
+from classic_rc.solvers.surface import SurfaceLR
 from classic_rc.solvers.trivial import (
     AllNegative,
     AllPositive,
@@ -38,12 +42,19 @@ SOLVERS: Mapping[str, type[Solver]] = {
         SlidingWindow,
         WordDistance,
         SlidingWindowDistance,
+        IRSolver,
+        SurfaceLR,
+        Length,
+        NegationWords,
+        PositionPrior,
+        VerbatimOverlap,
         ScoreFile,
+        SavedSolver,
     )
 }
 """Every solver, in the order of tables."""
 
-_MATCHERS = ("sliding-window", "word-distance", "sw+d")
+_MATCHERS = ("sliding-window", "word-distance", "sw+d", "ir")
 
 DEFAULT_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("random", "constant-position", "longest", "shortest", *_MATCHERS),

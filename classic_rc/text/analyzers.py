@@ -13,6 +13,7 @@ from classic_rc.text.tokenizers import get_tokenizer
 __all__ = ["ANALYZERS", "Analyzer", "get_analyzer"]
 
 _CASES = {"cased": False, "lower": True}
+_UNSTEMMED = "unstemmed"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -81,10 +82,14 @@ class Analyzer:
         >>> Analyzer("word", stop_words="lucene").fold(["The", "Fox"])
         [None, 'fox']
         """
-        dropped, stem = stop_words(self.stop_words), stemmer(self.stemmer)
-        lowered = [word.lower() for word in types]
-        kept = lowered if self.lowercase else types
-        return [None if low in dropped else stem(word) for low, word in zip(lowered, kept, strict=True)]
+        normalize, dropped = get_tokenizer(self.tokenizer).normalize, stop_words(self.stop_words)
+        lowered = [normalize(word, True) for word in types]
+        kept = lowered if self.lowercase else [normalize(word, False) for word in types]
+        stems = dict(zip(kept, kept, strict=True))
+        if self.stemmer != "none":
+            stem = stemmer(self.stemmer)
+            stems = {word: stem(word) for word in stems}
+        return [None if low in dropped else stems[word] for low, word in zip(lowered, kept, strict=True)]
 
     def analyze(self, text: str) -> list[str]:
         """The final tokens of `text`."""
@@ -123,7 +128,7 @@ class Analyzer:
         if self.lowercase != named.lowercase:
             parts.append("lower" if self.lowercase else "cased")
         if self.stemmer != named.stemmer:
-            parts.append(self.stemmer)
+            parts.append(self.stemmer if self.stemmer != "none" else _UNSTEMMED)
         if self.stop_words != named.stop_words:
             parts.append(f"stop={stop_list}")
         return parts
@@ -145,6 +150,8 @@ ANALYZERS: dict[str, Analyzer] = {
         Analyzer("char"),
         Analyzer("dream"),
         Analyzer("mcobzarenco", lowercase=False, stop_words="mcobzarenco"),
+        Analyzer("multirc2018"),
+        Analyzer("lucene-english", stemmer="porter", stop_words="lucene"),
     )
 }
 """The named analyzers: one for each tokenizer, with what is usual for it; ``word`` is the default."""
@@ -157,7 +164,7 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     ----------
     spec : str or Analyzer
         A name in :data:`ANALYZERS`, then modifiers with a plus before each: ``cased`` or ``lower``, the name of
-        a stemmer, ``stop=`` and a stop list's name or path (one without a plus).
+        a stemmer or ``unstemmed``, ``stop=`` and a stop list's name or path (one without a plus).
 
     Raises
     ------
@@ -190,7 +197,9 @@ def _modified(analyzer: Analyzer, modifier: str) -> Analyzer:
         return replace(analyzer, lowercase=_CASES[modifier])
     if modifier in stemmers:
         return replace(analyzer, stemmer=modifier)
+    if modifier == _UNSTEMMED:
+        return replace(analyzer, stemmer="none")
     if modifier.startswith("stop="):
         return replace(analyzer, stop_words=modifier.removeprefix("stop="))
-    known = [*_CASES, *stemmers, *(f"stop={name}" for name in STOP_LISTS)]
+    known = [*_CASES, *stemmers, _UNSTEMMED, *(f"stop={name}" for name in STOP_LISTS)]
     raise unknown_name("analyzer modifier", modifier, known)

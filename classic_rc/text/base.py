@@ -41,6 +41,10 @@ class Tokenizer(ABC):
         A token that was normalised still points at the characters it was made from.
         """
 
+    def normalize(self, token: str, lowercase: bool) -> str:
+        """What is counted for a surface token, in its own or in lower case, wherever it stands."""
+        return token.lower() if lowercase else token
+
     def bulk(self, texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
         """The surface tokens of all texts, one after the other, and how many each text has.
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import LazyCandidates, Question
+from classic_rc.questions import LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encoded import EncodedDataset
-from classic_rc.text.tokenizers import Tokenizer, get_tokenizer
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["EncodedDataset", "encode"]
-
-_CHUNK_CHARACTERS = 2**20
+__all__ = ["EncodedDataset", "EncodedSentences", "encode", "encode_sentences"]
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -40,7 +39,50 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
         if questions.analyzer == analyzer:
             return questions
         questions = questions.questions
+    return _encode(questions, analyzer, lambda passage: [passage.text]).dataset
 
+
+class EncodedSentences(NamedTuple):
+    """Questions as token ids whose passages are divided into sentences.
+
+    Parameters
+    ----------
+    dataset : EncodedDataset
+    offsets : ndarray of int64, shape (n_sentences + 1,)
+        Sentence i of all passages is ``passage_tokens[offsets[i]:offsets[i + 1]]``.
+    passage_offsets : ndarray of int64, shape (n_passages + 1,)
+        The sentences of passage i of the arrays are ``passage_offsets[i]:passage_offsets[i + 1]``.
+    """
+
+    dataset: EncodedDataset
+    offsets: NDArray[np.int64]
+    passage_offsets: NDArray[np.int64]
+
+
+def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
+    """Encode as :func:`encode` does, but the passages sentence by sentence, each analysed by itself.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    analyzer : str or Analyzer
+
+    Returns
+    -------
+    EncodedSentences
+    """
+    if isinstance(questions, EncodedDataset):
+        questions = questions.questions
+    return _encode(questions, get_analyzer(analyzer), _sentences)
+
+
+def _sentences(passage: Passage) -> list[str]:
+    return [passage.text[start:end] for start, end in passage_sentences(passage)]
+
+
+def _encode(
+    questions: Sequence[Question], analyzer: Analyzer, cut: Callable[[Passage], list[str]]
+) -> EncodedSentences:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
@@ -48,29 +90,27 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
     grouped = [questions[i] for i in order]
 
     listed = _candidate_lists(grouped)
-    encoder = _Encoder(get_tokenizer(analyzer.tokenizer))
-    ragged = [
-        encoder.texts([p.text for p in passages.values()]),
-        encoder.texts([q.query for q in grouped]),
-        encoder.texts(listed.texts),
-    ]
-    vocabulary, renumber = _fold(analyzer, encoder.types)
-    (p_tokens, p_offsets), (q_tokens, q_offsets), (t_tokens, t_offsets) = (
-        _renumber(tokens, offsets, renumber) for tokens, offsets in ragged
-    )
+    encoder = TextEncoder(analyzer)
+    pieces = [cut(p) for p in passages.values()]
+    tokens, bounds = encoder.encode([text for own in pieces for text in own])
+    first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
+    q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
+    t_tokens, t_offsets = encoder.encode(listed.texts)
+    vocabulary = encoder.vocabulary
     n_distinct = listed.distinct_sizes
     if n_distinct.sum() > len(listed.texts):  # questions that share a list of candidates each get its tokens
         candidate = ragged_indices(listed.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
         t_tokens, t_offsets = t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)], offsets_of(lengths)
     arrays = TokenArrays(
-        p_tokens, p_offsets, q_tokens, q_offsets, t_tokens, t_offsets,
+        tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
         passage_of[order], np.repeat(np.arange(len(grouped)), n_distinct), max(len(vocabulary), 1),
     )  # fmt: skip
     rows = None
     if listed.members is not None:
         rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
-    return EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
+    encoded = EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
+    return EncodedSentences(encoded, bounds, first)
 
 
 class _CandidateLists(NamedTuple):
@@ -118,59 +158,3 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
             if numbers is not None:
                 members[start : start + len(numbers)] = numbers
     return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
-
-
-class _TypeIds(dict[str, int]):
-    """Surface forms to ids, given out in the order of first sight."""
-
-    def __missing__(self, token: str) -> int:
-        self[token] = fresh = len(self)
-        return fresh
-
-
-class _Encoder:
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._ids = _TypeIds()
-
-    @property
-    def types(self) -> list[str]:
-        return list(self._ids)
-
-    def texts(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Surface ids of all texts, and where each text starts; tokens are never all held as strings."""
-        ids, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
-        for chunk in _chunks(texts):
-            tokens, n_tokens = self._tokenizer.bulk(chunk)
-            ids.append(np.fromiter(map(self._ids.__getitem__, tokens), np.int32, int(n_tokens.sum())))
-            counts.append(n_tokens)
-        return np.concatenate(ids), offsets_of(np.concatenate(counts))
-
-
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    start = size = 0
-    for i, text in enumerate(texts):
-        size += len(text) + 1
-        if size >= _CHUNK_CHARACTERS:
-            yield texts[start : i + 1]
-            start, size = i + 1, 0
-    if start < len(texts):
-        yield texts[start:]
-
-
-def _fold(analyzer: Analyzer, types: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
-    """The final vocabulary, and for each surface type its id in it (-1 where it is dropped)."""
-    final = _TypeIds()
-    renumber = [-1 if word is None else final[word] for word in analyzer.fold(types)]
-    return list(final), np.array(renumber, dtype=np.int32)
-
-
-def _renumber(
-    tokens: NDArray[np.int32], offsets: NDArray[np.int64], renumber: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    final = renumber[tokens] if len(renumber) else tokens
-    keep = final >= 0
-    if keep.all():
-        return final, offsets
-    kept_before = np.concatenate(([0], np.cumsum(keep)))
-    return final[keep], kept_before[offsets]

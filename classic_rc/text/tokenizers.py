@@ -7,6 +7,8 @@ import re
 from classic_rc.errors import unknown_name
 from classic_rc.text.base import RegexTokenizer, Tokenizer
 from classic_rc.text.dream import DreamTokenizer
+from classic_rc.text.lucene_english import LuceneEnglishTokenizer
+from classic_rc.text.multirc2018 import MultiRCTokenizer
 from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
 from classic_rc.text.unicode_words import CharTokenizer, WordTokenizer
 
@@ -49,6 +51,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
         CharTokenizer(),
         DreamTokenizer(),
         MCTestTreebankTokenizer(),
+        MultiRCTokenizer(),
+        LuceneEnglishTokenizer(),
     )
 }
 

@@ -15,7 +15,7 @@ from classic_rc.text.stop_words import STOP_LISTS
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
-MATCHERS = {"sliding-window", "word-distance", "sw+d"}
+MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir"}
 
 
 @pytest.mark.parametrize(("sample", "solver"), CASES)

@@ -21,7 +21,7 @@ def json_of(cli, *args):
 def test_without_a_solver_the_default_set_for_the_task_runs(cli):
     done = json_of(cli, "sample:cloze")
     assert [row["solver"] for row in done.rows] == [
-        *("random", "max-frequency", "exclusive-frequency", "sliding-window", "word-distance", "sw+d")
+        *("random", "max-frequency", "exclusive-frequency", "sliding-window", "word-distance", "sw+d", "ir")
     ]
 
 

@@ -74,7 +74,7 @@ def test_text():
         "\n"
         "(C) \\x1b[31mred  |  score 0.00000\n"
         "\n"
-        "(A) the garden  |  score -1.00000  |  no evidence in the passage  |  RIGHT\n"
+        "(A) the garden  |  score -1.00000  |  no evidence  |  RIGHT\n"
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from classic_rc.decisions import Argmax
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, Solver
 from classic_rc.testing import check_solver, synthetic_dataset
 
-NEEDS_A_FILE = {"score-file"}
-POSITION_MATTERS = {"random", "constant-position"}
+NEEDS_A_FILE = {"score-file", "saved"}
+POSITION_MATTERS = {"random", "constant-position", "position-prior"}
 
 SPECS = [
     (name, variant)
@@ -25,9 +26,10 @@ SPECS = [
 def test_solver_keeps_its_promises(name, variant):
     solver = SOLVERS[name]() if variant is None else SOLVERS[name].variant(variant)
     tasks = solver.tasks
-    if variant is not None and solver.decision is not None:
-        # A variant's rule picks one candidate, so it is not for several right answers.
+    if isinstance(solver.decision, Argmax):  # picks one candidate, so it is not for several right answers
         tasks = tasks - {Task.MULTIPLE_ANSWER}
+    elif solver.decision is not None:  # a threshold is for them alone
+        tasks = tasks & {Task.MULTIPLE_ANSWER}
     check_solver(solver, tasks=sorted(tasks), position_matters=name in POSITION_MATTERS)
 
 

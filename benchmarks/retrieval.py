@@ -1,0 +1,264 @@
+"""Queries of question and option against sentences: what each engine answers a CPU second, side by side."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from benchmarks.report import ROOT
+from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, K, Peer
+from benchmarks.retrieval_text import analyzed, material
+from benchmarks.timing import Table, interleaved
+from classic_rc.retrieval.directory import open_index
+from classic_rc.text.analyzers import get_analyzer
+
+__all__ = ["index_and_search", "run", "search_when_told"]
+
+SIZES = (10_000, 100_000, 1_000_000)
+"""Sentences."""
+
+ENGINES = {engine.name: engine for engine in PEERS}
+OURS = PEERS[0].name
+
+Figures = dict[str, dict[str, float | None]]
+"""By what was measured, and by engine."""
+
+TITLES = {
+    "constrained": "The best sentence with a term of question and option, queries a CPU second",
+    "top": f"The {K} best sentences with a term of either, queries a CPU second",
+    "agreement": "The same best sentence as sparse, % of queries",
+    "indexing": "Indexing, MB of text a CPU second",
+    "memory": "Peak memory of indexing and searching, MB",
+}
+
+NOTES = {
+    "constrained": [
+        "A query is a question with one of its options; a CPU second is one of all threads together. sparse and "
+        "Lucene are given text, and analyze it while they are timed; the others are given its index terms. "
+        "bm25s and rank-bm25 cannot express the constraint: the sentences that meet it are found beforehand, and "
+        "what is timed is scoring all sentences, masking the scores and finding the best. "
+        "Slow engines are asked the first questions only, as many as they answer in the time of the others."
+    ],
+    "agreement": [
+        "FTS5 and rank-bm25 have other formulas; the rest differ in rounding, and in which of equals they take."
+    ],
+    "indexing": [
+        "In a process of its own. sparse and Lucene analyze the text meanwhile; the others are given terms. "
+        "Lucene's JVM has started before."
+    ],
+    "memory": ["In a process of its own, the interpreter and the JVM included."],
+}
+
+
+class Workload(NamedTuple):
+    """Sentences in files, and what is asked.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds the sentences, as ``text`` and as ``terms``, a line each, and the batch.
+    batch : Batch
+    origin : str
+        Where the sentences come from.
+    """
+
+    folder: Path
+    batch: Batch
+    origin: str = ""
+
+    @classmethod
+    def make(cls, n_sentences: int, n_questions: int, folder: Path) -> Self:
+        """Write the files."""
+        analyzer = get_analyzer("lucene-english")
+        sentences, questions, options, origin = material(n_sentences, n_questions, analyzer)
+        option_terms = [list(analyzed(own, analyzer)) for own in options]
+        batch = Batch(questions, options, list(analyzed(questions, analyzer)), option_terms)
+        for name, lines in ("text", sentences), ("terms", map(" ".join, analyzed(sentences, analyzer))):
+            with open(folder / name, "w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        (folder / "batch").write_text(json.dumps(batch), encoding="utf-8")
+        return cls(folder, batch, origin)
+
+    @classmethod
+    def of(cls, folder: Path, n_questions: int | None = None) -> Self:
+        """What :meth:`make` wrote, with the first questions alone."""
+        return cls(folder, Batch(*json.loads((folder / "batch").read_text(encoding="utf-8"))).first(n_questions))
+
+    def build(self, engine: type[Peer]) -> Peer:
+        """The engine with the sentences indexed."""
+        return engine(self.folder / engine.reads, Path(tempfile.mkdtemp(dir=self.folder)))
+
+
+def run(quick: bool = False) -> list[Table]:
+    """Throughput with and without the constraint, speed of indexing, memory, and two processes over one index."""
+    missing = {name: reason for name, engine in ENGINES.items() if (reason := engine.missing())}
+    names = [name for name in ENGINES if name not in missing]
+    sizes = SIZES[:1] if quick else SIZES
+    seconds, rounds = (0.2, 3) if quick else (1.0, 5)
+    columns, origins = [], []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            workload = Workload.make(size, 200 if quick else 2000, Path(folder))
+            columns.append(_measured(workload, names, seconds, rounds))
+            origins.append(workload.origin)
+            if size == sizes[-1]:
+                pair = _pair(workload, rounds)
+    notes = {kind: list(NOTES.get(kind, [])) for kind in TITLES}
+    notes["constrained"] += [f"Sentences: {'; '.join(origins)}."]
+    notes["constrained"] += [f"{name} is not here: {reason}." for name, reason in missing.items()]
+    tables = [_table(kind, names, sizes, columns, notes[kind]) for kind in TITLES]
+    return [*tables, pair]
+
+
+def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: int) -> Figures:
+    """All figures for one number of sentences."""
+    engines = {name: workload.build(ENGINES[name]) for name in names}
+    figures: Figures = {}
+    for kind in ("constrained", "top"):
+        batches = {name: _affordable(engine, kind, workload.batch, seconds) for name, engine in engines.items()}
+        calls = {name: partial(getattr(engine, kind), batches[name]) for name, engine in engines.items()}
+        median = interleaved(calls, rounds, time.process_time)
+        figures[kind] = {name: batches[name].n_queries / median[name] for name in names}
+        if kind == "constrained":
+            n_questions = {name: len(batch.questions) for name, batch in batches.items()}
+            figures["agreement"] = _agreement({name: call() for name, call in calls.items()})
+    del engines, calls
+    alone = {name: _alone(workload.folder, name, n_questions[name]) for name in names}
+    megabytes = (workload.folder / "text").stat().st_size / 1e6
+    figures["indexing"] = {name: megabytes / seconds for name, (seconds, _) in alone.items()}
+    figures["memory"] = {name: peak for name, (_, peak) in alone.items()}
+    return figures
+
+
+def _affordable(engine: Peer, kind: str, batch: Batch, seconds: float) -> Batch:
+    """As many of the first questions as the engine answers in some seconds, or all if it answers them sooner."""
+    n = 1
+    while True:
+        part = batch.first(n)
+        engine.prepare(part)
+        start = time.process_time()
+        getattr(engine, kind)(part)
+        if n >= len(batch.questions) or 1.5 * (time.process_time() - start) > seconds:
+            return part
+        n *= 2
+
+
+def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float | None]:
+    """How many per cent of each engine's best sentences are ours."""
+    return {
+        name: 100 * statistics.mean(a == b for a, b in zip(own, found[OURS], strict=False))
+        for name, own in found.items()
+    }
+
+
+def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float | None]:
+    with _process("index_and_search", folder, name, n_questions) as process:
+        return tuple(json.loads(process.stdout.readlines()[-1]))
+
+
+def index_and_search(folder: str, name: str, n_questions: str) -> None:
+    """Print the CPU seconds that an engine takes to index, and the peak memory of that and of searching, in MB."""
+    workload = Workload.of(Path(folder), int(n_questions))
+    ENGINES[name].missing()  # starts the JVM
+    start = time.process_time()
+    engine = workload.build(ENGINES[name])
+    seconds = time.process_time() - start
+    engine.prepare(workload.batch)
+    engine.constrained(workload.batch)
+    engine.top(workload.batch)
+    print(json.dumps([seconds, _peak()]))
+
+
+def _peak() -> float | None:
+    status = Path("/proc/self/status")
+    if status.exists():  # Linux's getrusage has the parent's peak, too
+        [line] = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 2**10
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _pair(workload: Workload, rounds: int) -> Table:
+    """How much two processes answer that have one index folder mapped, and how much one does."""
+    index = workload.build(IndexFolder).folder
+    with (
+        _process("search_when_told", workload.folder, index) as one,
+        _process("search_when_told", workload.folder, index) as other,
+    ):
+        pairs = []
+        for _ in range(rounds):
+            [alone], both = _tell(one), _tell(one, other)
+            pairs.append((alone, max(both)))
+    alone, both = (statistics.median(times) for times in zip(*pairs, strict=True))
+    n = workload.batch.n_queries
+    return {
+        "title": "One index folder, mapped by one process and by two",
+        "header": ["processes", "queries a second", "times"],
+        "rows": [[1, round(n / alone), 1.0], [2, round(2 * n / both), round(2 * alone / both, 2)]],
+        "notes": ["Seconds of the clock, with the constraint, at the largest size."],
+    }
+
+
+def _tell(*processes: subprocess.Popen[str]) -> list[float]:
+    """Have all search at the same time: the seconds that each takes."""
+    for process in processes:
+        process.stdin.write("search\n")
+        process.stdin.flush()
+    return [float(process.stdout.readline()) for process in processes]
+
+
+def search_when_told(folder: str, index: str) -> None:
+    """Answer each line of standard input with the seconds that the batch takes."""
+    batch = Workload.of(Path(folder)).batch
+    engine = open_index(index, similarity=SIMILARITY).engine
+    engine.best_constrained(batch.questions, batch.options)
+    for _ in sys.stdin:
+        start = time.perf_counter()
+        engine.best_constrained(batch.questions, batch.options)
+        print(time.perf_counter() - start, flush=True)
+
+
+def _process(function: str, *arguments: object) -> subprocess.Popen[str]:
+    """One of this module's functions in a process of its own."""
+    program = f"import sys; from benchmarks.retrieval import {function}; {function}(*sys.argv[1:])"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=ROOT,
+    )
+
+
+def _table(
+    kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures], notes: list[str]
+) -> Table:
+    header = ["engine", *(f"{size:,} sentences" for size in sizes)]
+    rows: list[list[Any]] = [[name, *(_rounded(column[kind][name]) for column in columns)] for name in names]
+    if kind in ("constrained", "top"):
+        header.append("sparse is faster, times")
+        last = columns[-1][kind]
+        for row in rows:
+            row.append(_rounded(last[OURS] / last[row[0]]))
+    return {"title": TITLES[kind], "header": header, "rows": rows, "notes": notes}
+
+
+def _rounded(value: float | None) -> float | int | None:
+    return value if value is None else round(value, 1) if value < 100 else round(value)
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+
+    main(["retrieval"])

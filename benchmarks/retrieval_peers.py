@@ -1,0 +1,319 @@
+"""Search engines under one roof: each indexes sentences, and answers what it can of two kinds of queries."""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from classic_rc.errors import ClassicRCError
+from classic_rc.retrieval import Engine
+from classic_rc.retrieval.building import build_index
+from classic_rc.retrieval.directory import open_index
+from classic_rc.retrieval.jvm import start_java
+from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.reading import TextFile
+from classic_rc.retrieval.sparse import Sparse
+
+__all__ = ["PEERS", "SIMILARITY", "Batch", "IndexFolder", "K", "Peer"]
+
+K = 10
+"""How many hits are asked for where no constraint is."""
+
+SIMILARITY = "bm25-lucene"
+"""k1 = 1.2, b = 0.75: those of FTS5 and tantivy cannot be changed."""
+
+
+class Batch(NamedTuple):
+    """Questions and their options, as text and as index terms."""
+
+    questions: list[str]
+    options: list[list[str]]
+    question_terms: list[list[str]]
+    option_terms: list[list[list[str]]]
+
+    def first(self, n: int) -> Batch:
+        """The first `n` questions."""
+        return Batch(*(part[:n] for part in self))
+
+    @property
+    def n_queries(self) -> int:
+        return sum(map(len, self.options))
+
+    def queries(self) -> list[str]:
+        """The text of each query."""
+        return [f"{q} {o}" for q, own in zip(self.questions, self.options, strict=True) for o in own]
+
+    def terms(self) -> Iterator[tuple[list[str], list[str]]]:
+        """The terms of each query, the question's and the option's."""
+        return ((q, o) for q, own in zip(self.question_terms, self.option_terms, strict=True) for o in own)
+
+
+class Peer(ABC):
+    """A search engine.
+
+    Parameters
+    ----------
+    sentences : Path
+        A file with a sentence a line: its text or its index terms with blanks between, as :attr:`reads` says.
+    folder : Path
+        Where an index may be kept; empty.
+    """
+
+    name: ClassVar[str]
+    package: ClassVar[str]
+    reads: ClassVar[str] = "terms"
+
+    @abstractmethod
+    def __init__(self, sentences: Path, folder: Path) -> None: ...
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Why it cannot run here, if it cannot."""
+        return None if find_spec(cls.package) else f"the package {cls.package} is not installed"
+
+    @abstractmethod
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        """The numbers of the :data:`K` best sentences of each query."""
+
+    @abstractmethod
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        """The number of each query's best sentence that has a term of question and option; -1 for none."""
+
+    def prepare(self, batch: Batch) -> None:  # noqa: B027  few have to
+        """Do what is not timed before a batch with the constraint."""
+
+
+class _Own(Peer):
+    """An engine of this package, which is given plain text."""
+
+    reads = "text"
+    package = "classic_rc"
+    engine: Engine
+
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        return [sentences.tolist() for sentences, _ in self.engine.top(batch.queries(), K)]
+
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        return self.engine.best_constrained(batch.questions, batch.options).sentences.tolist()
+
+
+class SparsePeer(_Own):
+    """The default engine, its index in memory."""
+
+    name = "sparse"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        self.engine = Sparse(similarity=SIMILARITY).index(_lines(sentences))
+
+
+class IndexFolder(_Own):
+    """The default engine over an index folder."""
+
+    name = "sparse (index folder)"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        self.folder = folder
+        build_index([TextFile(str(sentences))], folder)
+        self.engine = open_index(folder, similarity=SIMILARITY).engine
+
+
+class LucenePeer(_Own):
+    """Lucene in this process, its index in a folder."""
+
+    name = "Lucene (pyjnius)"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        self.engine = Lucene(similarity=SIMILARITY, folder=folder).index(_lines(sentences))
+
+    @classmethod
+    def missing(cls) -> str | None:
+        try:
+            start_java()
+        except ClassicRCError as error:
+            return str(error)
+        return None
+
+
+class Tantivy(Peer):
+    """tantivy, its index in memory and in one segment, as fast as its Python package allows."""
+
+    name = package = "tantivy"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        import tantivy
+
+        self._tantivy = tantivy
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("terms", tokenizer_name="blanks", index_option="freq")
+        self._schema = builder.build()
+        index = tantivy.Index(self._schema)
+        blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        index.register_tokenizer("blanks", blanks)
+        writer = index.writer(heap_size=2**30, num_threads=1)
+        for line in _lines(sentences):
+            document = tantivy.Document()
+            document.add_text("terms", line)
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        self._searcher = index.searcher()
+        assert self._searcher.num_segments == 1  # so that the numbers of documents are those of sentences
+
+    def _any(self, terms: Iterable[str]) -> Any:
+        query, should = self._tantivy.Query, self._tantivy.Occur.Should
+        return query.boolean_query([(should, query.term_query(self._schema, "terms", t, "freq")) for t in terms])
+
+    def _run(self, query: Any, k: int) -> list[int]:
+        # Counting all hits, which is the default, would have it look at each.
+        return [address.doc for _, address in self._searcher.search(query, k, count=False).hits]
+
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        return [self._run(self._any(question + option), K) for question, option in batch.terms()]
+
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        query, must = self._tantivy.Query, self._tantivy.Occur.Must
+        found = (
+            self._run(query.boolean_query([(must, self._any(question)), (must, self._any(option))]), 1)
+            for question, option in batch.terms()
+        )
+        return [next(iter(hits), -1) for hits in found]
+
+
+class FTS5(Peer):
+    """SQLite's full-text search, its index in a file and without the texts."""
+
+    name = "SQLite FTS5"
+    package = "sqlite3"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        self._database = sqlite3.connect(folder / "fts5.db")
+        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database.execute("PRAGMA cache_size = -1000000")
+        # Terms hold no blank: whatever else is in them is part of a word.
+        kept = "".join(chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum())
+        tokenizer = f"unicode61 remove_diacritics 0 tokenchars {_quoted(kept, chr(39))}"
+        self._database.execute(
+            f"CREATE VIRTUAL TABLE sentences USING fts5(terms, content='', tokenize={_quoted(tokenizer, chr(34))})"
+        )
+        rows = ((i, line) for i, line in enumerate(_lines(sentences)))
+        self._database.executemany("INSERT INTO sentences(rowid, terms) VALUES (?, ?)", rows)
+        self._database.execute("INSERT INTO sentences(sentences) VALUES ('optimize')")
+        self._database.commit()
+
+    def _run(self, query: str, k: int) -> list[int]:
+        found = self._database.execute(
+            "SELECT rowid FROM sentences WHERE sentences MATCH ? ORDER BY rank LIMIT ?", (query, k)
+        )
+        return [number for (number,) in found]
+
+    @staticmethod
+    def _any(terms: Iterable[str]) -> str:
+        return " OR ".join(_quoted(term, '"') for term in terms)
+
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        return [self._run(self._any(question + option), K) for question, option in batch.terms()]
+
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        found = (self._run(f"({self._any(q)}) AND ({self._any(o)})", 1) for q, o in batch.terms())
+        return [next(iter(hits), -1) for hits in found]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with open(path, encoding="utf-8", newline="\n") as file:
+        yield from (line.rstrip("\n") for line in file)
+
+
+def _quoted(text: str, quote: str) -> str:
+    return quote + text.replace(quote, quote + quote) + quote
+
+
+class RankBM25(Peer):
+    """rank_bm25, which scores every sentence in Python."""
+
+    name, package = "rank-bm25", "rank_bm25"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        from rank_bm25 import BM25Okapi
+
+        self._index = BM25Okapi([line.split() for line in _lines(sentences)], k1=1.2, b=0.75)
+
+    def prepare(self, batch: Batch) -> None:
+        sentences = self._index.doc_freqs
+
+        def qualify(question: list[str], option: list[str]) -> np.ndarray:
+            return np.array([not (s.keys().isdisjoint(question) or s.keys().isdisjoint(option)) for s in sentences])
+
+        self._masks = [qualify(*terms) for terms in batch.terms()]
+
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        scores = (self._index.get_scores(question + option) for question, option in batch.terms())
+        return [np.argpartition(-own, K)[:K].tolist() for own in scores]
+
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        best = []
+        for (question, option), mask in zip(batch.terms(), self._masks, strict=True):
+            scores = np.where(mask, self._index.get_scores(question + option), -np.inf)
+            best.append(int(scores.argmax()) if mask.any() else -1)
+        return best
+
+
+class BM25S(Peer):
+    """bm25s, which adds up the scores that it worked out for all postings beforehand."""
+
+    name, package = "bm25s (numpy)", "bm25s"
+    backend = "numpy"
+
+    def __init__(self, sentences: Path, folder: Path) -> None:
+        import bm25s
+
+        self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend=self.backend)
+        self._index.index([line.split() for line in _lines(sentences)], show_progress=False)
+
+    def prepare(self, batch: Batch) -> None:
+        scores = self._index.scores
+        self._weights = np.zeros(scores["num_docs"], dtype=np.float32)
+
+        def any_of(terms: list[str]) -> np.ndarray:
+            lists = [slice(*scores["indptr"][i : i + 2]) for i in self._index.get_tokens_ids(terms)]
+            found = np.zeros(len(self._weights), dtype=bool)
+            for where in lists:
+                found[scores["indices"][where]] = True
+            return found
+
+        self._qualify = [np.flatnonzero(any_of(q) & any_of(o)).astype(np.int32) for q, o in batch.terms()]
+
+    def _retrieve(self, queries: list[list[str]], k: int, weights: np.ndarray | None = None) -> np.ndarray:
+        k = min(k, self._index.scores["num_docs"])
+        return self._index.retrieve(queries, k=k, show_progress=False, weight_mask=weights).documents
+
+    def top(self, batch: Batch) -> Sequence[Sequence[int]]:
+        return self._retrieve([question + option for question, option in batch.terms()], K).tolist()
+
+    def constrained(self, batch: Batch) -> Sequence[int]:
+        best = []
+        for (question, option), sentences in zip(batch.terms(), self._qualify, strict=True):
+            self._weights[sentences] = 1
+            found = self._retrieve([question + option], 1, self._weights)
+            self._weights[sentences] = 0
+            best.append(int(found[0, 0]) if len(sentences) else -1)
+        return best
+
+
+class BM25SNumba(BM25S):
+    """The same, compiled."""
+
+    name, backend = "bm25s (numba)", "numba"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return super().missing() or (None if find_spec("numba") else "the package numba is not installed")
+
+
+PEERS: tuple[type[Peer], ...] = (SparsePeer, IndexFolder, Tantivy, LucenePeer, BM25SNumba, BM25S, FTS5, RankBM25)

@@ -1,0 +1,134 @@
+"""Sentences to search and questions to ask: real ones where the datasets' own files are, else of our own making."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.generate import zipf_words
+from classic_rc.datasets import load
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.questions import Question
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.stop_words import stop_words
+from classic_rc.text.tokenizers import get_tokenizer
+
+__all__ = ["Material", "analyzed", "material"]
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+FILES = (
+    "race/RACE-train-dev.tar.gz",
+    *(f"multirc/{name}" for name in ("train_456-fixedIds.json", "dev_83-fixedIds.json")),
+    *(f"mctest/{name}.tsv" for name in ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")),
+    *(f"dream/{split}.json" for split in ("train", "dev")),
+)
+N_WORDS = 60_000
+"""The vocabulary of text that is wholly generated."""
+
+
+class Material(NamedTuple):
+    """What a benchmark searches and asks.
+
+    Parameters
+    ----------
+    sentences : list of str
+        Without line breaks.
+    questions : list of str
+    options : list of list of str
+        Of each question; each has an index term, and so has the question.
+    origin : str
+        Where the sentences come from, for the table's notes.
+    """
+
+    sentences: list[str]
+    questions: list[str]
+    options: list[list[str]]
+    origin: str
+
+
+def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int = 0) -> Material:
+    """Sentences and questions; the first questions of a longer list are those of a shorter."""
+    rng = np.random.default_rng(seed)
+    if DATA.is_dir():
+        real, asked = _real(seed)
+        which = np.sort(rng.permutation(len(real))[:n_sentences])
+        sentences = [real[i] for i in which.tolist()]
+        origin = (
+            f"{len(sentences):,} of the {len(real):,} sentences of RACE, MultiRC, MCTest and DREAM (train and dev)"
+        )
+        n_missing = n_sentences - len(sentences)
+        if n_missing:
+            sentences += _alike(real, n_missing, rng)
+            origin += f", and {n_missing:,} made of their words, drawn by frequency"
+    else:
+        sentences, asked = _generated(n_sentences, n_questions, rng)
+        origin = f"{n_sentences:,} generated sentences, words drawn by Zipf's law"
+    return Material(sentences, *_with_terms(asked[:n_questions], analyzer), origin)
+
+
+def analyzed(texts: Sequence[str], analyzer: Analyzer) -> Iterator[list[str]]:
+    """The index terms of each text."""
+    tokenizer, terms = get_tokenizer(analyzer.tokenizer), dict[str, str | None]()
+    for start in range(0, len(texts), 10_000):
+        tokens, counts = tokenizer.bulk(texts[start : start + 10_000])
+        new = list(set(tokens).difference(terms))
+        terms.update(zip(new, analyzer.fold(new), strict=True))
+        ends = offsets_of(counts).tolist()
+        for first, last in zip(ends[:-1], ends[1:], strict=True):
+            yield [term for token in tokens[first:last] if (term := terms[token]) is not None]
+
+
+@cache
+def _real(seed: int) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """All sentences of the datasets, and their questions in an order of our own."""
+    questions: list[Question] = list(chain.from_iterable(load(DATA / name) for name in FILES))
+    passages = {q.passage.text: q.passage for q in questions}.values()
+    sentences = [_line(p.text[start:end]) for p in passages for start, end in passage_sentences(p)]
+    order = np.random.default_rng(seed).permutation(len(questions)).tolist()
+    return sentences, [
+        (_line(q.query), [_line(c.text) for c in q.candidates]) for q in map(questions.__getitem__, order)
+    ]
+
+
+def _alike(sentences: Sequence[str], n: int, rng: np.random.Generator) -> list[str]:
+    """`n` more sentences with the words and the lengths of these, in no order."""
+    words = " ".join(sentences).split()
+    lengths = rng.choice([len(s.split()) for s in sentences], n)
+    return _texts([words[i] for i in rng.integers(len(words), size=int(lengths.sum())).tolist()], lengths)
+
+
+def _generated(
+    n_sentences: int, n_questions: int, rng: np.random.Generator
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Words by Zipf's law, every other of the most frequent a stop word, in texts as long as the real ones."""
+    syllables = [c + v for c in "bcdfghjklmnprstvwz" for v in "aeiou"]
+    spelled = ["".join(syllables[i // 90**k % 90] for k in range(3)) for i in range(N_WORDS)]
+    spelled[: 2 * 33 : 2] = sorted(stop_words("lucene"))
+
+    def texts(n: int, mean: float) -> list[str]:
+        lengths = 1 + rng.poisson(mean - 1, n)
+        return _texts([spelled[i] for i in zipf_words(rng, int(lengths.sum()), N_WORDS).tolist()], lengths)
+
+    sentences, questions, options = texts(n_sentences, 15), texts(n_questions, 10), texts(4 * n_questions, 5)
+    return sentences, [(q, options[4 * i : 4 * i + 4]) for i, q in enumerate(questions)]
+
+
+def _texts(words: list[str], lengths: np.ndarray) -> list[str]:
+    ends = offsets_of(lengths).tolist()
+    return [" ".join(words[first:last]) for first, last in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _with_terms(asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer) -> tuple[list[str], list[list[str]]]:
+    """The questions and options that have an index term."""
+    kept = [(q, [o for o in options if analyzer.analyze(o)]) for q, options in asked if analyzer.analyze(q)]
+    return [q for q, options in kept if options], [options for _, options in kept if options]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

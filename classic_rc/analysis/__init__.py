@@ -1,0 +1,22 @@
+"""Looking into datasets: what leaks, what is broken."""
+
+from classic_rc.analysis.artifacts import PartialInputs, PartialResult, try_partial_inputs
+from classic_rc.analysis.check import CheckReport, check
+from classic_rc.analysis.family import FAMILY, PartialInput
+from classic_rc.analysis.integrity import KINDS, Finding, integrity
+from classic_rc.analysis.words import LeakingWords, leaking_words
+
+__all__ = [
+    "FAMILY",
+    "KINDS",
+    "CheckReport",
+    "Finding",
+    "LeakingWords",
+    "PartialInput",
+    "PartialInputs",
+    "PartialResult",
+    "check",
+    "integrity",
+    "leaking_words",
+    "try_partial_inputs",
+]

@@ -1,0 +1,123 @@
+"""Does a dataset leak? Partial inputs, words of options, balance and integrity in one report."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from classic_rc.analysis.artifacts import PartialInputs, PartialResult, try_partial_inputs
+from classic_rc.analysis.balance import Balance, label_balance
+from classic_rc.analysis.family import FAMILY
+from classic_rc.analysis.integrity import Finding, integrity
+from classic_rc.analysis.words import LeakingWords, leaking_words
+from classic_rc.progress import progress_bar
+from classic_rc.questions import Dataset
+
+__all__ = ["CheckReport", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found out about a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partial_inputs : PartialInputs
+    words : LeakingWords or None
+        None where the questions have no options, or gold is hidden.
+    balance : Balance or None
+        As `words`.
+    findings : tuple of Finding
+    seconds : float
+    """
+
+    dataset: Dataset
+    partial_inputs: PartialInputs
+    words: LeakingWords | None
+    balance: Balance | None
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    def leaks(self, level: float = 5.0) -> tuple[PartialResult, ...]:
+        """The partial inputs that leak: even the lower bound of the tested gain's interval is above a level.
+
+        Parameters
+        ----------
+        level : float
+            In points (hundredths of the metric). A p-value only says that a gain is not zero, which on a large
+            dataset is soon the case; what matters is how large it is at least.
+        """
+        results = self.partial_inputs.results
+        return tuple(r for r in results if r.tested.interval and 100 * r.tested.interval.low > level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON."""
+        dataset = self.dataset
+        return {
+            "dataset": {
+                "name": dataset.name,
+                "reader": dataset.reader,
+                "split": dataset.split,
+                "task": None if dataset.task is None else str(dataset.task),
+                "fingerprint": dataset.fingerprint,
+                "passages": len(dataset.passages),
+                "questions": len(dataset),
+            },
+            "partial_inputs": self.partial_inputs.to_dict(),
+            "words": None if self.words is None else self.words.to_dict(),
+            "balance": None if self.balance is None else self.balance.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "seconds": self.seconds,
+        }
+
+
+def check(
+    dataset: Dataset,
+    *,
+    train: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    seed: int = 0,
+    permutations: int = 10_000,
+    resamples: int = 10_000,
+    progress: bool = False,
+) -> CheckReport:
+    """Find out whether a dataset can be answered without comprehension, and whether it is sound.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    train, cv, group, seed, permutations, resamples
+        As in :func:`~classic_rc.analysis.artifacts.try_partial_inputs`; what stands in `train` too is reported.
+    progress : bool
+        Show a progress bar on stderr when it takes long.
+
+    Returns
+    -------
+    CheckReport
+    """
+    start = time.perf_counter()
+    of_task = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
+    with progress_bar(dataset.name, len(of_task) * len(dataset), progress) as advance:
+        partial = try_partial_inputs(
+            dataset,
+            train=train,
+            cv=cv,
+            group=group,
+            seed=seed,
+            permutations=permutations,
+            resamples=resamples,
+            advance=advance,
+        )
+        has_options = dataset.task is not None and dataset.task.has_choices
+        tells = has_options and all(question.gold is not None for question in dataset)
+        return CheckReport(
+            dataset,
+            partial,
+            leaking_words(dataset) if tells else None,
+            label_balance(dataset) if tells else None,
+            integrity(dataset, train),
+            time.perf_counter() - start,
+        )

@@ -1,0 +1,195 @@
+"""``classic-rc index``: build, extend or check a folder of sentences that can be searched."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import options
+from classic_rc.cli.console import emit, message
+from classic_rc.errors import DataError, UsageError
+from classic_rc.progress import progress_bar
+
+if TYPE_CHECKING:
+    from classic_rc.retrieval.building import Built
+    from classic_rc.retrieval.manifest import Manifest
+    from classic_rc.retrieval.reading import Input
+
+__all__ = ["add_arguments", "handle"]
+
+_DATASETS = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
+"""Endings of files that have no sentence or paragraph a line, but may be a dataset."""
+
+_TEXT = "text"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    parser.add_argument(
+        "corpus",
+        metavar="CORPUS",
+        nargs="+",
+        help="text with a sentence or a paragraph a line, JSON lines, a folder of these, each plain or compressed "
+        "(gzip, bzip2, xz); - for standard input; or a dataset, each of whose passages is taken once; with "
+        "--check, an index",
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", help="the index's folder, new or empty")
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--lines",
+        choices=("auto", "sentences", "paragraphs"),
+        default="auto",
+        help="what a line of text or the text of a JSON line is; auto (the default) takes them for paragraphs if "
+        "more than a quarter of the first 1,000 have several sentences, and says so",
+    )
+    group.add_argument("--field", metavar="F", default="text", help="where JSON lines have the text (default text)")
+    group.add_argument("--id-field", metavar="F", default="id", help="where they have an id, if any (default id)")
+    group.add_argument(
+        "--reader",
+        metavar="R",
+        help="CORPUS is a dataset of this format (`list readers`), or "
+        "text; without it, what ends in .json, .tsv, .csv, .xml or .tar.gz, folders that hold such files, and JSON "
+        "lines without the text are datasets",
+    )
+    group.add_argument("--split", metavar="S", help="the split to take of datasets that hold several")
+    group = parser.add_argument_group("indexing")
+    group.add_argument(
+        "--analyzer",
+        metavar="A",
+        default="lucene-english",
+        help="how text becomes index terms (`list analyzers`; default lucene-english)",
+    )
+    group.add_argument(
+        "--segment-sentences",
+        type=int,
+        metavar="N",
+        help="sentences a segment, which is what is held in memory and kept after an interruption (default and "
+        "most 500,000)",
+    )
+    group.add_argument("--append", action="store_true", help="add to the index in DIR")
+    group.add_argument(
+        "--check", action="store_true", help="read all of an index and compare it with its checksums"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    parser.set_defaults(subset=None, answers=None, fields=None, gold_as=None)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    if args.check:
+        return _check(args)
+    if args.output is None:
+        raise UsageError("-o DIR is missing: where the index shall be")
+    from classic_rc.retrieval.building import build_index
+    from classic_rc.retrieval.segment import MAX_SENTENCES
+
+    inputs = _inputs(args)
+    sizes = [source.size for source in inputs]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    try:
+        with progress_bar("indexing", total, options.shows_progress(args), unit="B") as advance:
+            built = build_index(
+                inputs,
+                args.output,
+                analyzer=args.analyzer,
+                segment_sentences=MAX_SENTENCES if args.segment_sentences is None else args.segment_sentences,
+                append=args.append,
+                advance=advance,
+            )
+    except (DataError, KeyboardInterrupt):
+        _say_what_is_kept(args.output)
+        raise
+    _note_content(args, built)
+    emit(_summary(args.output, built.manifest), None)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    from classic_rc.retrieval.directory import check_index
+
+    for folder in args.corpus:
+        emit(_summary(folder, check_index(folder)) + "  intact\n", None)
+    return 0
+
+
+def _inputs(args: argparse.Namespace) -> list[Input]:
+    """What is to be indexed, in the order given; how each CORPUS is read goes to stderr."""
+    from classic_rc.datasets import expand
+    from classic_rc.retrieval.lines import STDIN
+    from classic_rc.retrieval.reading import Passages, read_texts
+
+    if STDIN in args.corpus[:-1]:
+        raise UsageError("- (standard input) is read once, and last")
+    inputs: list[Input] = []
+    seen: set[str] = set()
+    for corpus in args.corpus:
+        _refuse_own_output(corpus, args.output)
+        if _is_dataset(corpus, args):
+            for name in expand(corpus):
+                dataset = options.dataset_of(args, name)
+                passages = [p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen]
+                seen.update(p.text for p in passages)
+                inputs.append(Passages(name, passages))
+                _note(args, f"{name}: a dataset ({dataset.reader}), {len(passages):,} passages")
+        else:
+            files = read_texts(corpus, lines=args.lines, field=args.field, id_field=args.id_field)
+            inputs += files
+            unit = "paragraph" if files[0].paragraphs else "sentence"
+            _note(args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}")
+    return inputs
+
+
+def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
+    from classic_rc.retrieval.lines import STDIN
+    from classic_rc.retrieval.reading import find_files, first_line, without_compression
+
+    if args.reader is not None or corpus == STDIN:
+        return args.reader not in (None, _TEXT)
+    if corpus == "sample" or corpus.startswith("sample:"):
+        return True
+    files = find_files(corpus)
+    if any(without_compression(file).endswith(_DATASETS) for file in files):
+        return True
+    first = first_line(files[0])
+    return isinstance(first, list) or (isinstance(first, dict) and args.field not in first)
+
+
+def _refuse_own_output(corpus: str, output: str) -> None:
+    folder = Path(os.path.realpath(corpus))
+    if folder.is_dir() and Path(os.path.realpath(output)).is_relative_to(folder):
+        raise UsageError(f"{output} lies in {corpus}, which is read: give another folder")
+
+
+def _note(args: argparse.Namespace, text: str) -> None:
+    if not args.quiet:
+        message(f"note: {text}")
+
+
+def _note_content(args: argparse.Namespace, built: Built) -> None:
+    counts = built.manifest.counts
+    if built.kept:
+        _note(args, f"{built.kept:,} of {len(built.manifest.segments):,} segments were there already")
+    if counts.with_replacement:
+        _note(
+            args, f"{counts.with_replacement:,} sentences have bytes that are not UTF-8, or U+FFFD in their place"
+        )
+    if counts.with_nul:
+        _note(args, f"{counts.with_nul:,} sentences have a NUL character")
+
+
+def _say_what_is_kept(output: str) -> None:
+    from classic_rc.retrieval.resuming import BUILDING
+
+    if (Path(output) / BUILDING).exists():
+        message(f"note: finished segments are kept in {output}: the same command again goes on after them")
+
+
+def _summary(folder: str, manifest: Manifest) -> str:
+    counts = manifest.counts
+    return (
+        f"{folder}: {counts.sentences:,} sentences, {counts.tokens:,} tokens, {manifest.n_terms:,} terms; "
+        f"{counts.text_bytes / 1e6:,.1f} MB of text, {manifest.disk_bytes / 1e6:,.1f} MB on disk; "
+        f"{manifest.analyzer_signature}; fingerprint {manifest.fingerprint[:8]}\n"
+    )

@@ -1,0 +1,79 @@
+"""BM25 as Lucene has it since release 8 (``BM25Similarity``), each formula to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.byte_lengths import byte4_lengths
+
+__all__ = ["idf", "length_factors", "mean_length", "term_scores", "term_weights"]
+
+
+def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    """``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
+
+    Parameters
+    ----------
+    n_sentences : ndarray of int
+        N, the sentences that have a token.
+    frequencies : ndarray of int
+        df, the sentences that have the term.
+
+    Returns
+    -------
+    ndarray of float32
+    """
+    return np.log(1 + (n_sentences - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+
+
+def mean_length(n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Tokens a sentence, of those that have any: Lucene 8, ``BM25Similarity.avgFieldLength``."""
+    return (n_tokens / np.maximum(n_sentences, 1)).astype(np.float32)
+
+
+def length_factors(
+    lengths: NDArray[np.integer], mean: NDArray[np.float32], k1: float, b: float
+) -> NDArray[np.float32]:
+    """``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
+
+    Parameters
+    ----------
+    lengths : ndarray of int
+        Tokens of sentences; lengths that share a byte are taken for one (:func:`byte4_lengths`).
+    mean : ndarray of float32
+        From :func:`mean_length`.
+    k1, b : float
+
+    Returns
+    -------
+    ndarray of float32
+        Infinite with a k1 of 0: then presence alone counts.
+    """
+    one, k1_, b_ = np.float32(1), np.float32(k1), np.float32(b)
+    with np.errstate(divide="ignore"):
+        return one / (k1_ * ((one - b_) + b_ * byte4_lengths(lengths).astype(np.float32) / mean))
+
+
+def term_weights(boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``boost idf``, the boost being how often the term stands in the query."""
+    return boosts.astype(np.float32) * idfs
+
+
+def term_scores(
+    weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
+
+    That is ``w tf / (tf + 1 / factor)``, written so that rounding never makes a larger tf score less.
+
+    Parameters
+    ----------
+    weights : ndarray of float32
+        From :func:`term_weights`.
+    counts : ndarray of float32
+        tf, how often the term stands in the sentence.
+    factors : ndarray of float32
+        From :func:`length_factors`.
+    """
+    return weights - weights / (np.float32(1) + counts * factors)

@@ -1,0 +1,101 @@
+"""Which words texts have, share and pair up with each other's, for whole datasets at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+
+__all__ = ["WordCounts", "occurrences", "word_counts", "word_pairs"]
+
+
+class WordCounts(NamedTuple):
+    """The distinct words of some texts, and how often each text has them.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (n_entries,)
+        ``text * n_words + word``, rising: one a distinct word of a text.
+    counts : ndarray of int64, shape (n_entries,)
+        How often the text has the word, at least once.
+    offsets : ndarray of int64, shape (n_texts + 1,)
+        Text i's words are the entries ``offsets[i]:offsets[i + 1]``.
+    n_words : int
+        The size of the vocabulary.
+    """
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    n_words: int
+
+    @property
+    def texts(self) -> NDArray[np.int64]:
+        """The text of each entry."""
+        return self.keys // self.n_words
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """The word of each entry."""
+        return self.keys % self.n_words
+
+
+def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> WordCounts:
+    """Count the words of ragged texts: text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+
+    Examples
+    --------
+    >>> word_counts(np.array([7, 2, 7, 5]), np.array([0, 3, 4]), 10).words
+    array([2, 7, 5])
+    """
+    n_texts = len(offsets) - 1
+    keys = np.repeat(np.arange(n_texts), np.diff(offsets)) * n_words + tokens
+    keys.sort()
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    distinct = keys[starts]
+    n_distinct = np.bincount(distinct // n_words, minlength=n_texts)
+    return WordCounts(distinct, np.diff(np.append(starts, len(keys))), offsets_of(n_distinct), n_words)
+
+
+def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[np.integer]) -> NDArray[np.int64]:
+    """How often ``texts[i]`` has ``words[i]``; 0 where it does not have it.
+
+    Parameters
+    ----------
+    counts : WordCounts
+    texts, words : ndarray of int, shape (n,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    if not len(counts.keys):
+        return np.zeros(len(words), dtype=np.int64)
+    wanted = texts * counts.n_words + words
+    place = np.minimum(np.searchsorted(counts.keys, wanted), len(counts.keys) - 1)
+    return np.where(counts.keys[place] == wanted, counts.counts[place], 0)
+
+
+def word_pairs(
+    counts: WordCounts, others: WordCounts, other_of: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every distinct word of each text with every distinct word of another text that goes with it.
+
+    Parameters
+    ----------
+    counts, others : WordCounts
+    other_of : ndarray of int64, shape (n_texts,)
+        Which of `others` goes with each text of `counts`.
+
+    Returns
+    -------
+    texts, words, other_words : ndarray of int64, shape (n_pairs,)
+        The text of each pair, its word, and the other text's word.
+    """
+    texts = counts.texts
+    n_others = np.diff(others.offsets)[other_of[texts]]
+    entry = ragged_indices(others.offsets[other_of[texts]], n_others)
+    return np.repeat(texts, n_others), np.repeat(counts.words, n_others), others.words[entry]

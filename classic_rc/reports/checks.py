@@ -1,0 +1,168 @@
+"""The tables of a dataset check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from classic_rc.analysis.artifacts import FEWEST_GROUPS, Gain, PartialInputs
+from classic_rc.analysis.balance import Balance
+from classic_rc.analysis.check import CheckReport
+from classic_rc.analysis.words import LeakingWords
+from classic_rc.metrics import METRICS
+from classic_rc.reports.tables import Table
+
+__all__ = ["check_tables", "leak_messages"]
+
+_SHOWN_WORDS = 10
+_SHOWN_POSITIONS = 10
+_SHOWN_ID = 40
+_LINE = 96
+
+
+def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
+    """The tables of one dataset: partial inputs, words of the options (if any tells), integrity.
+
+    Parameters
+    ----------
+    report : CheckReport
+    level : float
+        In points: what the gain of a partial input must surely exceed to be called a leak.
+
+    Returns
+    -------
+    list of Table
+    """
+    tables = [_partial_inputs(report, level)]
+    if report.words is not None and report.words.words:
+        tables.append(_words(report.words))
+    return [*tables, _integrity(report)]
+
+
+def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
+    """A line for each partial input that leaks."""
+    return [
+        f"{report.dataset.name} leaks: {r.name}: {_signed(r.tested.gain)} points ({_interval(r.tested)})"
+        for r in report.leaks(level)
+    ]
+
+
+def _partial_inputs(report: CheckReport, level: float) -> Table:
+    partial = report.partial_inputs
+    if not partial.results:
+        return Table(_title(report), ["partial input", "not tried"], _left_out(partial), frozenset({0, 1}))
+    leaking = {result.name for result in report.leaks(level)}
+    header = ["partial input"]
+    for i, name in enumerate(partial.results[0].gains):
+        label = METRICS[name].label
+        header += [label, "chance", "gain", "95 % interval", "p (Holm)"] if i == 0 else [label, "gain"]
+    rows = []
+    for result in partial.results:
+        tested, *others = result.gains.values()
+        cells = [result.name, *_numbers(tested), _interval(tested), f"{result.p_holm:.4f}"]
+        for gain in others:
+            cells += [_points(gain.value), _signed(gain.gain)]
+        rows.append([*cells, "LEAKS" if result.name in leaking else ""])
+    notes = _partial_notes(partial, level)
+    notes += [f"not tried ({reason}): {names}" for names, reason in _left_out(partial)]
+    return Table(_title(report), [*header, ""], rows, frozenset({0, len(header)}), notes)
+
+
+def _numbers(gain: Gain) -> list[str]:
+    return [_points(gain.value), _points(gain.chance), _signed(gain.gain)]
+
+
+def _interval(gain: Gain) -> str:
+    return "–" if gain.interval is None else f"{_signed(gain.interval.low)} to {_signed(gain.interval.high)}"
+
+
+def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
+    interval = f"interval: of the gain, over {partial.resamples:,} resamples of passages"
+    if partial.results[0].tested.interval is None:
+        interval = f"no interval, and so no leak, without {FEWEST_GROUPS} different passages"
+    return [
+        f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of gold in questions",
+        f"p: adjusted for these {len(partial.results)} tests; {interval}",
+        f"LEAKS: even the interval's lower bound is above {level:g} points",
+    ]
+
+
+def _left_out(partial: PartialInputs) -> list[tuple[str, str]]:
+    """What was not tried, all that share a reason together, and why."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in partial.left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    if not partial.results and len(reasons) == 1:
+        return [("every one", reason) for reason in reasons]
+    return [(", ".join(names), reason) for reason, names in reasons.items()]
+
+
+def _words(words: LeakingWords) -> Table:
+    shown = words.words[:_SHOWN_WORDS]
+    rows = [
+        [
+            w.word,
+            str(w.right),
+            str(w.wrong),
+            f"{w.expected:.1f}",
+            str(w.passages),
+            f"{w.pmi:+.3f}",
+            f"{w.q:.1e}" if w.q < 0.001 else f"{w.q:.4f}",
+        ]
+        for w in shown
+    ]
+    title = f"words of options that tell right from wrong: {len(words.words)} of {words.n_tested}"
+    title += f" that stand in {words.at_least} options or more"
+    header = ["word", "in right", "in wrong", "right by chance", "passages", "PMI", "q"]
+    notes = [f"and {len(words.words) - len(shown)} more"] if len(words.words) > len(shown) else []
+    return Table(title, header, rows, frozenset({0}), notes)
+
+
+def _integrity(report: CheckReport) -> Table:
+    rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}", f.kind.why] for f in report.findings]
+    notes = [f"{f.kind.what}: {_ids(f.examples, _LINE - len(f.kind.what) - 2)}" for f in report.findings]
+    if report.balance is not None:
+        notes += _balance(report.balance)
+    words = report.words
+    if words is not None and not words.words:
+        notes.append(
+            f"no word of the options tells right from wrong ({words.n_tested} stand in {words.at_least} or more)"
+        )
+    rows = rows or [["–", "nothing found", "0", "–"]]
+    return Table("integrity", ["severity", "finding", "count", "why it matters"], rows, frozenset({0, 1, 3}), notes)
+
+
+def _ids(ids: tuple[str, ...], room: int) -> str:
+    """Ids, each cut in its middle where they would not fit in the line."""
+    most = max(room // len(ids) - 2, 12)
+    head = most // 2 - 1
+    return ", ".join(i if len(i) <= most else f"{i[:head]}…{i[head + 1 - most :]}" for i in ids)
+
+
+def _balance(balance: Balance) -> Iterator[str]:
+    yield f"right options: {100 * balance.right_share:.1f} % of all"
+    if balance.chi_square is None or balance.p is None:
+        return
+    shown = slice(_SHOWN_POSITIONS)
+    observed = ", ".join(str(n) for n in balance.positions[shown])
+    expected = ", ".join(f"{n:.0f}" for n in balance.expected[shown])
+    more = ", …" if len(balance.positions) > _SHOWN_POSITIONS else ""
+    yield f"right options by position: {observed}{more} (expected {expected}{more})"
+    yield f"that far from even: chi-square {balance.chi_square:.1f} (df {balance.degrees}), p {balance.p:.2g}"
+
+
+def _title(report: CheckReport) -> str:
+    dataset = report.dataset
+    facts = [
+        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
+        f"{len(dataset):,} questions, {len(dataset.passages):,} passages",
+        f"data {dataset.fingerprint[:8]}",
+    ]
+    return " · ".join(facts)
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.2f}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(100 * value, 2) + 0.0:+.2f}"  # adding 0 makes -0 a plain 0

@@ -1,0 +1,25 @@
+"""Retrieval: search engines over sentences behind one protocol, and their similarities."""
+
+from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.corpus import Corpus, passage_corpus
+from classic_rc.retrieval.opening import open_corpus
+from classic_rc.retrieval.registry import ENGINES, engine_class, get_engine
+from classic_rc.retrieval.similarity import BM25, SIMILARITIES, Classic, Okapi, Similarity, get_similarity
+
+__all__ = [
+    "BM25",
+    "ENGINES",
+    "SIMILARITIES",
+    "Best",
+    "Classic",
+    "Corpus",
+    "Engine",
+    "Hits",
+    "Okapi",
+    "Similarity",
+    "engine_class",
+    "get_engine",
+    "get_similarity",
+    "open_corpus",
+    "passage_corpus",
+]

@@ -1,0 +1,281 @@
+"""What an engine is: sentences in, the best ones for queries out; batch first."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.retrieval.similarity import Similarity, get_similarity
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.text_encoder import TextEncoder
+
+__all__ = ["Best", "Engine", "Hits"]
+
+_QUERIES_AT_A_TIME = 2**12
+_LOOKED_THROUGH = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """The sentences found for each query, ragged: by falling score, equal ones by the lowest number first.
+
+    Parameters
+    ----------
+    sentences : ndarray of int64, shape (n_hits,)
+        Numbers of sentences, in the order in which they were indexed, from 0.
+    scores : ndarray of float32, shape (n_hits,)
+    offsets : ndarray of int64, shape (n_queries + 1,)
+        Query i's hits are ``sentences[offsets[i]:offsets[i + 1]]``.
+    """
+
+    sentences: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The sentences and the scores of one query."""
+        query = range(len(self))[query]
+        where = slice(self.offsets[query], self.offsets[query + 1])
+        return self.sentences[where], self.scores[where]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        return (self[i] for i in range(len(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """The one sentence that speaks best for each option, ragged over questions.
+
+    Parameters
+    ----------
+    sentences : ndarray of int64, shape (n_options,)
+        -1 where no sentence qualifies.
+    scores : ndarray of float32, shape (n_options,)
+        0 where no sentence qualifies.
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        Question i's options are ``sentences[offsets[i]:offsets[i + 1]]``.
+    """
+
+    sentences: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Whether any sentence qualifies: shape (n_options,)."""
+        return self.sentences >= 0
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, question: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The sentences and the scores of one question's options."""
+        question = range(len(self))[question]
+        where = slice(self.offsets[question], self.offsets[question + 1])
+        return self.sentences[where], self.scores[where]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        return (self[i] for i in range(len(self)))
+
+
+class Engine(ABC):
+    """A search engine over sentences.
+
+    Sentences are numbered from 0 in the order in which they were indexed. The query of an option is
+    ``question + " " + option``. Scores are single precision, as the engine gives them.
+
+    Parameters
+    ----------
+    similarity : str or Similarity, optional
+        How a sentence is scored: one of :attr:`similarities`; None is the first of them.
+    analyzer : str or Analyzer
+        How text becomes index terms; the words it drops are no index terms.
+
+    Attributes
+    ----------
+    name, description, citation : str
+    similarities : tuple of str
+        The names of the similarities that the engine can score with.
+    similarity : Similarity
+    analyzer : Analyzer
+
+    Raises
+    ------
+    UsageError
+        A similarity that is unknown or that the engine does not have; an unknown analyzer.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    citation: ClassVar[str]
+    similarities: ClassVar[tuple[str, ...]] = ("bm25", "classic")
+
+    def __init__(
+        self, *, similarity: str | Similarity | None = None, analyzer: str | Analyzer = "lucene-english"
+    ) -> None:
+        self.similarity = get_similarity(self.similarities[0] if similarity is None else similarity)
+        self.analyzer = get_analyzer(analyzer)
+        if self.similarity.name not in self.similarities:
+            known = " or ".join(map(repr, self.similarities))
+            raise UsageError(f"engine {self.name} scores with {known}, got similarity {self.similarity.spec!r}")
+
+    @property
+    def signature(self) -> str:
+        """Engine, similarity and analyzer with all that makes a difference: ``"sparse:bm25:lucene-english"``."""
+        return ":".join((self.name, self.similarity.spec, self.analyzer.signature))
+
+    def __repr__(self) -> str:
+        return f"<engine {self.signature}>"
+
+    @abstractmethod
+    def index(self, sentences: Iterable[str]) -> Self:
+        """Index these sentences, which are read once, instead of any that were indexed before."""
+
+    @property
+    @abstractmethod
+    def n_sentences(self) -> int:
+        """How many sentences are indexed, those without an index term included."""
+
+    @abstractmethod
+    def sentence(self, number: int) -> str:
+        """The text of a sentence.
+
+        Raises
+        ------
+        IndexError
+            No sentence has this number.
+        """
+
+    @abstractmethod
+    def top(self, queries: Sequence[str], k: int = 10) -> Hits:
+        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+
+    @abstractmethod
+    def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+        """For each option the best sentence that has an index term of the question and one of the option.
+
+        Parameters
+        ----------
+        questions : sequence of str
+        options : sequence of sequence of str
+            As many as questions: the options of each.
+
+        Returns
+        -------
+        Best
+            The scores of ``question + " " + option``.
+        """
+
+    @abstractmethod
+    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
+        """What each index term of the query adds to the score of one sentence, in the order of the query.
+
+        Terms that the sentence does not have are left out; the shares sum to the score but for rounding.
+        """
+
+    def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """For each text the sentences that have all of its index terms, rising; none where it has no term.
+
+        An engine that cannot tell looks among each text's 100 best hits.
+        """
+        needed = [set(self.analyzer.analyze(text)) for text in texts]
+        found = []
+        for terms, (hits, _) in zip(needed, self.top(texts, _LOOKED_THROUGH), strict=True):
+            own = {number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()}
+            found.append(np.array(sorted(n for n, words in own.items() if terms <= {*words}), dtype=np.int64))
+        return found
+
+    def without(self, numbers: Sequence[int]) -> Engine:
+        """The engine as if these sentences had no index term; all others keep their numbers.
+
+        Raises
+        ------
+        UsageError
+            The engine cannot leave sentences out.
+        """
+        raise UsageError(f"engine {self.name} cannot leave sentences out: use 'sparse'")
+
+    def best_among_top(
+        self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
+    ) -> Best:
+        """For each option the best of its first hits that shares a word with the question and one with the option.
+
+        What was behind the released scores of MultiRC (Khashabi et al. 2018): the constraint is not part of
+        the query, and it compares words of another analyzer than the index's.
+
+        Parameters
+        ----------
+        questions : sequence of str
+        options : sequence of sequence of str
+            As many as questions: the options of each.
+        depth : int
+            How many hits of ``question + " " + option`` are looked through.
+        overlap : str or Analyzer
+            Says what the words are that must be shared: ``"word+porter+stop=smart"``.
+
+        Returns
+        -------
+        Best
+        """
+        n_options = np.array([len(own) for own in options], dtype=np.int64)
+        asked = [question for question, own in zip(questions, options, strict=True) for _ in own]
+        offered = [option for own in options for option in own]
+        words = _WordSets(overlap)
+        sentences, scores = np.full(len(asked), -1, dtype=np.int64), np.zeros(len(asked), dtype=np.float32)
+        for start in range(0, len(asked), _QUERIES_AT_A_TIME):
+            block = slice(start, start + _QUERIES_AT_A_TIME)
+            hits = self.top([f"{q} {o}" for q, o in zip(asked[block], offered[block], strict=True)], depth)
+            needed = list(zip(words.of(asked[block]), words.of(offered[block]), strict=True))
+            places = self._first_shared(hits, needed, words)
+            rows = np.flatnonzero(places >= 0)
+            sentences[start + rows] = hits.sentences[places[rows]]
+            scores[start + rows] = hits.scores[places[rows]]
+        return Best(sentences, scores, offsets_of(n_options))
+
+    def _first_shared(
+        self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: _WordSets
+    ) -> NDArray[np.int64]:
+        """The place of each query's first hit that shares a word with both texts; -1 where there is none."""
+        places = np.full(len(hits), -1, dtype=np.int64)
+        sets: dict[int, frozenset[int]] = {}
+        start, ends, open_ = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
+        width = 1
+        # Most queries are done with their first hits, so few sentences have to be analysed.
+        while len(open_):
+            stop = np.minimum(start + width, ends)
+            seen = np.concatenate([hits.sentences[start[row] : stop[row]] for row in open_.tolist()])
+            fresh = [number for number in np.unique(seen).tolist() if number not in sets]
+            sets.update(zip(fresh, words.of([self.sentence(number) for number in fresh]), strict=True))
+            for row in open_.tolist():
+                for place in range(start[row], stop[row]):
+                    own = sets[int(hits.sentences[place])]
+                    if not any(own.isdisjoint(text) for text in needed[row]):
+                        places[row] = place
+                        break
+            start, width = stop, 2 * width
+            open_ = open_[(places[open_] < 0) & (stop[open_] < ends[open_])]
+        return places
+
+
+class _WordSets:
+    """Texts as sets of the words that an analyzer finds in them."""
+
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self._encoder = TextEncoder(analyzer)
+
+    def of(self, texts: Sequence[str]) -> list[frozenset[int]]:
+        """One set a text."""
+        tokens, offsets = self._encoder.encode(texts)
+        words = tokens.tolist()
+        return [frozenset(words[start:stop]) for start, stop in itertools.pairwise(offsets.tolist())]

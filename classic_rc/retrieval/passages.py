@@ -1,0 +1,171 @@
+"""Each passage as a collection of its own: the best of its sentences for each candidate, whole datasets at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.constrained_search import best_constrained
+from classic_rc.kernels.pairs import WordCounts, word_counts
+from classic_rc.kernels.sentence_postings import SentencePostings
+from classic_rc.questions import Question
+from classic_rc.retrieval.base import Best
+from classic_rc.retrieval.queries import TermFacts, combine_constrained, weigh_constrained
+from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_similarity
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.encode import EncodedSentences, encode_sentences
+
+__all__ = ["best_in_passages", "best_of_sentences"]
+
+_BLOCK_TOKENS = 2**18
+
+
+def best_in_passages(
+    questions: Sequence[Question],
+    *,
+    similarity: str | Similarity = "bm25",
+    analyzer: str | Analyzer = "lucene-english",
+) -> Best:
+    """For each candidate the best sentence of its own passage with an index term of the question and one of it.
+
+    The same, to the bit, as an engine ``sparse`` over the sentences of each passage alone: number of sentences,
+    frequencies and mean length are the passage's own.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    similarity : str or Similarity
+        One of Lucene's: ``"bm25"``, ``"classic"``.
+    analyzer : str or Analyzer
+
+    Returns
+    -------
+    Best
+        Sentences are numbered within their passage, as :func:`~classic_rc.text.sentences.passage_sentences` has
+        them.
+
+    Raises
+    ------
+    UsageError
+        The similarity is not one of Lucene's.
+    """
+    similarity = get_similarity(similarity)
+    if not isinstance(similarity, LuceneSimilarity):
+        raise UsageError(f"passages are searched with 'bm25' or 'classic', got similarity {similarity.spec!r}")
+    encoded = encode_sentences(questions, analyzer)
+    sentences, scores = best_of_sentences(encoded, similarity)
+    in_order = encoded.dataset.scores(scores.astype(np.float64), sentences >= 0)
+    numbers = encoded.dataset.scores(sentences.astype(np.float64), sentences >= 0).values
+    return Best(numbers.astype(np.int64), in_order.values.astype(np.float32), in_order.offsets)
+
+
+def best_of_sentences(
+    encoded: EncodedSentences, similarity: LuceneSimilarity
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """For each candidate of the arrays the best sentence of its passage, numbered within it, and its score.
+
+    Returns
+    -------
+    sentences : ndarray of int64, shape (n_candidates,)
+        -1 where no sentence qualifies.
+    scores : ndarray of float32, shape (n_candidates,)
+        0 where no sentence qualifies.
+    """
+    arrays = encoded.dataset.arrays
+    n_candidates = len(arrays.candidate_question)
+    sentences, scores = np.full(n_candidates, -1, dtype=np.int64), np.zeros(n_candidates, dtype=np.float32)
+    for where, block in arrays.blocks(_BLOCK_TOKENS):
+        passage = int(arrays.question_passage[arrays.candidate_question[where.start]])
+        bounds = encoded.passage_offsets[passage : passage + len(block.passage_offsets)]
+        lengths = np.diff(encoded.offsets[bounds[0] : bounds[-1] + 1])
+        collections = _Collections.of(block, lengths, bounds - bounds[0], similarity)
+        sentences[where], scores[where] = collections.search(block, similarity)
+    return sentences, scores
+
+
+class _Collections(NamedTuple):
+    """The sentences of some passages, each passage with its own statistics.
+
+    A *run* is one word of one passage.
+
+    Parameters
+    ----------
+    firsts : ndarray of int64, shape (n_passages + 1,)
+        Where each passage's sentences start.
+    n_sentences : ndarray of int64, shape (n_passages,)
+        How many of them have a token.
+    run_keys : ndarray of int64, shape (n_runs,)
+        ``passage * n_words + word``, rising.
+    postings : SentencePostings
+        Of the runs; every posting has a code of its own.
+    """
+
+    firsts: NDArray[np.int64]
+    n_sentences: NDArray[np.int64]
+    run_keys: NDArray[np.int64]
+    postings: SentencePostings
+
+    @classmethod
+    def of(
+        cls, arrays: TokenArrays, lengths: NDArray[np.int64], firsts: NDArray[np.int64], similarity: LuceneSimilarity
+    ) -> _Collections:
+        n_passages = len(firsts) - 1
+        passage = np.repeat(np.arange(n_passages), np.diff(firsts))
+        n_sentences = np.bincount(passage, lengths > 0, n_passages).astype(np.int64)
+        n_tokens = np.bincount(passage, lengths, n_passages).astype(np.int64)
+
+        sentence = np.repeat(np.arange(len(lengths)), lengths)
+        bits = len(lengths).bit_length()
+        keys = ((passage[sentence] * arrays.n_words + arrays.passage_tokens) << bits) | sentence
+        keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts, keys = np.diff(starts, append=len(keys)), keys[starts]
+        sentence, runs = keys & ((1 << bits) - 1), keys >> bits
+        starts = np.flatnonzero(np.diff(runs, prepend=-1))
+        own = passage[sentence]
+        postings = SentencePostings(
+            np.append(starts, len(runs)),
+            sentence.astype(np.int32),
+            np.arange(len(runs), dtype=np.uint32),
+            counts.astype(np.float32),
+            similarity.length_factors(lengths[sentence], n_sentences[own], n_tokens[own]),
+        )
+        return cls(firsts, n_sentences, runs[starts], postings)
+
+    def search(
+        self, arrays: TokenArrays, similarity: LuceneSimilarity
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """For each candidate the best sentence of its passage, numbered within it, and its score."""
+        passage_of_option = arrays.question_passage[arrays.candidate_question]
+        questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
+        options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
+        queries = questions, options, arrays.candidate_question
+        facts = (
+            self._facts(questions, arrays.question_passage, similarity),
+            self._facts(options, passage_of_option, similarity),
+        )
+        firsts = self.firsts[:-1][arrays.question_passage]
+        sizes = np.diff(self.firsts)[arrays.question_passage]
+        sentences, scores = best_constrained(
+            self.postings,
+            weigh_constrained(queries, *facts, similarity, firsts, sizes),
+            similarity.term_scores,
+            combine_constrained(queries, *facts, similarity),
+        )
+        return np.where(sentences >= 0, sentences - self.firsts[passage_of_option], -1), scores
+
+    def _facts(
+        self, counts: WordCounts, passage_of_text: NDArray[np.int64], similarity: LuceneSimilarity
+    ) -> TermFacts:
+        """The runs of texts' words in the texts' passages, and their idf there."""
+        passage = passage_of_text[counts.texts]
+        keys = passage * counts.n_words + counts.words
+        runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
+        found = self.run_keys[runs] == keys if len(self.run_keys) else np.zeros(len(keys), dtype=np.bool_)
+        frequencies = np.where(found, np.diff(self.postings.offsets, append=0)[runs], 0)
+        return TermFacts(np.where(found, runs, -1), similarity.idfs(self.n_sentences[passage], frequencies))

@@ -1,0 +1,145 @@
+"""Questions with options, and queries, as counts of index terms; and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.kernels.constrained_search import ConstrainedQueries
+from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
+from classic_rc.kernels.sentence_postings import Combine, QueryTerms
+from classic_rc.retrieval.similarity import LuceneSimilarity
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.text_encoder import TextEncoder
+
+__all__ = ["EncodedQueries", "TermFacts", "combine", "combine_constrained", "weigh", "weigh_constrained"]
+
+
+class EncodedQueries(NamedTuple):
+    """Texts as counts of index terms.
+
+    Parameters
+    ----------
+    terms : list of str
+        All that stand in the texts, in the order of first sight.
+    texts : WordCounts
+        Queries, or questions.
+    options : WordCounts
+    option_question : ndarray of int64, shape (n_options,)
+        Each option's question; never falls.
+    """
+
+    terms: list[str]
+    texts: WordCounts
+    options: WordCounts
+    option_question: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, analyzer: Analyzer, texts: Sequence[str], options: Sequence[Sequence[str]] | None = None
+    ) -> EncodedQueries:
+        """The terms of queries, or of questions with their options.
+
+        Raises
+        ------
+        UsageError
+            There are more or fewer lists of options than questions.
+        """
+        own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
+        if len(own) != len(texts):
+            raise UsageError(f"as many lists of options as questions are needed, got {len(own)} for {len(texts)}")
+        encoder = TextEncoder(analyzer)
+        encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
+        terms = encoder.vocabulary
+        counts = (word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded)
+        return cls(terms, *counts, np.repeat(np.arange(len(own)), [len(some) for some in own]))
+
+
+class TermFacts(NamedTuple):
+    """What is known of the terms of texts, entry by entry.
+
+    Parameters
+    ----------
+    lists : ndarray of int64
+        Where the postings are; -1 where no sentence has the term.
+    idfs : ndarray of float32
+    """
+
+    lists: NDArray[np.int64]
+    idfs: NDArray[np.float32]
+
+    def of_words(self, counts: WordCounts) -> TermFacts:
+        """Those of texts, where these are the facts of words."""
+        return TermFacts(self.lists[counts.words], self.idfs[counts.words])
+
+
+def weigh(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> QueryTerms:
+    """The terms of queries that some sentence has, with their weights."""
+    return _known(counts, facts, similarity.weights(counts.counts, facts.idfs))
+
+
+def weigh_constrained(
+    queries: tuple[WordCounts, WordCounts, NDArray[np.int64]],
+    question_facts: TermFacts,
+    option_facts: TermFacts,
+    similarity: LuceneSimilarity,
+    firsts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> ConstrainedQueries:
+    """The terms of questions and options that some sentence has, with their weights.
+
+    Parameters
+    ----------
+    queries : tuple of WordCounts, WordCounts, ndarray of int64
+        The questions' terms, the options' terms, and each option's question.
+    question_facts, option_facts : TermFacts
+        Of their entries.
+    similarity : LuceneSimilarity
+    firsts, sizes : ndarray of int64
+        See :class:`~classic_rc.kernels.constrained_search.ConstrainedQueries`.
+    """
+    questions, options, option_question = queries
+    shared = occurrences(questions, option_question[options.texts], options.words)
+    known = option_facts.lists >= 0
+    return ConstrainedQueries(
+        weigh(questions, question_facts, similarity),
+        _known(options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)),
+        similarity.weights(shared, option_facts.idfs)[known],
+        option_question,
+        firsts,
+        sizes,
+    )
+
+
+def combine(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> Combine | None:
+    """How the sums of term scores of queries become scores."""
+    return similarity.combine(*_totals(counts, facts))
+
+
+def combine_constrained(
+    queries: tuple[WordCounts, WordCounts, NDArray[np.int64]],
+    question_facts: TermFacts,
+    option_facts: TermFacts,
+    similarity: LuceneSimilarity,
+) -> Combine | None:
+    """How the sums of term scores of questions with options become scores."""
+    questions, options, option_question = queries
+    asked, offered = _totals(questions, question_facts), _totals(options, option_facts)
+    return similarity.combine(*(q[option_question] + o for q, o in zip(asked, offered, strict=True)))
+
+
+def _known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -> QueryTerms:
+    known = facts.lists >= 0
+    return QueryTerms(*(part[known] for part in (counts.texts, facts.lists, counts.counts, weights)))
+
+
+def _totals(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """How many terms each text has, and the sum of their squared idfs, both with repeated terms."""
+    n_texts, texts = len(counts.offsets) - 1, counts.texts
+    squares = counts.counts * facts.idfs.astype(np.float64) ** 2
+    n_terms = np.bincount(texts, counts.counts, n_texts).astype(np.int64)
+    return n_terms, np.bincount(texts, squares, n_texts)

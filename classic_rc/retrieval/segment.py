@@ -1,0 +1,178 @@
+"""A part of an index: which of its sentences have each term, as plain arrays."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.text.text_encoder import TextEncoder
+
+__all__ = ["MAX_SENTENCES", "Segment", "Statistics"]
+
+MAX_SENTENCES = 500_000
+"""The most sentences of a segment: more do not fit into a core's cache while they are searched."""
+
+_KEY_BYTES = 8
+
+
+class Statistics(NamedTuple):
+    """What scores depend on besides a sentence and a query, summed over any number of segments.
+
+    Parameters
+    ----------
+    n_sentences : int
+        Sentences with at least one token.
+    n_tokens : int
+    frequencies : ndarray of int64, shape (n_terms,)
+        In how many sentences each term of the queries stands.
+    """
+
+    n_sentences: int
+    n_tokens: int
+    frequencies: NDArray[np.int64]
+
+    @classmethod
+    def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
+        """The sums over parts, of which there may be none."""
+        return cls(
+            sum(part.n_sentences for part in parts),
+            sum(part.n_tokens for part in parts),
+            sum((part.frequencies for part in parts), np.zeros(n_terms, dtype=np.int64)),
+        )
+
+
+class Segment(NamedTuple):
+    """Sentences by term. Only facts about the texts are here, none that depends on a similarity.
+
+    Parameters
+    ----------
+    term_data : ndarray of uint8
+        The terms in UTF-8, one after the other, rising byte by byte.
+    term_offsets : ndarray of int64, shape (n_terms + 1,)
+        Term i is ``term_data[term_offsets[i]:term_offsets[i + 1]]``.
+    term_keys : ndarray of uint64, shape (n_terms,)
+        The first eight bytes of each term, as a number.
+    posting_offsets : ndarray of int64, shape (n_terms + 1,)
+        Term i's postings are ``posting_offsets[i]:posting_offsets[i + 1]``.
+    posting_sentences : ndarray of int32, shape (n_postings,)
+        Sentences of the segment, from 0, rising within a term.
+    posting_codes : ndarray of unsigned int, shape (n_postings,)
+        Which of the pairs of count and length a posting has.
+    code_counts, code_lengths : ndarray of int32, shape (n_codes,)
+        How often the term stands in the sentence, and how many tokens the sentence has.
+    totals : ndarray of int64, shape (3,)
+        How many sentences there are, how many of them have a token, and how many tokens they have together.
+    """
+
+    term_data: NDArray[np.uint8]
+    term_offsets: NDArray[np.int64]
+    term_keys: NDArray[np.uint64]
+    posting_offsets: NDArray[np.int64]
+    posting_sentences: NDArray[np.int32]
+    posting_codes: NDArray[np.unsignedinteger]
+    code_counts: NDArray[np.int32]
+    code_lengths: NDArray[np.int32]
+    totals: NDArray[np.int64]
+
+    @classmethod
+    def build(cls, sentences: Sequence[str], encoder: TextEncoder) -> Segment:
+        """The segment of these sentences, :data:`MAX_SENTENCES` at the most.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+        encoder : TextEncoder
+            One can serve many segments, and then analyses a word only once.
+        """
+        tokens, offsets = encoder.encode(sentences)
+        lengths = np.diff(offsets)
+        terms, rank = _sorted_terms(encoder.vocabulary, tokens)
+        bits = int(len(sentences)).bit_length()
+        keys = (rank[tokens].astype(np.int64) << bits) | np.repeat(np.arange(len(sentences)), lengths)
+        keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts, keys = np.diff(starts, append=len(keys)), keys[starts]
+        in_sentence = keys & ((1 << bits) - 1)
+        code_counts, code_lengths, codes = _coded(counts, lengths[in_sentence])
+        return cls(
+            np.frombuffer(b"".join(terms), dtype=np.uint8),
+            offsets_of(np.fromiter(map(len, terms), np.int64, len(terms))),
+            _keys_of(terms),
+            np.searchsorted(keys >> bits, np.arange(len(terms) + 1)),
+            in_sentence.astype(np.int32),
+            codes,
+            code_counts,
+            code_lengths,
+            np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64),
+        )
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are, those without a token included."""
+        return int(self.totals[0])
+
+    def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
+        """The numbers of terms; -1 where no sentence has one."""
+        coded = [_coded_term(term) for term in terms]
+        keys, lengths = _keys_of(coded), np.fromiter(map(len, coded), np.int64, len(coded))
+        first = np.searchsorted(self.term_keys, keys, side="left")
+        last = np.searchsorted(self.term_keys, keys, side="right")
+        found = np.full(len(coded), -1, dtype=np.int64)
+        # Of the terms that have a key, the one that is no longer than it comes first.
+        some = np.flatnonzero(first < last)
+        short = (lengths[some] <= _KEY_BYTES) & (
+            self.term_offsets[first[some] + 1] - self.term_offsets[first[some]] == lengths[some]
+        )
+        found[some[short]] = first[some[short]]
+        for i in some[~short].tolist():
+            place = bisect.bisect_left(range(last[i]), coded[i], lo=int(first[i]), key=self._term)
+            if place < last[i] and self._term(place) == coded[i]:
+                found[i] = place
+        return found
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """What this segment adds to the statistics of an index."""
+        found = self.find(terms)
+        known = np.maximum(found, 0)
+        frequencies = self.posting_offsets[known + 1] - self.posting_offsets[known] if len(self.term_keys) else known
+        _, n_sentences, n_tokens = self.totals.tolist()
+        return Statistics(n_sentences, n_tokens, np.where(found >= 0, frequencies, 0))
+
+    def _term(self, number: int) -> bytes:
+        start, end = self.term_offsets[number : number + 2].tolist()
+        return self.term_data[start:end].tobytes()
+
+
+def _sorted_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
+    """The terms that tokens have, in the order of their bytes, and the rank of each word of the vocabulary."""
+    present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
+    terms = {_coded_term(vocabulary[i]): i for i in present.tolist()}
+    order = sorted(terms)
+    rank = np.zeros(len(vocabulary), dtype=np.int32)
+    rank[[terms[term] for term in order]] = np.arange(len(order), dtype=np.int32)
+    return order, rank
+
+
+def _coded_term(term: str) -> bytes:
+    return term.encode("utf-8", "surrogatepass")
+
+
+def _keys_of(terms: Sequence[bytes]) -> NDArray[np.uint64]:
+    heads = b"".join(term[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0") for term in terms)
+    return np.frombuffer(heads, dtype=">u8").astype(np.uint64)
+
+
+def _coded(
+    counts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
+    """The distinct pairs of count and length, and which of them each posting has."""
+    pairs = (counts << 32) | lengths
+    distinct = np.sort(pairs)
+    distinct = distinct[np.flatnonzero(np.diff(distinct, prepend=-1))]
+    codes = np.searchsorted(distinct, pairs).astype(np.min_scalar_type(max(len(distinct) - 1, 0)))
+    return (distinct >> 32).astype(np.int32), (distinct & 0xFFFFFFFF).astype(np.int32), codes

@@ -1,0 +1,232 @@
+"""Similarities: how a sentence is scored for a query, as small values with a name."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.kernels import bm25, classic
+from classic_rc.kernels.sentence_postings import Combine, TermScores
+
+__all__ = ["BM25", "SIMILARITIES", "Classic", "LuceneSimilarity", "Okapi", "Similarity", "get_similarity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """A scoring formula and its constants.
+
+    Attributes
+    ----------
+    name : str
+        As in :func:`get_similarity`'s specifications.
+    description, citation : str
+        A sentence each.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    citation: ClassVar[str]
+
+    @property
+    def spec(self) -> str:
+        """The text form that :func:`get_similarity` reads: the name, and the constants that are not its own.
+
+        Examples
+        --------
+        >>> BM25(k1=1.2, b=0.4).spec
+        'bm25+k1=1.2'
+        """
+        usual = type(self)()
+        own = [f.name for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)]
+        return "+".join([self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in own)])
+
+    def __str__(self) -> str:
+        return self.spec
+
+
+def _check(similarity: Similarity, limits: Mapping[str, float]) -> None:
+    """Refuse constants that are not numbers between 0 and their limit."""
+    for constant, limit in limits.items():
+        value = getattr(similarity, constant)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value <= limit and math.isfinite(value)):
+            bound = f"from 0 to {limit}" if math.isfinite(limit) else "from 0 on"
+            raise UsageError(f"{constant} of {similarity.name} must be a number {bound}, got {value!r}")
+        object.__setattr__(similarity, constant, float(value))
+
+
+class LuceneSimilarity(Similarity):
+    """A similarity of Lucene's: a sum of what terms add, which depends on counts, lengths and idf."""
+
+    __slots__ = ()
+
+    term_scores: ClassVar[TermScores]
+    """From weights, counts and length factors, what terms add."""
+
+    @abstractmethod
+    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+        """How much terms of these sentence frequencies tell."""
+
+    @abstractmethod
+    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The weights of terms that stand so often in the query."""
+
+    @abstractmethod
+    def length_factors(
+        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
+        """What sentences of these lengths make of a term's count."""
+
+    def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
+        """How sums become scores, for queries of so many terms and sums of squared idfs; None is as they are."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class BM25(LuceneSimilarity):
+    """Okapi BM25 as Lucene scores it since release 8: without the constant factor k1 + 1.
+
+    Parameters
+    ----------
+    k1 : float, default=0.9
+        How slowly a term's count in the sentence saturates; 0 counts presence alone.
+    b : float, default=0.4
+        How far the sentence's length counts, from 0 to 1.
+    """
+
+    k1: float = 0.9
+    b: float = 0.4
+
+    name: ClassVar[str] = "bm25"
+    description: ClassVar[str] = "BM25 as Lucene has it, with the constants of Anserini: k1=0.9, b=0.4."
+    citation: ClassVar[str] = (
+        "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity; Yang, Fang and Lin 2017, Anserini."
+    )
+    term_scores: ClassVar[TermScores] = staticmethod(bm25.term_scores)
+
+    def __post_init__(self) -> None:
+        _check(self, {"k1": math.inf, "b": 1.0})
+
+    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.bm25.idf`."""
+        return bm25.idf(n_sentences, frequencies)
+
+    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.bm25.term_weights`."""
+        return bm25.term_weights(boosts, idfs)
+
+    def length_factors(
+        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.bm25.length_factors`."""
+        return bm25.length_factors(lengths, bm25.mean_length(n_sentences, n_tokens), self.k1, self.b)
+
+
+@dataclass(frozen=True, slots=True)
+class Classic(LuceneSimilarity):
+    """TF-IDF as Lucene scored it until release 5: coordination, query norm, lengths of one byte."""
+
+    name: ClassVar[str] = "classic"
+    description: ClassVar[str] = "TF-IDF of Lucene until release 5: coordination, query norm, lengths of one byte."
+    citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
+    term_scores: ClassVar[TermScores] = staticmethod(classic.term_scores)
+
+    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.classic.idf`."""
+        return classic.idf(n_sentences, frequencies)
+
+    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.classic.term_weights`."""
+        return classic.term_weights(boosts, idfs)
+
+    def length_factors(
+        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
+        """See :func:`classic_rc.kernels.classic.length_factors`."""
+        return classic.length_factors(lengths)
+
+    def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
+        """See :func:`classic_rc.kernels.classic.coordinated`."""
+        return partial(classic.coordinated, n_terms, classic.query_norms(squares))
+
+
+@dataclass(frozen=True, slots=True)
+class Okapi(Similarity):
+    """BM25 as textbooks have it: the idf may be negative, and is then replaced by a share of the mean idf.
+
+    Parameters
+    ----------
+    k1 : float, default=1.5
+    b : float, default=0.75
+    epsilon : float, default=0.25
+        The share of the mean idf that terms of more than half the sentences get.
+    """
+
+    k1: float = 1.5
+    b: float = 0.75
+    epsilon: float = 0.25
+
+    name: ClassVar[str] = "okapi"
+    description: ClassVar[str] = "BM25 of textbooks: on a few sentences, scores may be zero or negative."
+    citation: ClassVar[str] = "Robertson et al. 1994, Okapi at TREC-3; the package rank_bm25, BM25Okapi."
+
+    def __post_init__(self) -> None:
+        _check(self, {"k1": math.inf, "b": 1.0, "epsilon": math.inf})
+
+
+SIMILARITIES: dict[str, Similarity] = {
+    "bm25": BM25(),
+    "bm25-lucene": BM25(k1=1.2, b=0.75),
+    "classic": Classic(),
+    "okapi": Okapi(),
+}
+"""The named similarities: ``bm25`` has Anserini's constants, ``bm25-lucene`` those of Lucene and Elasticsearch."""
+
+
+def get_similarity(spec: str | Similarity) -> Similarity:
+    """The similarity of a specification; a similarity is returned as it is.
+
+    Parameters
+    ----------
+    spec : str or Similarity
+        A name in :data:`SIMILARITIES`, then constants with a plus before each.
+
+    Raises
+    ------
+    UsageError
+        A name is not known, or a constant is no number of its range.
+
+    Examples
+    --------
+    >>> get_similarity("bm25-lucene")
+    BM25(k1=1.2, b=0.75)
+    >>> get_similarity("bm25+b=0.3")
+    BM25(k1=0.9, b=0.3)
+    """
+    if isinstance(spec, Similarity):
+        return spec
+    name, *settings = str(spec).split("+")
+    if name not in SIMILARITIES:
+        raise unknown_name("similarity", name, SIMILARITIES)
+    similarity = SIMILARITIES[name]
+    constants = [f.name for f in fields(similarity)]
+    for setting in settings:
+        constant, _, text = setting.partition("=")
+        if constant not in constants:
+            known = f"{' and '.join(constants)} are" if constants else "there is none"
+            raise UsageError(f"unknown constant {constant!r} of {name}: {known}")
+        try:
+            value = float(text)
+        except ValueError:
+            raise UsageError(f"{constant} of {name} must be a number, got {setting!r}") from None
+        constants_given: dict[str, Any] = {constant: value}
+        similarity = replace(similarity, **constants_given)
+    return similarity

@@ -1,0 +1,228 @@
+"""The default engine: Lucene's own scores, from NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.leaving_out import sentences_with_all, without_sentences
+from classic_rc.retrieval.queries import EncodedQueries, combine, weigh
+from classic_rc.retrieval.segment import MAX_SENTENCES, Segment, Statistics
+from classic_rc.retrieval.segment_search import (
+    merge_best,
+    merge_hits,
+    postings_of,
+    search_constrained,
+    search_top,
+    term_facts,
+)
+from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
+from classic_rc.retrieval.texts import Texts
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.text_encoder import TextEncoder
+
+__all__ = ["Sparse"]
+
+_SEGMENT_CHARACTERS = 2**26
+_VOCABULARY = 2**21
+"""Words that are remembered from one segment to the next."""
+
+_NONE = np.empty(0, dtype=np.int64)
+
+_Result = TypeVar("_Result")
+
+
+class Sparse(Engine):
+    """Inverted lists in arrays, scored by NumPy, to the bit as Lucene 8 scores them.
+
+    Parameters
+    ----------
+    similarity : str or Similarity, optional
+        ``"bm25"`` (the default), ``"bm25-lucene"``, ``"classic"``, with any constants.
+    analyzer : str or Analyzer
+    n_jobs : int, optional
+        How many of joblib's workers search segments side by side.
+
+    Examples
+    --------
+    >>> engine = Sparse().index(["The fox sleeps.", "A fox ate the grapes.", "Grapes are sour."])
+    >>> hits = engine.top(["Do foxes eat grapes?"], k=2)
+    >>> [engine.sentence(number) for number in hits.sentences]
+    ['A fox ate the grapes.', 'The fox sleeps.']
+    >>> engine.best_constrained(["What did the fox eat?"], [["grapes", "sour milk"]]).sentences
+    array([ 1, -1])
+    """
+
+    name = "sparse"
+    description = "Lucene's scores to the bit, from NumPy: the default."
+    citation = "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity."
+    similarity: LuceneSimilarity
+
+    segments: tuple[Segment, ...] = ()
+    texts: tuple[Sequence[str], ...] = ()
+
+    def __init__(
+        self,
+        *,
+        similarity: str | Similarity | None = None,
+        analyzer: str | Analyzer = "lucene-english",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(similarity=similarity, analyzer=analyzer)
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_segments(cls, segments: Sequence[Segment], texts: Sequence[Sequence[str]], **parameters: Any) -> Self:
+        """An engine over segments that exist, such as those of an index folder.
+
+        Parameters
+        ----------
+        segments : sequence of Segment
+            All made with the analyzer that is given.
+        texts : sequence of sequence of str
+            Each segment's sentences.
+        **parameters
+            As of the class.
+        """
+        engine = cls(**parameters)
+        engine._hold(segments, texts)
+        return engine
+
+    def index(self, sentences: Iterable[str]) -> Self:
+        """Index these sentences, which are read once, instead of any that were indexed before.
+
+        Raises
+        ------
+        UsageError
+            A sentence is not a string.
+        """
+        encoder = TextEncoder(self.analyzer)
+        segments, texts = [], []
+        for group in _groups(sentences):
+            if len(encoder.vocabulary) > _VOCABULARY:
+                encoder = TextEncoder(self.analyzer)
+            segments.append(Segment.build(group, encoder))
+            texts.append(Texts.of(group))
+        self._hold(segments, texts)
+        return self
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences are indexed, those without an index term included."""
+        return int(self._firsts[-1])
+
+    def sentence(self, number: int) -> str:
+        """The text of a sentence."""
+        segment, place = self._locate(number)
+        return self.texts[segment][place]
+
+    def top(self, queries: Sequence[str], k: int = 10) -> Hits:
+        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+        if k < 1:
+            raise UsageError(f"k must be a positive number of hits, got {k!r}")
+        encoded = EncodedQueries.of(self.analyzer, queries)
+        parts = self._search(search_top, encoded, k)
+        if not parts:
+            return Hits(np.empty(0, np.int64), np.empty(0, np.float32), np.zeros(len(queries) + 1, np.int64))
+        return merge_hits(parts, self._firsts[:-1].tolist(), k)
+
+    def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+        """For each option the best sentence that has an index term of the question and one of the option."""
+        encoded = EncodedQueries.of(self.analyzer, questions, options)
+        offsets = offsets_of(np.array([len(own) for own in options], dtype=np.int64))
+        return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
+
+    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
+        """What each index term of the query adds to the score of one sentence, in the order of the query."""
+        number, place = self._locate(sentence)
+        segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
+        statistics = self._statistics(encoded.terms)
+        facts = term_facts(segment, encoded.terms, statistics, self.similarity).of_words(encoded.texts)
+        terms = weigh(encoded.texts, facts, self.similarity)
+        starts, stops = segment.posting_offsets[terms.terms], segment.posting_offsets[terms.terms + 1]
+        lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
+        found = starts + np.array([np.searchsorted(numbers, place) for numbers in lists], dtype=np.int64)
+        has = np.array([place in numbers for numbers in lists], dtype=np.bool_)
+        postings = postings_of(segment, statistics, self.similarity)
+        codes = postings.codes[found[has]]
+        shares = postings.scores(terms.weights[has], codes, self.similarity.term_scores).astype(np.float64)
+        to_scores = combine(encoded.texts, facts, self.similarity)
+        if to_scores is not None:
+            matched = np.full(len(shares), terms.boosts[has].sum(), dtype=np.float64)
+            shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(np.float64)
+        names = [encoded.terms[word] for word in encoded.texts.words[facts.lists >= 0][has]]
+        return list(zip(names, shares.tolist(), strict=True))
+
+    def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """For each text the sentences that have all of its index terms, rising; none where it has no term."""
+        encoded = EncodedQueries.of(self.analyzer, texts)
+        found = []
+        for i, j in pairwise(encoded.texts.offsets.tolist()):
+            terms = [encoded.terms[word] for word in encoded.texts.words[i:j].tolist()]
+            parts = [sentences_with_all(segment, terms) for segment in self.segments]
+            found.append(np.concatenate([p + n for p, n in zip(parts, self._firsts[:-1], strict=True)] or [_NONE]))
+        return found
+
+    def without(self, numbers: Sequence[int]) -> Sparse:
+        """The engine as if these sentences had no index term; all others keep their numbers."""
+        dropped = np.unique(np.asarray(numbers, dtype=np.int64))
+        bounds = np.searchsorted(dropped, self._firsts)
+        segments = [
+            without_sentences(segment, dropped[i:j] - first)
+            for segment, (i, j), first in zip(
+                self.segments, pairwise(bounds.tolist()), self._firsts[:-1].tolist(), strict=True
+            )
+        ]
+        return Sparse.from_segments(
+            segments, self.texts, similarity=self.similarity, analyzer=self.analyzer, n_jobs=self.n_jobs
+        )
+
+    def _hold(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
+        self.segments, self.texts = tuple(segments), tuple(texts)
+        self._firsts = offsets_of(np.array([s.n_sentences for s in segments], dtype=np.int64))
+
+    _firsts = np.zeros(1, dtype=np.int64)
+
+    def _locate(self, number: int) -> tuple[int, int]:
+        """The segment of a sentence, and its number there."""
+        if not 0 <= number < self.n_sentences:
+            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
+        segment = int(np.searchsorted(self._firsts, number, side="right")) - 1
+        return segment, number - int(self._firsts[segment])
+
+    def _statistics(self, terms: Sequence[str]) -> Statistics:
+        return Statistics.total([segment.statistics(terms) for segment in self.segments], len(terms))
+
+    def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
+        """The results of all segments, which share their statistics."""
+        shared = self._statistics(queries.terms), self.similarity, queries, *arguments
+        if self.n_jobs in (None, 1) or len(self.segments) < 2:
+            return [search(segment, *shared) for segment in self.segments]
+        from joblib import Parallel, delayed
+
+        return Parallel(n_jobs=self.n_jobs)(delayed(search)(segment, *shared) for segment in self.segments)
+
+
+def _groups(sentences: Iterable[str]) -> Iterator[list[str]]:
+    """The sentences of each segment."""
+    if isinstance(sentences, str):
+        raise UsageError("sentences must be a sequence of strings, got one string")
+    group: list[str] = []
+    characters = 0
+    for number, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise UsageError(f"sentence {number} must be a string, got {type(sentence).__name__}")
+        group.append(sentence)
+        characters += len(sentence)
+        if len(group) == MAX_SENTENCES or characters > _SEGMENT_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group

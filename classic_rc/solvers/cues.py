@@ -1,0 +1,248 @@
+"""One cue of the candidate each, and which way it points: solvers that read less than question and passage."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.runs import longest_runs
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver, check_choice
+from classic_rc.solvers.gold import right_candidates
+
+__all__ = ["Length", "NegationWords", "PositionPrior", "VerbatimOverlap"]
+
+_CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
+
+NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor without cannot".split())
+"""The English words that :class:`NegationWords` counts, besides those that end in ``n't``."""
+
+
+class _Cue(Solver):
+    """A number a candidate, and whether more or less of it is better: the sign is learned.
+
+    The sign is that of the sum, over the right candidates of the training questions, of how far their cue lies
+    above the mean of their question's candidates.
+
+    Attributes
+    ----------
+    direction_ : int
+        1 where more is better, -1 where less is.
+    """
+
+    learns_from = "gold"
+    tasks = _CHOICES
+
+    @abstractmethod
+    def cue(self, questions: Sequence[Question]) -> Scores:
+        """The cue of every candidate."""
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Learn whether more or less is better.
+
+        Raises
+        ------
+        DataError
+            Gold is hidden, or no candidate is right, or none is wrong.
+        """
+        right = right_candidates(self.name, questions)
+        cue = self.cue(questions)
+        question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
+        n_right = np.bincount(question, weights=right, minlength=len(cue))
+        expected = (n_right / np.maximum(np.diff(cue.offsets), 1))[question]
+        self.direction_ = 1 if np.sum(cue.values * (right - expected)) >= 0 else -1
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The cue with its learned sign."""
+        if not hasattr(self, "direction_"):
+            raise NotFittedError(
+                f"{self.name} learns whether more or less is better: call fit(train) first "
+                "(on the command line --train DATA or --cv 5)"
+            )
+        cue = self.cue(questions)
+        return Scores(self.direction_ * cue.values, cue.offsets, cue.evidence)
+
+
+class Length(_Cue):
+    """The candidate's length; whether longer or shorter is better is learned.
+
+    Parameters
+    ----------
+    unit : {"characters", "words"}
+        What length is counted in; words are what stands between blanks.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    direction_ : int
+        1 where longer is better, -1 where shorter is.
+    """
+
+    name = "length"
+    description = "the candidate's length; longer or shorter, as learned"
+    citation = "a partial-input check: option length, without question or passage"
+    tasks = _CHOICES | {Task.CLOZE}
+
+    def __init__(
+        self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
+    ) -> None:
+        self.unit = unit
+        self.decision = decision
+
+    def cue(self, questions: Sequence[Question]) -> Scores:
+        """Lengths, without evidence."""
+        check_choice(self, "unit", ("characters", "words"))
+        texts = [c.text for q in questions for c in q.candidates]
+        return _without_evidence([len(t if self.unit == "characters" else t.split()) for t in texts], questions)
+
+
+class NegationWords(_Cue):
+    """How many words of the candidate negate; whether that speaks for or against it is learned.
+
+    English only: :data:`NEGATIONS`, and words that end in ``n't``.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        It must keep case-folded words with their apostrophes, as ``word`` does.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    direction_ : int
+        1 where negation speaks for a candidate, -1 where against it.
+    """
+
+    name = "negation"
+    description = "how many words of the candidate negate; for or against it, as learned"
+    citation = "negation as an artifact: Gururangan et al. 2018"
+
+    def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
+        self.analyzer = analyzer
+        self.decision = decision
+
+    def cue(self, questions: Sequence[Question]) -> Scores:
+        """Counts of negations, without evidence."""
+        encoded = self.encoded(questions)
+        negates = np.array([w in NEGATIONS or w.endswith("n't") for w in encoded.vocabulary] or [False])
+        arrays = encoded.arrays
+        candidate = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
+        counts = np.bincount(
+            candidate, weights=negates[arrays.candidate_tokens], minlength=len(arrays.candidate_question)
+        )
+        return encoded.scores(counts.astype(np.float64), np.zeros(len(counts), dtype=np.bool_))
+
+
+class VerbatimOverlap(_Cue):
+    """How long a part of the candidate the passage has word for word; the question is not read.
+
+    Whether that speaks for or against a candidate is learned.
+
+    Parameters
+    ----------
+    unit : {"words", "share"}
+        The longest run of words that both have, counted or as a share of the candidate's words.
+    analyzer : str or Analyzer
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    direction_ : int
+        1 where the passage's own words speak for a candidate, -1 where against it.
+    """
+
+    name = "verbatim-overlap"
+    description = "the longest run of words that candidate and passage share; for or against it, as learned"
+    citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
+
+    def __init__(
+        self, *, unit: Literal["words", "share"] = "words", analyzer: Any = "word", decision: Decision | None = None
+    ) -> None:
+        self.unit = unit
+        self.analyzer = analyzer
+        self.decision = decision
+
+    def cue(self, questions: Sequence[Question]) -> Scores:
+        """Lengths of runs; evidence where there is one."""
+        check_choice(self, "unit", ("words", "share"))
+        encoded = self.encoded(questions)
+        runs = longest_runs(encoded.arrays).astype(np.float64)
+        if self.unit == "share":
+            runs /= np.maximum(np.diff(encoded.arrays.candidate_offsets), 1)
+        return encoded.scores(runs, runs > 0)
+
+
+class PositionPrior(Solver):
+    """How often the candidate at its position is right in training.
+
+    Where one candidate is right, that is :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority's
+    position; this is its counterpart where several may be.
+
+    Parameters
+    ----------
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    shares_ : ndarray of float64, shape (n_positions,)
+        Of the training candidates at each position, the share that is right. Positions that no training question
+        has take the share of all candidates.
+    """
+
+    name = "position-prior"
+    description = "how often the candidate at its position is right in training"
+    citation = "answer-position priors; see Lai et al. 2017 for RACE"
+    learns_from = "gold"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTIPLE_ANSWER})
+
+    def __init__(self, *, decision: Decision | None = None) -> None:
+        self.decision = decision
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Count the right candidates at each position.
+
+        Raises
+        ------
+        DataError
+            Gold is hidden, or no candidate is right, or none is wrong.
+        """
+        right = right_candidates(self.name, questions)
+        position = _positions(questions)
+        self.shares_ = np.bincount(position, weights=right) / np.bincount(position)
+        self.overall_ = float(right.mean())
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The share of each candidate's position, without evidence."""
+        if not hasattr(self, "shares_"):
+            raise NotFittedError(
+                "position-prior is learned: call fit(train) first (on the command line --train DATA or --cv 5)"
+            )
+        position = _positions(questions)
+        known = position < len(self.shares_)
+        values = np.where(known, self.shares_[np.where(known, position, 0)], self.overall_)
+        return _without_evidence(values, questions)
+
+
+def _counts(questions: Sequence[Question]) -> NDArray[np.int64]:
+    return np.array([len(q.candidates) for q in questions], dtype=np.int64)
+
+
+def _positions(questions: Sequence[Question]) -> NDArray[np.int64]:
+    """Each candidate's index in its question."""
+    offsets = offsets_of(_counts(questions))
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
+def _without_evidence(values: Any, questions: Sequence[Question]) -> Scores:
+    values = np.asarray(values, dtype=np.float64)
+    return Scores(values, offsets_of(_counts(questions)), np.zeros(len(values), dtype=np.bool_))

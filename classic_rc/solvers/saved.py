@@ -1,0 +1,257 @@
+"""Fitted solvers in files, without pickle: arrays and plain data, and a checksum over both."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc._version import __version__
+from classic_rc.decisions import Decision
+from classic_rc.errors import DataError, UsageError
+from classic_rc.files.writing import write_file
+from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import Analyzer
+
+__all__ = [
+    "Persistent",
+    "load_solver",
+    "require_persistent",
+    "save_solver",
+    "solver_from_plain",
+    "solver_to_plain",
+]
+
+_FORMAT = "classic_rc solver"
+_FORMAT_VERSION = 1
+_ARRAY = "array."
+"""What the names of arrays begin with in a file."""
+_HINT = "Save it anew with `classic-rc fit DATA -s SOLVER -o FILE`"
+
+
+@runtime_checkable
+class Persistent(Protocol):
+    """What a solver writes to be saved: what :meth:`fit` learned, as plain data and arrays, and back."""
+
+    def fitted_state(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
+        """What was learned: data that JSON can hold, and arrays of numbers, each by name.
+
+        Raises
+        ------
+        NotFittedError
+        UsageError
+            What was learned cannot be put like this.
+        """
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Become as fitted as the solver of these parameters that gave this state.
+
+        Raises
+        ------
+        KeyError, TypeError or ValueError
+            The state does not fit the parameters.
+        """
+
+
+def require_persistent(solver: Solver) -> None:
+    """Refuse a solver that cannot be saved.
+
+    Raises
+    ------
+    UsageError
+        It learns nothing, is not registered, or does not say what it has learned.
+    """
+    from classic_rc.solvers.registry import SOLVERS
+
+    if solver.learns_from == "nothing":
+        raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
+    if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
+        raise UsageError(f"{solver.name} cannot be saved: fit it where it is run (--train DATA)")
+
+
+def save_solver(solver: Solver, path: str | Path) -> None:
+    """Write a fitted solver to a file, as a whole or not at all.
+
+    The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header with all else
+    (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives the same bytes.
+
+    Parameters
+    ----------
+    solver : Solver
+        A registered one that keeps to :class:`Persistent`.
+    path : str or Path
+
+    Raises
+    ------
+    NotFittedError
+    UsageError
+        It cannot be saved, or the file cannot be written.
+    """
+    described, arrays = solver_to_plain(solver)
+    header = {"format": _FORMAT, "version": _FORMAT_VERSION, "classic_rc": __version__, **described}
+    members: dict[str, Any] = {"header": _bytes_array(json.dumps(header).encode("ascii"))}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"array {name!r} of {solver.name} holds objects, which only pickle could keep")
+        members[_ARRAY + name] = np.ascontiguousarray(array)
+    buffer = io.BytesIO()
+    np.savez(buffer, **members, sha256=_bytes_array(_digest(members)))
+    write_file(Path(path), buffer.getvalue())
+
+
+def load_solver(path: str | Path) -> Solver:
+    """The fitted solver that :func:`save_solver` wrote.
+
+    The checksum tells that a file was damaged or edited by mistake, not who wrote it; nothing in a file is run.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    DataError
+        The file is missing, no saved solver, changed, cut off, or of a version that this one does not know.
+    """
+    header, arrays = _read(str(path))
+    if header.get("version") != _FORMAT_VERSION:
+        found = f"version {header.get('version')} of classic_rc {header.get('classic_rc')}"
+        raise DataError(
+            "its format is not known here", source=str(path), found=found, expected=str(_FORMAT_VERSION), hint=_HINT
+        )
+    try:
+        return solver_from_plain(header, arrays)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"this classic_rc cannot restore it ({error})", source=str(path), hint=_HINT) from error
+
+
+def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A fitted solver as plain data and arrays; a solver made of others writes them so, too.
+
+    Returns
+    -------
+    described : dict
+        Its name, variant and parameters, its decision if that was tuned, what it learned from, what the fit left
+        to be said, and the plain data of its fitted state: all of it ready for JSON.
+    arrays : dict of str to ndarray
+
+    Raises
+    ------
+    NotFittedError
+    UsageError
+        It cannot be put like this.
+    """
+    require_persistent(solver)
+    assert isinstance(solver, Persistent)
+    state, arrays = solver.fitted_state()
+    described = {
+        "solver": solver.name,
+        "variant": solver.variant_name(),
+        "params": {name: _plain(solver, name, value) for name, value in solver.get_params(deep=False).items()},
+        "decision": _plain(solver, "decision_", getattr(solver, "decision_", None)),
+        "trained_on": getattr(solver, "trained_on_", None),
+        "caveats": list(getattr(solver, "caveats_", ())),
+        "state": dict(state),
+    }
+    return described, dict(arrays)
+
+
+def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solver:
+    """The solver that :func:`solver_to_plain` described.
+
+    Raises
+    ------
+    AttributeError, KeyError, TypeError or ValueError
+        There is no such solver, or what it learned does not fit it.
+    """
+    from classic_rc.solvers.registry import SOLVERS
+
+    params = {name: _made(value) for name, value in described["params"].items()}
+    solver: Any = SOLVERS[described["solver"]].from_params(params)
+    solver.restore(described["state"], arrays)
+    if described["decision"] is not None:
+        solver.decision_ = _made(described["decision"])
+    solver.trained_on_, solver.caveats_ = described["trained_on"], tuple(described["caveats"])
+    return solver
+
+
+def _read(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    if not Path(path).is_file():
+        raise DataError("there is no such file", source=path, hint=_HINT.replace("Save it anew", "Save a solver"))
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            members = {name: file[name] for name in file.files}
+        digest = members.pop("sha256").tobytes()
+        header = json.loads(members["header"].tobytes())
+        if header["format"] != _FORMAT:
+            raise ValueError(header["format"])
+    except Exception:  # what is raised at bytes that are no archive, array or JSON has no class in common
+        raise DataError("it is no saved solver, or it was cut off or changed", source=path, hint=_HINT) from None
+    if digest != _digest(members):
+        raise DataError("it was changed after it was saved", source=path, hint=_HINT)
+    arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
+    return header, arrays
+
+
+def _bytes_array(data: bytes) -> NDArray[Any]:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def _digest(members: Mapping[str, NDArray[Any]]) -> bytes:
+    digest = hashlib.sha256()
+    for name, array in sorted(members.items()):
+        digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode("ascii"))
+        digest.update(array.tobytes())
+    return digest.digest()
+
+
+def _plain(solver: Solver, name: str, value: Any) -> Any:
+    """A parameter as plain data, from which :func:`_made` makes it again."""
+    from sklearn.linear_model import LogisticRegression
+
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return {"sequence": type(value).__name__, "items": [_plain(solver, name, item) for item in value]}
+    if isinstance(value, Analyzer):
+        return value.spec
+    if type(value) in _decisions().values():
+        fitted = {key: v for key, v in vars(value).items() if key.endswith("_")}
+        return {"decision": type(value).__name__, "params": value.get_params(deep=False), "fitted": fitted}
+    if type(value) is LogisticRegression:
+        defaults = LogisticRegression().get_params()
+        params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
+        return {"classifier": "LogisticRegression", "params": params}
+    raise UsageError(f"{solver.name} cannot be saved: its {name} is {value!r}, which only pickle could keep")
+
+
+def _made(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "sequence" in value:
+        items = [_made(item) for item in value["items"]]
+        return tuple(items) if value["sequence"] == "tuple" else items
+    if "classifier" in value:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(**value["params"])
+    decision = _decisions()[value["decision"]](**value["params"])
+    for name, fitted in value["fitted"].items():
+        setattr(decision, name, fitted)
+    return decision
+
+
+def _decisions() -> dict[str, type[Decision]]:
+    """The package's own decisions by name."""
+    known: list[Any] = [Decision]
+    for cls in known:
+        known += cls.__subclasses__()
+    return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}

@@ -1,0 +1,286 @@
+"""The surface features of candidates: lengths, counts of shared words, words, and pairs of words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
+from classic_rc.text.encoded import EncodedDataset
+
+__all__ = ["GROUPS", "INPUTS", "FeatureBlock", "FeatureSet", "WordFeatures", "feature_groups"]
+
+GROUPS: Mapping[str, str] = {
+    "lengths": "how long passage, question and candidate are, in characters and in words",
+    "overlap": "how many distinct words each two of passage, question and candidate share",
+    "answer": "the distinct words of the candidate",
+    "text-answer": "the distinct words that passage and candidate share",
+    "question-answer": "the pairs of a distinct word of the question and one of the candidate",
+    "token-overlap": "as overlap, but of passage and question it counts pairs of equal tokens (MultiRC's release)",
+    "prominent": "the shared words that the passage has more often than average, again (MultiRC's release)",
+}
+"""The groups of features by name; ``all`` means the first five."""
+
+_ALL = tuple(GROUPS)[:5]
+
+INPUTS: Mapping[str, frozenset[str]] = {
+    "all": frozenset({"passage", "question"}),
+    "no-passage": frozenset({"question"}),
+    "no-question": frozenset({"passage"}),
+    "candidates": frozenset(),
+}
+"""What is read besides the candidates, by name."""
+
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "lengths": tuple(
+        f"{text} length in {unit}"
+        for text in ("passage", "question", "candidate")
+        for unit in ("characters", "words")
+    ),
+    "overlap": ("candidate words in passage", "candidate words in question", "question words in passage"),
+    "token-overlap": ("candidate words in passage", "candidate words in question", "question tokens in passage"),
+    "prominent": ("prominent candidate words in passage",),
+}
+"""The groups that have numbers, and their names, which say what must be read for them."""
+
+_WORDS: Mapping[str, frozenset[str]] = {
+    "answer": frozenset(),
+    "text-answer": frozenset({"passage"}),
+    "prominent": frozenset({"passage"}),
+    "question-answer": frozenset({"question"}),
+}
+"""The groups that have words, and what must be read for them."""
+
+_BLOCK_TOKENS = 2**18
+_BLOCK_PAIRS = 2**20
+_LEAST_PAIRS = 2**4
+"""What a candidate counts at the least, so that a block has no more than 2**16 of them."""
+
+
+def feature_groups(text: str) -> tuple[str, ...]:
+    """The groups that a specification names, in the order of :data:`GROUPS`: ``"all"``, ``"lengths+answer"``.
+
+    Raises
+    ------
+    UsageError
+        A group does not exist.
+    """
+    names = [name for part in text.split("+") for name in (_ALL if part == "all" else (part,))]
+    for name in names:
+        if name not in GROUPS:
+            raise unknown_name("group of features", name, ["all", *GROUPS])
+    return tuple(group for group in GROUPS if group in names)
+
+
+class WordFeatures(NamedTuple):
+    """Features that a candidate has or has not: its words, alone or each with one of the question.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        The candidate that has the feature.
+    words : ndarray of int64, shape (n,)
+        The candidate's word.
+    asked : ndarray of int64, shape (n,), or None
+        The question's word.
+    """
+
+    rows: NDArray[np.int64]
+    words: NDArray[np.int64]
+    asked: NDArray[np.int64] | None = None
+
+
+class FeatureBlock(NamedTuple):
+    """The features of a run of candidates.
+
+    Parameters
+    ----------
+    where : slice
+        The candidates among all.
+    numbers : ndarray of float64, shape (n_candidates, n_numbers)
+        Lengths and counts, in the order of :attr:`FeatureSet.numbers`.
+    words : mapping of str to WordFeatures
+        By group, in the order of :attr:`FeatureSet.word_groups`; ids of the encoding's vocabulary.
+    evidence : ndarray of bool, shape (n_candidates,)
+        Whether the passage, if it is read, has a word of the candidate.
+    """
+
+    where: slice
+    numbers: NDArray[np.float64]
+    words: Mapping[str, WordFeatures]
+    evidence: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """Which features, of which inputs.
+
+    Parameters
+    ----------
+    groups : tuple of str
+        Names of :data:`GROUPS`.
+    inputs : str
+        A name of :data:`INPUTS`; what needs an input that is not read is left out.
+    question_words : int, optional
+        How many words of the question are read, from its beginning; all by default.
+
+    Raises
+    ------
+    UsageError
+        No feature is left.
+    """
+
+    groups: tuple[str, ...]
+    inputs: str = "all"
+    question_words: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.numbers and not self.word_groups:
+            raise UsageError(
+                f"no feature is left: {'+'.join(self.groups)} need more than inputs={self.inputs!r} lets be read"
+            )
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of the lengths and counts."""
+        names = dict.fromkeys(name for group in self.groups for name in _NUMBERS.get(group, ()))
+        hidden = INPUTS["all"] - INPUTS[self.inputs]
+        return tuple(name for name in names if not any(text in name for text in hidden))
+
+    @property
+    def word_groups(self) -> tuple[str, ...]:
+        """The groups of words."""
+        return tuple(group for group in self.groups if _WORDS.get(group, {"no word"}) <= INPUTS[self.inputs])
+
+    def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
+        """The features of an encoding's candidates, some at a time, so that memory is bounded."""
+        word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
+        for where, arrays in _blocks(self._read(encoded.arrays)):
+            matches = _match(arrays)
+            numbers = {**_lengths(arrays, word_lengths), **_counts(arrays, matches)}
+            table = np.empty((where.stop - where.start, len(self.numbers)))
+            for column, name in enumerate(self.numbers):
+                table[:, column] = numbers[name]
+            words = {group: _word_features(group, arrays, matches) for group in self.word_groups}
+            yield FeatureBlock(where, table, words, numbers["candidate words in passage"] > 0)
+
+    def _read(self, arrays: TokenArrays) -> TokenArrays:
+        """The arrays with what is not read left empty."""
+        read = INPUTS[self.inputs]
+        if "passage" not in read:
+            tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)
+            arrays = arrays._replace(passage_tokens=tokens, passage_offsets=offsets)
+        most = self.question_words if "question" in read else 0
+        if most is not None:
+            tokens, offsets = _first_words(arrays.question_tokens, arrays.question_offsets, most)
+            arrays = arrays._replace(question_tokens=tokens, question_offsets=offsets)
+        return arrays
+
+
+def _first_words(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], most: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    kept = np.minimum(np.diff(offsets), most)
+    return tokens[ragged_indices(offsets[:-1], kept)], offsets_of(kept)
+
+
+def _blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
+    """The arrays in runs of candidates with about so many tokens, and pairs of words, at the most."""
+    for where, part in arrays.blocks(_BLOCK_TOKENS):
+        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
+        load = offsets_of(np.maximum(pairs, _LEAST_PAIRS))[:-1]
+        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
+            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
+
+
+class _Matches(NamedTuple):
+    """The words of some texts, and for each word of a candidate where else it stands.
+
+    Parameters
+    ----------
+    passages, questions, candidates : WordCounts
+    in_passage : ndarray of int64, shape (n candidates' words,)
+        How often the passage has it.
+    in_question : ndarray of bool, shape (n candidates' words,)
+    """
+
+    passages: WordCounts
+    questions: WordCounts
+    candidates: WordCounts
+    in_passage: NDArray[np.int64]
+    in_question: NDArray[np.bool_]
+
+
+def _match(arrays: TokenArrays) -> _Matches:
+    passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
+    questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
+    candidates = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
+    question = arrays.candidate_question[candidates.texts]
+    in_passage = occurrences(passages, arrays.question_passage[question], candidates.words)
+    in_question = occurrences(questions, question, candidates.words) > 0
+    return _Matches(passages, questions, candidates, in_passage, in_question)
+
+
+def _prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
+    """Which candidates' words the passage has more often than its number of types over that of tokens.
+
+    That is the release's "more often than average"; the ratio being 1 at the most, it is every word of a
+    passage in which any word recurs.
+    """
+    passage = arrays.question_passage[arrays.candidate_question[matches.candidates.texts]]
+    n_types, n_tokens = np.diff(matches.passages.offsets), np.diff(arrays.passage_offsets)
+    return matches.in_passage * n_tokens[passage] > n_types[passage]
+
+
+def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The lengths that each candidate's texts have, by name; a blank stands between each two words."""
+    question = arrays.candidate_question
+    lengths = {}
+    for text, tokens, offsets, of_candidate in (
+        ("passage", arrays.passage_tokens, arrays.passage_offsets, arrays.question_passage[question]),
+        ("question", arrays.question_tokens, arrays.question_offsets, question),
+        ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, np.arange(len(question))),
+    ):
+        ends = offsets_of(word_lengths[tokens] + 1)
+        lengths[f"{text} length in words"] = np.diff(offsets)[of_candidate]
+        lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[of_candidate]
+    return lengths
+
+
+def _counts(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[Any]]:
+    """How many words each candidate's texts share, by name."""
+    question, candidate = arrays.candidate_question, matches.candidates.texts
+    asked = matches.questions.texts
+    recurs = occurrences(matches.passages, arrays.question_passage[asked], matches.questions.words)
+
+    def of_candidate(amounts: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(candidate, weights=amounts, minlength=len(question))
+
+    def of_question(amounts: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(asked, weights=amounts, minlength=len(arrays.question_passage))[question]
+
+    return {
+        "candidate words in passage": of_candidate(matches.in_passage > 0),
+        "candidate words in question": of_candidate(matches.in_question),
+        "question words in passage": of_question(recurs > 0),
+        "question tokens in passage": of_question(recurs * matches.questions.counts),
+        "prominent candidate words in passage": of_candidate(_prominent(arrays, matches)),
+    }
+
+
+def _word_features(group: str, arrays: TokenArrays, matches: _Matches) -> WordFeatures:
+    candidates = matches.candidates
+    if group == "question-answer":
+        return WordFeatures(*word_pairs(candidates, matches.questions, arrays.candidate_question))
+    if group == "answer":
+        return WordFeatures(candidates.texts, candidates.words)
+    chosen = matches.in_passage > 0 if group == "text-answer" else _prominent(arrays, matches)
+    return WordFeatures(candidates.texts[chosen], candidates.words[chosen])

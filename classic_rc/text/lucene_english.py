@@ -1,0 +1,160 @@
+"""The words of Lucene's English analyzer: its StandardTokenizer, possessives and lower case."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+
+from classic_rc.text.base import Tokenizer
+
+__all__ = ["LuceneEnglishTokenizer"]
+
+_LONGEST = 255
+"""UTF-16 units of a token; what goes on is cut there."""
+
+_ASCII_WORD = re.compile(
+    r"[A-Za-z0-9]+(?:(?:[.':](?<=[A-Za-z].)(?=[A-Za-z])|[.,;'](?<=[0-9].)(?=[0-9]))[A-Za-z0-9]+)*"
+)
+"""The words of ASCII text without underscores, by a pattern that is twice as fast."""
+
+_POSSESSIVE = ("'s", "'S", "’s", "’S", "＇s", "＇S")
+
+
+class LuceneEnglishTokenizer(Tokenizer):
+    """Words by Unicode Standard Annex 29, as Lucene's StandardTokenizer finds them, without possessive ``'s``.
+
+    Underscores join words. One stop, apostrophe or colon between letters stays inside (``U.S``, ``don't``,
+    ``a:b``), and so does one stop, comma, semicolon or apostrophe between digits. Ideographs, hiragana and
+    emoji are each a token; Thai, Lao, Khmer and Myanmar are not divided. Characters are those of Python's
+    Unicode tables, which know younger ones than Lucene's.
+    """
+
+    name = "lucene-english"
+    description = "Words as in Lucene's EnglishAnalyzer: Unicode words without possessive 's."
+    citation = "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, version 9."
+
+    def tokenize(self, text: str) -> list[str]:
+        """The words as they stand, possessives included."""
+        pattern = _pattern_for(text)
+        words = pattern.findall(text)
+        if 2 * len(text) <= _LONGEST or 2 * max(map(len, words), default=0) <= _LONGEST:
+            return words
+        return [text[start:end] for start, end in _limited(pattern, text)]
+
+    def locate(self, text: str) -> list[tuple[int, int]]:
+        """Where the words stand, possessives included."""
+        return list(_limited(_pattern_for(text), text))
+
+    def normalize(self, token: str, lowercase: bool) -> str:
+        """Without the possessive; in lower case one character by one, as Java has it."""
+        if token.endswith(_POSSESSIVE):
+            token = token[:-2]
+        if not lowercase:
+            return token
+        return token.lower() if token.isascii() else "".join(map(_lower, token))
+
+
+def _lower(character: str) -> str:
+    # Only the dotted capital I has a lower case of two characters, of which Java keeps the first.
+    return character.lower()[0]
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _limited(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the pattern matches; what is too long is cut, and the search goes on at the cut."""
+    position = 0
+    while match := pattern.search(text, position):
+        start, position = match.span()
+        if _units(match[0]) > _LONGEST:
+            limit = start + _LONGEST
+            while _units(text[start:limit]) > _LONGEST:
+                limit -= 1
+            cut = pattern.match(text, start, limit)
+            assert cut is not None, "a word's beginning is a word"
+            position = cut.end()
+        yield start, position
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    return _ASCII_WORD if text.isascii() and "_" not in text else _word_pattern()
+
+
+_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
+_ALONE = (
+    "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"  # Han
+    "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f"  # Hiragana
+)
+_UNDIVIDED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f"  # Myanmar
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer; Tai, Ahom
+)
+_HEBREW = "\u05d0-\u05ea\u05f0-\u05f2\ufb1d\ufb1f-\ufb28\ufb2a-\ufb4f"
+_LETTERS_BY_NAME_ONLY = "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
+_EMOJI = (
+    "©®‼⁉™↔-↙↩↪⌚⌛⌨⎈⏏⏩-⏳⏸-⏺▪▫▶◀◻-◾☀-★☇-☒☔-⚅⚐-✅✈-✒✔✖✝✡✨✳✴❄❇❌❎❓-❕❗❣-❧➕-➗➡➰➿⤴⤵⬅-⬇⬛⬜⭐⭕〰〽㊗㊙"
+    "\U0001f000-\U0001f0ff\U0001f10d-\U0001f10f\U0001f12f\U0001f16c-\U0001f16f\U0001f18e\U0001f191-\U0001f19a"
+    "\U0001f1ad-\U0001f1e5\U0001f200-\U0001f20f\U0001f21a\U0001f22f\U0001f232-\U0001f23a\U0001f23c-\U0001f23f"
+    "\U0001f249-\U0001f53d\U0001f546-\U0001f64f\U0001f680-\U0001f6ff\U0001f774-\U0001f77f\U0001f7d5-\U0001f7ff"
+    "\U0001f80c-\U0001f80f\U0001f848-\U0001f84f\U0001f85a-\U0001f85f\U0001f888-\U0001f88f\U0001f8ae-\U0001f8ff"
+    "\U0001f90c-\U0001f93a\U0001f93c-\U0001f945\U0001f947-\U0001fffd"
+)
+_SKIN_TONES = "\U0001f3fb-\U0001f3ff"
+_JOINERS = "_\u202f\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f"
+_BETWEEN_ANY = "'.\u2018\u2019\u2024\ufe52\uff07\uff0e"
+_BETWEEN_LETTERS = _BETWEEN_ANY + ":\u00b7\u02d7\u0387\u05f4\u2027\ufe13\ufe55\uff1a"
+_BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    """The grammar of the StandardTokenizer; each character class takes the marks and formats that follow."""
+    letters, digits, marks = _classes()
+
+    def one(characters: str) -> str:
+        return f"[{characters}][{marks}]*"
+
+    join, letter, digit, kana, undivided = map(one, (_JOINERS, letters, digits, _KATAKANA, _UNDIVIDED))
+    between_letters = f"{one(_BETWEEN_LETTERS)}|\"(?<=[{_HEBREW}]\")(?=[{_HEBREW}])"
+    number = f"{digit}(?:(?:(?:{join})*|{one(_BETWEEN_DIGITS)}){digit})*"
+    word = f"{letter}(?:(?:(?:{join})*|{between_letters}){letter})*(?:'(?<=[{_HEBREW}]'))?"
+    part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
+    flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
+    emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
+    return re.compile(
+        f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_ALONE)}|{emoji}"
+    )
+
+
+@cache
+def _classes() -> tuple[str, str, str]:
+    """The letters, the digits, and the marks and formats, each as the inside of a character class."""
+    special = re.compile(f"[{_KATAKANA}{_ALONE}{_UNDIVIDED}\u3006]")
+    named = re.compile(f"[{_LETTERS_BY_NAME_ONLY}]")
+    letters, digits, marks = [], [ord("\u066b")], []
+    # Planes 2 and 3 hold ideographs alone; plane 14 has the last marks.
+    for code in (*range(0x20000), *range(0xE0000, 0xE0200)):
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category[0] == "M" or (category == "Cf" and code != 0x200B) or code in (0xFF9E, 0xFF9F):
+            marks.append(code)
+        elif category == "Nd":
+            digits.append(code)
+        elif (category[0] == "L" or category == "Nl" or named.match(character)) and not special.match(character):
+            letters.append(code)
+    return _class(letters), _class(sorted(digits)), _class(marks)
+
+
+def _class(codes: list[int]) -> str:
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)

@@ -1,0 +1,436 @@
+"""Building index folders: segments, interruptions, additions."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Passage
+from classic_rc.retrieval import building, storage
+from classic_rc.retrieval.building import build_index
+from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.directory import check_index, open_index
+from classic_rc.retrieval.manifest import MANIFEST, Manifest
+from classic_rc.retrieval.reading import Passages, TextFile
+from classic_rc.retrieval.resuming import BUILDING
+from classic_rc.retrieval.sparse import Sparse
+from classic_rc.retrieval.texts import fingerprint
+
+WORDS = "fox foxes grape grapes sour the of ran run running Zoë vine 東京".split()
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=14
+)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A text file of 40 lines, three of them blank, and JSON lines with ids and several sentences each."""
+    text, rows = tmp_path / "fables.txt", tmp_path / "more.jsonl"
+    lines = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." if i % 13 else "" for i in range(40)]
+    text.write_text("\n".join(lines), encoding="utf-8")
+    texts = [
+        " ".join(f"The {word} number {i}-{j} ran." for j, word in enumerate(WORDS[: i % 4])) for i in range(15)
+    ]
+    rows.write_text(
+        "".join(json.dumps({"id": f"r{i}", "text": text}) + "\n" for i, text in enumerate(texts)), encoding="utf-8"
+    )
+    return text, rows
+
+
+def inputs_of(corpus):
+    text, rows = corpus
+    return [TextFile(str(text)), TextFile(str(rows), paragraphs=True)]
+
+
+def answers(folder, similarity="bm25"):
+    """The hits and the best sentences for some queries, down to their bits."""
+    return answers_of(open_index(folder, similarity=similarity).engine)
+
+
+def answers_of(engine):
+    hits = engine.top([*WORDS, "fox number", "sour grapes number 3", "nothing"], 5)
+    best = engine.best_constrained(
+        ["the running fox", "grape number"], [["sour", "vine number"], ["Zoë", "東京", ""]]
+    )
+    parts = (hits.sentences, hits.scores, hits.offsets, best.sentences, best.scores)
+    return [(part.dtype, part.tobytes()) for part in parts]
+
+
+def files_of(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("segment-*")}
+
+
+class _CrashError(BaseException):
+    """As if the process had been killed."""
+
+
+@settings(max_examples=40)
+@given(SENTENCES, st.integers(1, 15))
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+def test_any_division_into_segments_gives_the_same_bits(tmp_path_factory, similarity, sentences, size):
+    folder = tmp_path_factory.mktemp("split")
+    built = build_index([Passages("p", [_passage(sentences)])], folder / "index", segment_sentences=size)
+    assert len(built.manifest.segments) == -(-len(sentences) // size)
+    assert built.manifest.fingerprint == fingerprint(sentences)
+    whole = Sparse(similarity=similarity).index(sentences)
+    assert answers(folder / "index", similarity) == answers_of(whole)
+
+
+def _passage(sentences):
+    ends = np.cumsum([len(sentence) + 1 for sentence in sentences]).tolist()
+    marks = tuple((end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, sentences, strict=True))
+    return Passage("p", " ".join(sentences), marks)
+
+
+def test_the_manifest_counts(corpus, tmp_path):
+    manifest = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7).manifest
+    engine = open_index(tmp_path / "index").engine
+    sentences = [engine.sentence(i) for i in range(engine.n_sentences)]
+    terms = [engine.analyzer.analyze(sentence) for sentence in sentences]
+    counts = manifest.counts
+    assert counts.sentences == len(sentences) == 36 + 21
+    assert counts.tokens == sum(map(len, terms))
+    assert counts.with_terms == sum(map(bool, terms))
+    assert counts.text_bytes == sum(len(sentence.encode()) for sentence in sentences)
+    assert manifest.n_terms == len({term for own in terms for term in own})
+    assert manifest.fingerprint == fingerprint(sentences)
+    assert manifest == Manifest.read(tmp_path / "index") == check_index(tmp_path / "index")
+    assert [segment.counts.sentences for segment in manifest.segments] == [7] * 8 + [1]
+
+
+def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
+    passages = [Passage("a", "Foxes ran. Grapes are sour!"), Passage("b", "The vine.", ((0, 3), (4, 9)))]
+    build_index([Passages("p", passages)], tmp_path / "index")
+    stored, made = open_index(tmp_path / "index"), passage_corpus(passages, Sparse())
+    assert stored.fingerprint == made.fingerprint
+    assert answers_of(stored.engine) == answers_of(made.engine)
+
+
+def test_segments_end_with_much_text_too(corpus, tmp_path, monkeypatch):
+    build_index(inputs_of(corpus), tmp_path / "whole")
+    monkeypatch.setattr(building, "_SEGMENT_CHARACTERS", 100)
+    manifest = build_index(inputs_of(corpus), tmp_path / "index").manifest
+    assert len(manifest.segments) > 8
+    assert answers(tmp_path / "index") == answers(tmp_path / "whole")
+
+
+def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path, monkeypatch):
+    build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
+    monkeypatch.setattr(building, "_VOCABULARY", 5)
+    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7)
+    assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
+
+
+def _build_crashes(corpus, folder, size, step, monkeypatch):
+    """Whether a build is killed at a step on disk: before it writes through, replaces or removes a file."""
+    steps = itertools.count(1)
+
+    def before(real):
+        def crash(*args, **kwargs):
+            if next(steps) == step:
+                raise _CrashError
+            return real(*args, **kwargs)
+
+        return crash
+
+    with monkeypatch.context() as patched:
+        for holder, name in ((storage.os, "fsync"), (storage.os, "replace"), (building.Path, "unlink")):
+            patched.setattr(holder, name, before(getattr(holder, name)))
+        try:
+            build_index(inputs_of(corpus), folder, segment_sentences=size)
+        except _CrashError:
+            return True
+    return False
+
+
+def test_a_build_that_is_killed_anywhere_goes_on_and_ends_with_the_same_index(corpus, tmp_path, monkeypatch):
+    whole = build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=20).manifest
+    expected, kept = answers(tmp_path / "whole"), set()
+    for step in itertools.count(1):
+        index = tmp_path / f"index-{step}"
+        if not _build_crashes(corpus, index, 20, step, monkeypatch):
+            break
+        if (index / MANIFEST).exists():
+            assert answers(index) == expected
+        else:
+            with pytest.raises(DataError, match=r"not finished|no index"):
+                open_index(index)
+        kept.add(build_index(inputs_of(corpus), index, segment_sentences=20).kept)
+        assert check_index(index) == whole
+        assert files_of(index) == files_of(tmp_path / "whole")
+        assert answers(index) == expected
+    assert step > 15
+    assert kept == {0, 1, 2, 3}
+
+
+def test_a_build_that_is_killed_again_and_again_ends_too(corpus, tmp_path, monkeypatch):
+    """Six steps are enough for one more segment."""
+    runs = 0
+    while _build_crashes(corpus, tmp_path / "index", 9, 6, monkeypatch):
+        runs += 1
+    build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=9)
+    assert runs > 3
+    assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
+    assert sorted(os.listdir(tmp_path / "index")) == sorted(["lock", MANIFEST, *files_of(tmp_path / "whole")])
+
+
+def test_a_finished_build_is_not_done_again(corpus, tmp_path):
+    first = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=9)
+    again = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=9)
+    assert again.manifest == first.manifest
+    assert (first.kept, again.kept) == (0, 7)
+
+
+@pytest.fixture
+def unfinished(corpus, tmp_path, monkeypatch):
+    """An index folder whose build was killed after two segments."""
+    with monkeypatch.context() as patched:
+        real = building._with_segment
+
+        def crash(state, *args):
+            if len(state.manifest.segments) == 2:
+                raise _CrashError
+            return real(state, *args)
+
+        patched.setattr(building, "_with_segment", crash)
+        with pytest.raises(_CrashError):
+            build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15)
+    return tmp_path / "index"
+
+
+def test_finished_segments_are_not_written_again(unfinished, corpus):
+    before = {path: path.stat().st_mtime_ns for path in unfinished.glob("segment-*")}
+    built = build_index(inputs_of(corpus), unfinished, segment_sentences=15)
+    assert built.kept == len(before) == 2
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_an_unfinished_index_is_not_searched(unfinished):
+    for look in (open_index, check_index):
+        with pytest.raises(DataError, match=r"not finished.*The command that began it goes on"):
+            look(unfinished)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"segment_sentences": 14}, "segment sentences"),
+        ({"segment_sentences": 15, "analyzer": "word"}, "analyzer"),
+        ({"segment_sentences": 15, "append": True}, "append"),
+    ],
+)
+def test_other_arguments_do_not_go_on_with_a_build(unfinished, corpus, options, what):
+    with pytest.raises(
+        UsageError, match=f"unfinished build that differs in its {what}: .*building.json to give it up"
+    ):
+        build_index(inputs_of(corpus), unfinished, **options)
+
+
+def test_other_inputs_do_not_go_on_with_a_build(unfinished, corpus):
+    text, rows = inputs_of(corpus)
+    for inputs in ([text], [rows, text], [text, TextFile(rows.path)]):
+        with pytest.raises(UsageError, match="differs in its inputs"):
+            build_index(inputs, unfinished, segment_sentences=15)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda text: "x" + text, lambda text: text[:50], lambda text: "", lambda text: text.replace("\n", "\n\n")],
+)
+def test_an_input_that_has_changed_where_it_was_read_is_refused(unfinished, corpus, change):
+    text, _ = corpus
+    text.write_text(change(text.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"fables.txt: changed since the build was interrupted. Remove building.json"
+    ):
+        build_index(inputs_of(corpus), unfinished, segment_sentences=15)
+
+
+def test_an_input_may_change_where_it_was_not_read_yet(unfinished, corpus, tmp_path):
+    """As one that was cut short, and is now whole."""
+    text, _ = corpus
+    with open(text, "a", encoding="utf-8") as file:
+        file.write("\nAt its end stands more.")
+    build_index(inputs_of(corpus), unfinished, segment_sentences=15)
+    build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=15)
+    assert check_index(unfinished) == Manifest.read(tmp_path / "whole")
+
+
+def test_an_input_that_was_read_to_its_end_must_not_change(corpus, tmp_path, monkeypatch):
+    text, rows = corpus
+    rows.write_text(rows.read_text(encoding="utf-8") + "no JSON\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 16"):
+        build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15)
+    os.utime(text, ns=(0, 0))
+    with pytest.raises(DataError, match=r"fables.txt: changed since"):
+        build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15)
+
+
+def test_damage_is_found_before_a_build_goes_on(unfinished, corpus):
+    path = unfinished / "segment-00001.bin"
+    path.write_bytes(path.read_bytes().replace(b"number", b"numbar", 1))
+    with pytest.raises(DataError, match=r"segment-00001.bin: not as it was written.*Build the index again"):
+        build_index(inputs_of(corpus), unfinished, segment_sentences=15)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"options": {}, "position": [0, 1, 0], "stamps": []}'])
+def test_a_damaged_note_of_an_unfinished_build_is_one_error(unfinished, corpus, content):
+    (unfinished / BUILDING).write_text(content, encoding="utf-8")
+    with pytest.raises((DataError, UsageError), match=r"building.json"):
+        build_index(inputs_of(corpus), unfinished, segment_sentences=15)
+
+
+def test_a_truncated_file_keeps_segments_and_the_whole_one_finishes(tmp_path):
+    text = "".join(f"The fox number {number * number} ran.\n" for number in range(5000))
+    path = tmp_path / "corpus.txt.gz"
+    whole = gzip.compress(text.encode())
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(DataError, match=r"corpus.txt.gz: the file is broken or cut short"):
+        build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500)
+    kept = files_of(tmp_path / "index")
+    assert kept
+    path.write_bytes(whole)
+    assert build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500).kept == len(kept)
+    (tmp_path / "corpus.txt").write_text(text, encoding="utf-8")
+    build_index([TextFile(str(tmp_path / "corpus.txt"))], tmp_path / "plain", segment_sentences=500)
+    assert check_index(tmp_path / "index").fingerprint == Manifest.read(tmp_path / "plain").fingerprint
+    assert answers(tmp_path / "index") == answers(tmp_path / "plain")
+
+
+def test_adding_gives_the_index_of_all(corpus, tmp_path):
+    text, rows = inputs_of(corpus)
+    build_index([text, rows], tmp_path / "whole")
+    build_index([text], tmp_path / "index")
+    first = open_index(tmp_path / "index")
+    built = build_index([rows], tmp_path / "index", append=True)
+    assert (built.kept, len(built.manifest.segments)) == (1, 2)
+    both, whole = open_index(tmp_path / "index"), open_index(tmp_path / "whole")
+    assert (both.fingerprint, built.manifest.n_terms) == (
+        whole.fingerprint,
+        Manifest.read(tmp_path / "whole").n_terms,
+    )
+    assert answers_of(both.engine) == answers_of(whole.engine)
+    assert first.engine.n_sentences == 36
+    assert [both.source(i) for i in (0, 35, 36)] == [whole.source(i) for i in (0, 35, 36)]
+    assert build_index([rows], tmp_path / "index", append=True).manifest == built.manifest
+
+
+def test_an_addition_is_searched_when_it_is_whole(corpus, tmp_path, monkeypatch):
+    text, rows = inputs_of(corpus)
+    build_index([text], tmp_path / "index")
+    before = answers(tmp_path / "index")
+    with monkeypatch.context() as patched:
+        patched.setattr(building, "_finish", lambda *args: (_ for _ in ()).throw(_CrashError))
+        with pytest.raises(_CrashError):
+            build_index([rows], tmp_path / "index", append=True, segment_sentences=9)
+    assert answers(tmp_path / "index") == before
+    assert build_index([rows], tmp_path / "index", append=True, segment_sentences=9).kept == 4
+    assert answers(tmp_path / "index") != before
+
+
+def test_what_cannot_be_added_to(corpus, tmp_path):
+    text, rows = inputs_of(corpus)
+    with pytest.raises(UsageError, match="holds no index to add to"):
+        build_index([rows], tmp_path / "index", append=True)
+    build_index([text], tmp_path / "index", analyzer="word")
+    with pytest.raises(UsageError, match="holds an index: --append adds to it"):
+        build_index([rows], tmp_path / "index", analyzer="word")
+    with pytest.raises(UsageError, match="was built with analyzer word"):
+        build_index([rows], tmp_path / "index", append=True)
+
+
+def test_an_empty_corpus_is_one_error_and_leaves_the_folder_free(tmp_path, corpus):
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n \n", encoding="utf-8")
+    for inputs in ([TextFile(str(empty))], [Passages("none", [])]):
+        with pytest.raises(DataError, match=r"(empty.txt|none): no sentence in it"):
+            build_index(inputs, tmp_path / "index")
+    build_index(inputs_of(corpus), tmp_path / "index")
+    before = answers(tmp_path / "index")
+    with pytest.raises(DataError, match="no sentence in it"):
+        build_index([TextFile(str(empty))], tmp_path / "index", append=True)
+    assert answers(tmp_path / "index") == before
+
+
+def test_sentences_without_terms_are_kept(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("the\n...\nof the\n", encoding="utf-8")
+    counts = build_index([TextFile(str(path))], tmp_path / "index").manifest.counts
+    assert (counts.sentences, counts.with_terms, counts.tokens) == (3, 0, 0)
+    assert len(open_index(tmp_path / "index").engine.top(["the fox"])[0][0]) == 0
+
+
+def test_nuls_broken_bytes_and_long_lines(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"A fox\0ran.\n\xff\xfe grapes\n" + b"fox " * 250_000 + b"\nsour\n")
+    counts = build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=3).manifest.counts
+    assert (counts.sentences, counts.with_nul, counts.with_replacement) == (4, 1, 1)
+    corpus = open_index(tmp_path / "index")
+    assert corpus.engine.sentence(0) == "A fox\0ran."
+    assert corpus.engine.sentence(1) == "\ufffd\ufffd grapes"
+    assert len(corpus.engine.sentence(2)) == 999_999
+    assert sorted(corpus.engine.top(["fox"])[0][0].tolist()) == [0, 2]
+
+
+@pytest.mark.parametrize("size", [0, 500_001])
+def test_a_segment_has_a_size(size, tmp_path, corpus):
+    with pytest.raises(UsageError, match="from 1 to 500,000 sentences"):
+        build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=size)
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path, corpus):
+    with pytest.raises(UsageError, match=r"holds other files, such as \w+"):
+        build_index(inputs_of(corpus), tmp_path)
+    with pytest.raises(UsageError, match="cannot make the folder"):
+        build_index(inputs_of(corpus), corpus[0] / "index")
+
+
+def test_progress_counts_the_bytes_of_the_inputs(corpus, tmp_path):
+    read = []
+    build_index(inputs_of(corpus), tmp_path / "index", advance=read.append)
+    assert sum(read) == sum(path.stat().st_size for path in corpus)
+
+
+def test_a_build_that_goes_on_counts_what_was_read_already(unfinished, corpus):
+    read = []
+    build_index(inputs_of(corpus), unfinished, segment_sentences=15, advance=read.append)
+    assert sum(read) == sum(path.stat().st_size for path in corpus)
+
+
+def test_a_build_that_was_given_up_leaves_room_for_another(unfinished, corpus, tmp_path):
+    (unfinished / BUILDING).unlink()
+    build_index(inputs_of(corpus), unfinished, segment_sentences=40)
+    build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=40)
+    assert files_of(unfinished) == files_of(tmp_path / "whole")
+
+
+def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
+    """The second is another process, started in the middle of the first."""
+    code = (
+        "import sys\n"
+        "from classic_rc.retrieval.building import build_index\n"
+        "from classic_rc.retrieval.reading import TextFile\n"
+        "build_index([TextFile(sys.argv[1])], sys.argv[2])\n"
+    )
+    command = [sys.executable, "-c", code, str(corpus[0]), str(tmp_path / "index")]
+    done = []
+
+    def advance(n_bytes):
+        if not done:
+            done.append(subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False))
+
+    build_index(inputs_of(corpus), tmp_path / "index", advance=advance)
+    assert done[0].returncode == 1
+    assert "UsageError: another build is at work in" in done[0].stderr
+    check_index(tmp_path / "index")

@@ -1,0 +1,287 @@
+"""The engine `lucene`: the protocol on small corpora whose BM25 scores are worked out here, and its folders."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
+from classic_rc.retrieval.jvm import java_class, start_java
+from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.similarity import BM25
+
+SENTENCES = (
+    "The fox runs.",
+    "",
+    "A dog's fox \U0001f600 and\0 U.S. fo\ud800x",
+    "dogs and foxes and foxes",
+    "The fox runs.",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_lucene() -> None:
+    try:
+        start_java()
+    except ClassicRCError as error:
+        pytest.skip(f"Lucene cannot run here: {error}")
+
+
+@pytest.fixture(scope="module")
+def engine() -> Lucene:
+    return Lucene().index(SENTENCES)
+
+
+def bm25(tf: float, length: float, df: int, n: int, average: float, k1: float = 0.9, b: float = 0.4) -> float:
+    return math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / average))
+
+
+def test_scores_are_bm25_of_the_stemmed_words(engine):
+    # fox run | (none) | dog fox emoji u. fo x (a U+FFFD parts the last two) | dog fox fox | fox run
+    lengths, n, average = (2, 0, 6, 3, 2), 4, 13 / 4
+    expected = {
+        0: bm25(1, lengths[0], 4, n, average),
+        2: bm25(1, lengths[2], 4, n, average),
+        3: bm25(2, lengths[3], 4, n, average),
+        4: bm25(1, lengths[4], 4, n, average),
+    }
+    sentences, scores = engine.top(["A FOXES'"])[0]
+    assert dict(zip(sentences.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-6)
+    assert sentences.tolist() == [3, 0, 4, 2]
+
+
+def test_repeated_word_counts_as_often(engine):
+    once, twice = engine.top(["fox dog"])[0], engine.top(["fox dog fox"])[0]
+    shares = dict(engine.term_scores("fox dog", 3))
+    assert twice[1][0] - once[1][0] == pytest.approx(shares["fox"], rel=1e-6)
+
+
+def test_equal_scores_come_by_number_and_k_cuts_them(engine):
+    assert engine.top(["run"])[0][0].tolist() == [0, 4]
+    assert engine.top(["run"], k=1)[0][0].tolist() == [0]
+
+
+def test_batches_are_ragged(engine):
+    hits = engine.top(["run", "", "the of", "unheard", "dog"])
+    assert hits.offsets.tolist() == [0, 2, 2, 2, 2, 4]
+    assert (hits.sentences.dtype, hits.scores.dtype) == (np.int64, np.float32)
+    assert len(engine.top([])) == 0
+
+
+def test_constraint_needs_a_word_of_both_and_scores_the_whole_query(engine):
+    best = engine.best_constrained(["Which fox runs?", "the", ""], [["dogs", "run", "cat", "of"], ["fox"], []])
+    assert best.sentences.tolist() == [3, 0, -1, -1, -1]
+    assert best.found.tolist() == [True, True, False, False, False]
+    assert best.offsets.tolist() == [0, 4, 5, 5]
+    assert best.scores[2:].tolist() == [0, 0, 0]
+    for row, query in enumerate(("Which fox runs? dogs", "Which fox runs? run")):
+        sentences, scores = engine.top([query])[0]
+        assert best.scores[row] == scores[sentences.tolist().index(best.sentences[row])]
+
+
+def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
+    words = [f"w{i}" for i in range(40)]
+    rng = np.random.default_rng(7)
+    engine = Lucene().index(" ".join(rng.choice(words, 12)) for _ in range(200))
+    questions = [" ".join(rng.choice(words, 5)) for _ in range(100)]
+    options = [[" ".join(rng.choice(words, size)) for size in (1, 2, 4)] for _ in questions]
+    best = engine.best_constrained(questions, options)
+    queries = [f"{question} {option}" for question, own in zip(questions, options, strict=True) for option in own]
+    for sentence, score, (sentences, scores) in zip(
+        best.sentences, best.scores, engine.top(queries, 200), strict=True
+    ):
+        assert score == dict(zip(sentences.tolist(), scores, strict=True))[int(sentence)]
+
+
+def test_shares_sum_to_the_score(engine):
+    shares = engine.term_scores("foxes and dogs, zebras; a fox", 3)
+    assert [term for term, _ in shares] == ["fox", "dog"]
+    sentences, scores = engine.top(["foxes and dogs, zebras; a fox"])[0]
+    assert sum(share for _, share in shares) == pytest.approx(float(scores[sentences.tolist().index(3)]), rel=1e-6)
+    assert engine.term_scores("", 3) == engine.term_scores("zebra", 3) == []
+
+
+def test_texts_come_back_but_for_half_characters(engine):
+    texts = [engine.sentence(number) for number in range(engine.n_sentences)]
+    assert texts == [text.replace("\ud800", "\ufffd") for text in SENTENCES]
+    for number in (-1, 5):
+        with pytest.raises(IndexError, match="there are 5 sentences"):
+            engine.sentence(number)
+        with pytest.raises(IndexError, match="there are 5 sentences"):
+            engine.term_scores("fox", number)
+
+
+def test_first_hits_are_looked_through(engine):
+    best = engine.best_among_top(["Which fox?"], [["a dog", "cats"]], depth=10, overlap="word+porter+stop=smart")
+    assert best.sentences.tolist() == [3, -1]
+
+
+def test_constants_of_the_similarity_count():
+    short, long = BM25(k1=1.2, b=0.0), BM25(k1=1.2, b=1.0)
+    sentences = ["fox", "fox and a very long tail behind it"]
+    flat = Lucene(similarity=short).index(sentences).top(["fox"])[0]
+    assert flat[1][0] == flat[1][1]
+    steep = Lucene(similarity=long).index(sentences).top(["fox"])[0]
+    assert steep[1][0] > steep[1][1]
+
+
+@pytest.mark.parametrize("sentences", [[], ["", "the of"]])
+def test_nothing_to_find(sentences):
+    engine = Lucene().index(iter(sentences))
+    assert engine.n_sentences == len(sentences)
+    assert engine.top(["fox", ""]).offsets.tolist() == [0, 0, 0]
+    assert engine.best_constrained(["fox"], [["dog"]]).sentences.tolist() == [-1]
+
+
+def test_long_sentences_words_and_queries():
+    many = " ".join(f"w{number}" for number in range(100_000))
+    engine = Lucene().index(["short", many, "x" * 300])
+    assert engine.top(["w99999", "x" * 255, "x" * 45]).sentences.tolist() == [1, 2, 2]
+    passage = many[:20_000]
+    assert engine.top([passage]).sentences.tolist() == [1]
+    assert engine.best_constrained([passage], [["w5 " * 3000]]).sentences.tolist() == [1]
+
+
+def test_order_survives_many_segments(tmp_path):
+    # More sentences than Lucene merges at once, flushed in between, so that its merges are at work.
+    engine = Lucene(folder=tmp_path / "index")
+    engine.index(f"same word number{number}" for number in range(25_000))
+    assert engine.top(["same"], k=25_000).sentences.tolist() == list(range(25_000))
+    assert engine.sentence(24_999) == "same word number24999"
+
+
+def test_index_replaces_the_one_before():
+    engine = Lucene().index(["A fox."])
+    assert engine.index(["A dog.", "A cat."]) is engine
+    assert (engine.n_sentences, engine.top(["fox", "cat"]).sentences.tolist()) == (2, [1])
+
+
+@pytest.mark.parametrize(
+    "use", [lambda e: e.top(["fox"]), lambda e: e.best_constrained(["fox"], [["dog"]]), lambda e: e.n_sentences]
+)
+def test_without_an_index(use):
+    with pytest.raises(NotFittedError, match="has no index"):
+        use(Lucene())
+
+
+def test_unusable_parameters(engine):
+    with pytest.raises(UsageError, match=r"neither coordination nor query norm.*sparse"):
+        Lucene(similarity="classic")
+    with pytest.raises(UsageError, match="scores with 'bm25'"):
+        Lucene(similarity="okapi")
+    with pytest.raises(UsageError, match="'lucene-english', got analyzer 'word'"):
+        Lucene(analyzer="word")
+    with pytest.raises(UsageError, match="k must be a positive"):
+        engine.top(["fox"], k=0)
+    with pytest.raises(UsageError, match="got one string"):
+        Lucene().index("fox")
+    with pytest.raises(UsageError, match="sentence 1 must be a string, got bytes"):
+        Lucene().index(["fox", b"dog"])
+    assert engine.signature == "lucene:bm25:lucene-english"
+
+
+def files(folder: Path) -> dict[str, tuple[int, int]]:
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_folder_is_opened_for_reading_alone(tmp_path):
+    folder = tmp_path / "index"
+    written = Lucene(folder=folder).index(SENTENCES)
+    written.close()
+    (folder / "write.lock").unlink()
+    before = files(folder)
+    opened = Lucene.open(folder)
+    assert opened.top(["fox"])[0][0].tolist() == [3, 0, 4, 2]
+    assert (opened.n_sentences, opened.sentence(0)) == (5, "The fox runs.")
+    with pytest.raises(UsageError, match="not empty"):
+        opened.index(["x"])
+    with pytest.raises(UsageError, match="not empty"):
+        Lucene(folder=folder).index(["x"])
+    opened.close()
+    assert files(folder) == before
+
+
+def test_writer_may_write_again_and_after_an_interruption(tmp_path):
+    def broken():
+        yield "A fox."
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "index"
+    with pytest.raises(KeyboardInterrupt):
+        Lucene(folder=folder).index(broken())
+    engine = Lucene(folder=folder).index(["A dog."])
+    with pytest.raises(KeyboardInterrupt):
+        engine.index(broken())
+    assert engine.top(["dog", "fox"]).offsets.tolist() == [0, 1, 1]
+    assert Lucene.open(folder).sentence(0) == "A dog."
+    assert engine.index(["A cat."]).sentence(0) == "A cat."
+
+
+def test_folders_without_a_usable_index(tmp_path):
+    with pytest.raises(DataError, match="no such folder"):
+        Lucene.open(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(DataError, match="no index of Lucene"):
+        Lucene.open(tmp_path)
+    Lucene(folder=tmp_path / "index").index(SENTENCES).close()
+    with pytest.raises(DataError, match="field 'text': no such field is indexed: expected 'contents'"):
+        Lucene.open(tmp_path / "index", field="text")
+    for path in (tmp_path / "index").glob("segments_*"):
+        path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(DataError, match=r"cannot read this index.*Lucene reads indexes of its own release"):
+        Lucene.open(tmp_path / "index")
+
+
+def write_foreign(folder: Path) -> None:
+    """An index as Anserini writes it: terms in one field, the document as it came in another."""
+    directory = java_class("org.apache.lucene.store.FSDirectory").open(
+        java_class("java.io.File")(os.fspath(folder)).toPath()
+    )
+    english = java_class("org.apache.lucene.analysis.en.EnglishAnalyzer")()
+    writer = java_class("org.apache.lucene.index.IndexWriter")(
+        directory, java_class("org.apache.lucene.index.IndexWriterConfig")(english)
+    )
+    stored = java_class("org.apache.lucene.document.Field$Store")
+    text_field = java_class("org.apache.lucene.document.TextField")
+    for number, text in enumerate(("A fox.", "Two foxes, a dog.", "A dog.")):
+        document = java_class("org.apache.lucene.document.Document")()
+        document.add(text_field("body", text, stored.NO))
+        if number:
+            document.add(java_class("org.apache.lucene.document.StoredField")("raw", f"<{text}>"))
+        writer.addDocument(document)
+        writer.flush()
+    writer.close()
+
+
+def test_index_of_others(tmp_path):
+    write_foreign(tmp_path)
+    engine = Lucene.open(tmp_path, field="body", similarity="bm25-lucene")
+    assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]
+    assert engine.best_constrained(["foxes"], [["dogs"]]).sentences.tolist() == [1]
+    assert engine.sentence(1) == "<Two foxes, a dog.>"
+    with pytest.raises(DataError, match="document 0: the index keeps no text"):
+        engine.sentence(0)
+
+
+def test_processes_share_a_folder(tmp_path):
+    engine = Lucene(folder=tmp_path / "index").index(SENTENCES)
+    expected = engine.top(["fox"])[0]
+    with joblib.parallel_config(backend="loky"):
+        found = joblib.Parallel(n_jobs=2)(joblib.delayed(engine.top)(["fox"]) for _ in range(2))
+    for hits in found:
+        np.testing.assert_array_equal(hits[0], expected)
+
+
+def test_copies(engine, tmp_path):
+    with pytest.raises(UsageError, match="in memory stays in its process"):
+        pickle.dumps(engine)
+    fresh = pickle.loads(pickle.dumps(Lucene(similarity="bm25-lucene", folder=tmp_path / "index")))
+    assert fresh.index(["A fox."]).signature == "lucene:bm25+k1=1.2+b=0.75:lucene-english"
+    copy = pickle.loads(pickle.dumps(fresh))
+    assert (copy.signature, copy.sentence(0)) == (fresh.signature, "A fox.")

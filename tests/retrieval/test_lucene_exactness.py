@@ -1,0 +1,172 @@
+"""The engine `sparse` beside Lucene itself: the same terms, the same sentences, the same bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.datasets import load
+from classic_rc.errors import ClassicRCError
+from classic_rc.questions import Dataset
+from classic_rc.retrieval.base import Best, Hits
+from classic_rc.retrieval.jvm import java_class, start_java
+from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.sparse import Sparse
+from classic_rc.text import passage_sentences
+
+N_QUERIES = 2000
+
+FILES = (
+    *(f"multirc/{name}-fixedIds.json" for name in ("train_456", "dev_83")),
+    *(f"mctest/mc{size}.{split}.tsv" for size in (160, 500) for split in ("train", "dev")),
+    *(f"dream/{split}.json" for split in ("train", "dev")),
+)
+RACE = "race/RACE-train-dev.tar.gz"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_lucene() -> None:
+    try:
+        start_java()
+    except ClassicRCError as error:
+        pytest.skip(f"Lucene cannot run here: {error}")
+
+
+@dataclass
+class Corpus:
+    """Sentences in both engines, and questions with their options."""
+
+    sentences: list[str]
+    questions: list[str]
+    options: list[list[str]]
+
+    def __post_init__(self) -> None:
+        self.lucene = Lucene().index(self.sentences)
+        self.sparse = Sparse().index(self.sentences)
+
+    def queries(self) -> list[str]:
+        """Question and option, some of all."""
+        pairs = [
+            f"{question} {option}"
+            for question, own in zip(self.questions, self.options, strict=True)
+            for option in own
+        ]
+        chosen = np.random.default_rng(0).permutation(len(pairs))[:N_QUERIES]
+        return [pairs[i] for i in chosen]
+
+    def with_options(self) -> tuple[list[str], list[list[str]]]:
+        """Questions enough for as many options."""
+        order = np.random.default_rng(1).permutation(len(self.questions))
+        total = np.cumsum([len(self.options[i]) for i in order])
+        chosen = order[: np.searchsorted(total, N_QUERIES) + 1]
+        return [self.questions[i] for i in chosen], [self.options[i] for i in chosen]
+
+
+def of_datasets(datasets: list[Dataset]) -> Corpus:
+    passages = [passage for dataset in datasets for passage in dataset.passages]
+    sentences = [p.text[start:end] for p in passages for start, end in passage_sentences(p)]
+    questions = [question for dataset in datasets for question in dataset]
+    return Corpus(sentences, [q.text for q in questions], [[c.text for c in q.candidates] for q in questions])
+
+
+def invented() -> Corpus:
+    """Sentences of words with a few stems and many endings, most of them rare, some of them stop words."""
+    rng = np.random.default_rng(2)
+    letters, vowels = list("bcdfgklmnprst"), list("aeiou")
+    stems = [
+        "".join(rng.choice(letters if i % 2 == 0 else vowels) for i in range(rng.integers(3, 8)))
+        for _ in range(900)
+    ]
+    endings = ["", "", "", "s", "ed", "ing", "'s", "ly", "ness", "ational", "ies", "es"]
+    words = np.array([stem + ending for stem in stems for ending in endings] + ["the", "of", "a", "not"] * 300)
+    rng.shuffle(words)
+    shares = 1 / np.arange(1, len(words) + 1)
+
+    def text(n_words: int) -> str:
+        return " ".join(rng.choice(words, n_words, p=shares / shares.sum()).tolist())
+
+    sentences = [text(int(n)) for n in np.minimum(rng.geometric(0.07, 6000) - 1, 400)]
+    questions = [text(int(n)) for n in rng.integers(1, 12, N_QUERIES // 4)]
+    return Corpus(sentences, questions, [[text(int(n)) for n in rng.integers(1, 9, 4)] for _ in questions])
+
+
+@pytest.fixture(scope="module", params=["invented", "real"])
+def corpus(request: pytest.FixtureRequest) -> Corpus:
+    """Invented; and the sentences of MultiRC, MCTest and DREAM, train and dev, and of RACE dev."""
+    if request.param == "invented":
+        return invented()
+    data: Path = request.getfixturevalue("shared_data")
+    return of_datasets([*(load(data / file) for file in FILES), load(data / RACE, split="dev")])
+
+
+def lucene_frequencies(engine: Lucene) -> dict[str, int]:
+    """Each term, and how many sentences have it."""
+    terms = java_class("org.apache.lucene.index.MultiTerms").getTerms(
+        engine._reader.leaves().get(0).reader(), "contents"
+    )
+    found, frequencies = terms.iterator(), {}
+    while (term := found.next()) is not None:
+        frequencies[term.utf8ToString()] = found.docFreq()
+    return frequencies
+
+
+def sparse_frequencies(engine: Sparse) -> dict[str, int]:
+    (segment,) = engine.segments
+    data = segment.term_data.tobytes()
+    starts, stops = segment.term_offsets[:-1].tolist(), segment.term_offsets[1:].tolist()
+    terms = [data[start:stop].decode("utf-8") for start, stop in zip(starts, stops, strict=True)]
+    return dict(zip(terms, np.diff(segment.posting_offsets).tolist(), strict=True))
+
+
+def assert_same(found: Hits | Best, expected: Hits | Best) -> None:
+    """Down to the bits of the scores."""
+    np.testing.assert_array_equal(found.offsets, expected.offsets)
+    np.testing.assert_array_equal(found.sentences, expected.sentences)
+    np.testing.assert_array_equal(found.scores.view(np.int32), expected.scores.view(np.int32))
+
+
+def test_terms_and_their_frequencies(corpus):
+    assert sparse_frequencies(corpus.sparse) == lucene_frequencies(corpus.lucene)
+
+
+def test_first_ten_hits(corpus):
+    queries = corpus.queries()
+    assert len(queries) == N_QUERIES
+    assert_same(corpus.sparse.top(queries, 10), corpus.lucene.top(queries, 10))
+
+
+def test_best_constrained(corpus):
+    questions, options = corpus.with_options()
+    expected = corpus.lucene.best_constrained(questions, options)
+    assert len(expected.found) >= N_QUERIES
+    assert 0.5 < expected.found.mean() < 1
+    assert_same(corpus.sparse.best_constrained(questions, options), expected)
+
+
+ENGLISH = "fox foxes fox's running ran dog dogs Dog's the of not a i zebra generously"
+OTHERS = "café CAFÉ naïve U.S. 3.5 a_b 狐 🦊"
+WORDS = st.sampled_from(f"{ENGLISH} {OTHERS}".split())
+TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
+CONSTANTS = st.sampled_from(["bm25", "bm25-lucene", "bm25+k1=0", "bm25+b=0", "bm25+k1=3+b=1"])
+
+
+@given(
+    sentences=st.lists(TEXTS, max_size=12),
+    questions=st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3)), max_size=4),
+    k=st.integers(1, 13),
+    similarity=CONSTANTS,
+)
+def test_small_corpora_of_few_words(sentences, questions, k, similarity):
+    """Ties, words in half of the sentences and more, repeated and unknown words, nothing at all."""
+    lucene, sparse = Lucene(similarity=similarity).index(sentences), Sparse(similarity=similarity).index(sentences)
+    texts, options = [text for text, _ in questions], [own for _, own in questions]
+    assert_same(sparse.top(texts, k), lucene.top(texts, k))
+    assert_same(sparse.best_constrained(texts, options), lucene.best_constrained(texts, options))
+    for text in texts:
+        for number in range(len(sentences)):
+            assert sparse.term_scores(text, number) == lucene.term_scores(text, number)

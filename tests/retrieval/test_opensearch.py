@@ -1,0 +1,535 @@
+"""The wiring of the engine, against an in-memory server whose scores are not OpenSearch's: none is looked at."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import pickle
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Passage
+from classic_rc.retrieval import opensearch, opensearch_cluster, opensearch_requests
+from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.opensearch import OpenSearch
+from classic_rc.retrieval.similarity import BM25
+
+SENTENCES = [
+    "A fox dug a den under the old oak.",
+    "The oak lost its leaves in autumn.",
+    "Foxes sleep by day.",
+    "The and of.",
+    "",
+    "A fox dug a den under the old oak.",
+    "Leaves, leaves, leaves!",
+]
+
+
+@pytest.fixture(scope="session")
+def server():
+    pytest.importorskip(
+        "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
+    )
+    osmem = pytest.importorskip("osmem_server", reason="the test server is not installed: pip install osmem-server")
+    try:
+        started = osmem.OsmemServer.start(japanese=False)
+    except (OSError, osmem.OsmemError) as error:
+        pytest.skip(f"the test server does not start: {error}")
+    with started:
+        yield started
+
+
+@pytest.fixture
+def url(server, monkeypatch):
+    """An empty cluster of the test's own, named by the environment; nothing waits before it tries again."""
+    with server.clone() as clone:
+        monkeypatch.setenv("CLASSIC_RC_OPENSEARCH_URL", clone.url)
+        for name in ("USER", "PASSWORD", "CA_CERTS", "CLIENT_CERT", "CLIENT_KEY"):
+            monkeypatch.delenv(f"CLASSIC_RC_OPENSEARCH_{name}", raising=False)
+        monkeypatch.setattr(opensearch_cluster.time, "sleep", lambda seconds: None)
+        yield clone.url
+
+
+@pytest.fixture
+def client(url):
+    from opensearchpy import OpenSearch as Client
+
+    return Client([url])
+
+
+# What is indexed
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_every_sentence_is_indexed_under_its_number(url, client, shards):
+    engine = OpenSearch("fox", shards=shards).index(iter(SENTENCES))
+    assert engine.n_sentences == len(SENTENCES)
+    assert [engine.sentence(i) for i in range(len(SENTENCES))] == SENTENCES
+    assert client.count(index="fox")["count"] == len(SENTENCES)
+    assert client.indices.get_settings(index="fox")["fox"]["settings"]["index"]["number_of_shards"] == str(shards)
+
+
+def test_many_small_requests_lose_nothing(url, monkeypatch):
+    monkeypatch.setattr(opensearch_requests, "_SENTENCES_A_REQUEST", 7)
+    sentences = [f"Sentence {i} is about thing{i}." for i in range(1_000)]
+    engine = OpenSearch("many", threads=3).index(sentences)
+    hits = engine.top([f"thing{i}" for i in range(1_000)])
+    assert hits.sentences.tolist() == list(range(1_000))
+
+
+def test_a_finished_index_takes_no_more_writes_and_has_its_copies(url, client):
+    OpenSearch("fox", replicas=2).index(SENTENCES)
+    settings = client.indices.get_settings(index="fox")["fox"]["settings"]["index"]
+    assert settings["blocks"]["write"] == "true"
+    assert settings["number_of_replicas"] == "2"
+    assert settings.get("refresh_interval") != "-1"
+
+
+@pytest.mark.parametrize(
+    "text", ["nul\0nul", "two\nlines", "日本 🦊 ß", "word " * 100_000], ids=["nul", "n", "u", "long"]
+)
+def test_any_sentence_comes_back(url, text):
+    assert OpenSearch("any").index(["first", text]).sentence(1) == text
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_build(url):
+    assert OpenSearch("half").index(["a \ud800 b", "cat"]).top(["b"]).sentences.tolist() == [0]
+
+
+def test_an_empty_corpus(url):
+    engine = OpenSearch("none").index([])
+    assert engine.n_sentences == 0
+    assert len(engine.top(["fox", "oak"])) == 2
+    assert engine.top(["fox"]).sentences.tolist() == []
+    assert engine.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1]
+    assert OpenSearch.open("none").n_sentences == 0
+
+
+def test_the_fingerprint_is_that_of_a_corpus(url):
+    engine = OpenSearch("corpus")
+    corpus = passage_corpus([Passage(id="p", text="A fox sleeps. It dreams of ße \ud800.")], engine)
+    assert engine.fingerprint == corpus.fingerprint
+    assert engine.n_sentences == 2
+
+
+# What is found
+
+
+def test_the_best_come_first_and_of_equals_the_lower_number(url):
+    (numbers, scores), (none, _), (other, _) = (
+        OpenSearch("fox", shards=3).index(SENTENCES).top(["fox den", "zebra", "leaves"])
+    )
+    assert sorted(numbers.tolist()) == [0, 2, 5]
+    assert numbers.tolist().index(0) < numbers.tolist().index(5)
+    assert scores.dtype == np.float32
+    assert (np.diff(scores) <= 0).all()
+    assert none.tolist() == []
+    assert sorted(other.tolist()) == [1, 6]
+
+
+def test_no_more_than_k(url):
+    engine = OpenSearch("fox").index(SENTENCES)
+    assert len(engine.top(["fox"], k=1).sentences) == 1
+    assert len(engine.top(["fox"], k=10_000).sentences) == 3
+
+
+@pytest.mark.parametrize("k", [0, 10_001, 2.0, True])
+def test_a_k_that_no_cluster_gives(url, k):
+    with pytest.raises(UsageError, match="k must be an integer from 1 to 10,000"):
+        OpenSearch("fox").index(SENTENCES).top(["fox"], k=k)
+
+
+def test_the_constraint_asks_for_a_term_of_the_question_and_one_of_the_option(url):
+    engine = OpenSearch("fox").index(SENTENCES)
+    best = engine.best_constrained(
+        ["Which animal lived under the oak?", "the of", "When do leaves fall?"],
+        [["a fox", "a zebra", "autumn", "the", ""], ["fox"], []],
+    )
+    assert best.offsets.tolist() == [0, 5, 6, 6]
+    assert best.sentences.tolist() == [0, -1, 1, -1, -1, -1]
+    assert best.scores[~best.found].tolist() == [0, 0, 0, 0]
+    assert (best.scores[best.found] > 0).all()
+
+
+def test_batches_keep_the_order_of_questions_and_options(url, monkeypatch):
+    monkeypatch.setattr(opensearch, "_SEARCHES_A_REQUEST", 3)
+    engine = OpenSearch("many", threads=3).index(f"subject{i} likes object{i}." for i in range(50))
+    questions = [f"subject{i}" for i in range(50)]
+    options = [[f"object{i}", "object1", "nothing"] for i in range(50)]
+    found = engine.best_constrained(questions, options).sentences.reshape(50, 3)
+    assert found[:, 0].tolist() == list(range(50))
+    assert found[:, 1].tolist() == [1 if i == 1 else -1 for i in range(50)]
+    assert (found[:, 2] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "k", "requests"),
+    [
+        ("_SEARCHES_A_REQUEST", 4, 10, 3),
+        ("_HITS_A_REQUEST", 20, 10, 5),
+        ("_HITS_A_REQUEST", 20, 30, 10),
+        ("_WORK_A_REQUEST", 7 * 5, 10, 2),
+        ("_WORK_A_REQUEST", 1, 10, 10),
+    ],
+)
+def test_a_request_is_bounded_by_its_searches_their_hits_and_their_work(
+    proxy, monkeypatch, limit, value, k, requests
+):
+    monkeypatch.setattr(opensearch, limit, value)
+    engine = OpenSearch("fox").index(SENTENCES)
+    proxy.seen.clear()
+    assert engine.top(["fox"] * 10, k).offsets.tolist() == list(range(0, 31, 3))
+    assert proxy.seen == ["/fox/_msearch"] * requests
+
+
+def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
+    engine = OpenSearch("fox").index(SENTENCES)
+    proxy.seen.clear()
+    best = engine.best_among_top(["Who dug under the oak?"], [["the fox", "the bear"]], 200, "word+stop=lucene")
+    assert best.sentences.tolist() == [0, -1]
+    assert proxy.seen == ["/fox/_msearch"]
+
+
+def test_term_scores_name_the_terms_that_the_sentence_has_in_the_order_of_the_query(url):
+    engine = OpenSearch("fox", shards=3).index(SENTENCES)
+    terms = engine.term_scores("The old bears and the fox's old dens", 0)
+    assert [term for term, _ in terms] == ["old", "fox", "den"]
+    assert all(share > 0 for _, share in terms)
+    assert engine.term_scores("the", 0) == []
+
+
+@pytest.mark.parametrize("number", [-1, 7])
+def test_no_such_sentence(url, number):
+    engine = OpenSearch("fox").index(SENTENCES)
+    with pytest.raises(IndexError, match=f"no sentence {number} among 7"):
+        engine.sentence(number)
+    with pytest.raises(IndexError):
+        engine.term_scores("fox", number)
+
+
+# Which index, and whose
+
+
+def test_an_index_is_opened_with_its_own_similarity(url):
+    built = OpenSearch("fox", similarity="bm25-lucene", shards=2).index(SENTENCES)
+    opened = OpenSearch.open("fox")
+    assert opened.similarity == BM25(k1=1.2, b=0.75)
+    assert (opened.shards, opened.n_sentences) == (2, 7)
+    assert opened.signature == built.signature
+    assert opened.fingerprint == built.fingerprint
+    assert opened.top(["fox"]).sentences.tolist() == built.top(["fox"]).sentences.tolist()
+
+
+def test_the_signature_has_the_release_and_no_address(url, client):
+    engine = OpenSearch("fox", similarity="bm25-lucene")
+    assert engine.signature == "opensearch:bm25+k1=1.2+b=0.75:lucene-english"
+    unconnected = engine.signature
+    assert engine.index(SENTENCES).signature == f"{unconnected}:opensearch-{client.info()['version']['number']}"
+
+
+def test_an_opened_index_is_read_only(url):
+    OpenSearch("fox").index(SENTENCES)
+    with pytest.raises(UsageError, match="opened to be read only"):
+        OpenSearch.open("fox").index(["other"])
+    assert OpenSearch.open("fox").n_sentences == 7
+
+
+def test_another_process_connects_by_itself(url, monkeypatch):
+    engine = OpenSearch("fox").index(SENTENCES)
+    state = pickle.dumps(engine)
+    assert url.encode() not in state
+    assert pickle.loads(state).top(["leaves"]).sentences.tolist() == engine.top(["leaves"]).sentences.tolist()
+    assert pickle.loads(state).signature == engine.signature
+
+
+def test_there_is_no_such_index(url):
+    with pytest.raises(DataError, match=f"{url}/fox: no such index"):
+        OpenSearch.open("fox")
+
+
+def test_an_index_of_others_is_neither_opened_nor_replaced(url, client):
+    client.index(index="theirs", id="1", body={"title": "important"}, refresh=True)
+    with pytest.raises(DataError, match="theirs: not an index that classic_rc made"):
+        OpenSearch.open("theirs")
+    with pytest.raises(UsageError, match="exists and is not classic_rc's: choose another name"):
+        OpenSearch("theirs", overwrite=True).index(SENTENCES)
+    assert client.count(index="theirs")["count"] == 1
+
+
+def test_a_finished_index_is_replaced_only_when_told_or_by_its_maker(url):
+    engine = OpenSearch("fox").index(SENTENCES)
+    with pytest.raises(UsageError, match=r"exists, with 7 sentences: .* overwrite=True"):
+        OpenSearch("fox").index(["other"])
+    assert OpenSearch.open("fox").n_sentences == 7
+    assert engine.index(["other"]).n_sentences == 1
+    assert OpenSearch("fox", overwrite=True).index(["one", "two"]).n_sentences == 2
+    with pytest.raises(UsageError, match="exists, with 2 sentences"):
+        engine.index(["mine no more"])
+
+
+def test_an_interrupted_build_is_refused_and_replaced(url):
+    def interrupted():
+        yield from SENTENCES
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        OpenSearch("fox").index(interrupted())
+    with pytest.raises(DataError, match="not finished"):
+        OpenSearch.open("fox")
+    assert OpenSearch("fox").index(SENTENCES).top(["den"]).sentences.tolist() == [0, 5]
+
+
+def test_lost_sentences_are_noticed(url, client):
+    OpenSearch("fox").index(SENTENCES)
+    client.indices.put_settings(index="fox", body={"index": {"blocks.write": False}})
+    client.delete(index="fox", id="2", refresh=True)
+    with pytest.raises(DataError, match="does not have all its sentences: found 6, expected 7"):
+        OpenSearch.open("fox")
+
+
+def test_a_sentence_that_went_after_opening(url, client):
+    engine = OpenSearch("fox").index(SENTENCES)
+    client.indices.put_settings(index="fox", body={"index": {"blocks.write": False}})
+    client.delete(index="fox", id="2", refresh=True)
+    with pytest.raises(DataError, match="sentence 2 is gone"):
+        engine.sentence(2)
+
+
+def test_nothing_is_searched_before_it_is_indexed():
+    engine = OpenSearch("fox")
+    for use in (lambda: engine.n_sentences, lambda: engine.top(["fox"]), lambda: engine.sentence(0)):
+        with pytest.raises(UsageError, match="has no sentences: index some, or open an index"):
+            use()
+
+
+@pytest.mark.parametrize(
+    "name", ["", "*", "a*", "a,b", "_all", "-a", "Fox", "a b", "a/b", "..", "a#", "a:b", "é", "a" * 256, "a\n"]
+)
+def test_a_name_that_could_stand_for_other_indexes(name):
+    with pytest.raises(UsageError, match="index_name must be made of"):
+        OpenSearch(name)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"similarity": "classic"}, "opensearch scores with 'bm25', got similarity 'classic'"),
+        ({"analyzer": "word"}, "has analyzer 'lucene-english' only, got 'word'"),
+        ({"analyzer": "lucene-english+unstemmed"}, "has analyzer 'lucene-english' only"),
+        ({"shards": 0}, "shards must be an integer from 1 on, got 0"),
+        ({"replicas": -1}, "replicas must be"),
+        ({"retries": 1.5}, "retries must be"),
+        ({"threads": True}, "threads must be"),
+        ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
+        ({"timeout": float("inf")}, "timeout must be"),
+    ],
+)
+def test_parameters_are_checked(options, message):
+    with pytest.raises(UsageError, match=message):
+        OpenSearch("fox", **options)
+
+
+# What goes wrong on the way
+
+
+class Proxy(ThreadingHTTPServer):
+    """Between the engine and the cluster; `faults` are (part of a path, what happens), each happens once."""
+
+    daemon_threads = True
+
+    def __init__(self, upstream: str) -> None:
+        self.upstream = urlsplit(upstream).netloc
+        self.faults: list[tuple[str, int | str | Callable]] = []
+        self.seen: list[str] = []
+        self.lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), Forwarding)
+
+    def fault_for(self, method: str, path: str) -> int | str | Callable | None:
+        """A status; "lose" the request, or "cut" the connection before the answer; or a change of the answer."""
+        with self.lock:
+            self.seen.append(urlsplit(path).path)
+            for place, (part, what) in enumerate(self.faults):
+                if part in f"{method} {path}":
+                    del self.faults[place]
+                    return what
+        return None
+
+
+class Forwarding(BaseHTTPRequestHandler):
+    server: Proxy
+
+    def do_GET(self):
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        fault = self.server.fault_for(self.command, self.path)
+        self.close_connection = fault in ("lose", "cut")
+        if fault == "lose":
+            return
+        if isinstance(fault, int):
+            self.answer(fault, json.dumps({"error": {"type": "trouble", "reason": "made up"}, "status": fault}))
+            return
+        upstream = http.client.HTTPConnection(self.server.upstream)
+        upstream.request(self.command, self.path, body, {"content-type": self.headers.get("content-type", "")})
+        reply = upstream.getresponse()
+        content = reply.read().decode()
+        upstream.close()
+        if fault != "cut":
+            self.answer(reply.status, json.dumps(fault(json.loads(content))) if callable(fault) else content)
+
+    do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
+
+    def answer(self, status: int, content: str) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content.encode())))
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def proxy(url, monkeypatch):
+    server = Proxy(url)
+    monkeypatch.setenv("CLASSIC_RC_OPENSEARCH_URL", f"http://127.0.0.1:{server.server_address[1]}")
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def changed(path: str, value: object) -> Callable[[dict], dict]:
+    """A change of one value of an answer: ``"responses.1.timed_out"``."""
+
+    def change(answer: dict) -> dict:
+        *ahead, last = path.split(".")
+        place = answer
+        for key in ahead:
+            place = place[int(key) if isinstance(place, list) else key]
+        place[int(last) if isinstance(place, list) else last] = value
+        return answer
+
+    return change
+
+
+BUSY = {"create": {"status": 429, "error": {"type": "rejected_execution", "reason": "queue is full"}}}
+REQUESTS = ["PUT /fox", "/_bulk", "/_refresh", "/_count", "/_settings", "/_mapping", "/_msearch", "GET /fox/_doc"]
+
+
+@pytest.mark.parametrize("what", [429, 503, "lose", "cut"])
+@pytest.mark.parametrize("request_path", REQUESTS)
+def test_whatever_request_fails_once_the_answers_are_the_same(proxy, client, request_path, what):
+    proxy.faults.append((request_path, what))
+    engine = OpenSearch("fox").index(SENTENCES)
+    assert engine.n_sentences == 7
+    assert client.count(index="fox")["count"] == 7
+    assert engine.best_constrained(["the oak"], [["fox", "autumn"]]).sentences.tolist() == [0, 1]
+    assert engine.sentence(6) == SENTENCES[6]
+    assert proxy.faults == []
+
+
+def test_sentences_that_were_rejected_are_sent_again_alone(proxy):
+    sizes = []
+
+    def rejected(answer: dict) -> dict:
+        sizes.append(len(answer["items"]))
+        return answer
+
+    proxy.faults += [("/_bulk", lambda answer: changed("items.2", BUSY)(rejected(answer))), ("/_bulk", rejected)]
+    engine = OpenSearch("fox").index(SENTENCES)
+    assert sizes == [7, 1]
+    assert engine.n_sentences == 7
+
+
+def test_a_sentence_that_is_refused_ends_the_build(proxy):
+    refusal = {"create": {"status": 403, "error": {"type": "cluster_block", "reason": "disk is full"}}}
+    proxy.faults.append(("/_bulk", changed("items.2", refusal)))
+    with pytest.raises(DataError, match="/fox: sentence 2 was not taken: found cluster_block: disk is full"):
+        OpenSearch("fox").index(SENTENCES)
+    with pytest.raises(DataError, match="not finished"):
+        OpenSearch.open("fox")
+
+
+def test_a_sentence_that_the_cluster_has_lost_ends_the_build(proxy):
+    proxy.faults.append(("/_count", changed("count", 6)))
+    with pytest.raises(DataError, match="does not have all its sentences: found 6, expected 7"):
+        OpenSearch("fox").index(SENTENCES)
+
+
+def test_a_shard_that_does_not_count_ends_the_build(proxy):
+    proxy.faults.append(("/_count", changed("_shards.failed", 1)))
+    with pytest.raises(DataError, match="found 7, and 1 shards that failed"):
+        OpenSearch("fox").index(SENTENCES)
+
+
+def test_a_build_that_is_overtaken_fails_and_spoils_nothing(url):
+    def overtaken():
+        yield "first"
+        OpenSearch("fox").index(SENTENCES)
+
+    with pytest.raises(DataError, match="sentence 0 was not taken"):
+        OpenSearch("fox").index(overtaken())
+    assert OpenSearch.open("fox").n_sentences == 7
+
+
+def test_an_index_that_others_make_at_the_same_moment_is_left_to_them(proxy, client):
+    proxy.faults.append(("GET /fox", lambda answer: client.indices.create(index="fox") and answer))
+    with pytest.raises(DataError, match="something else has made an index of this name meanwhile"):
+        OpenSearch("fox").index(SENTENCES)
+    assert client.count(index="fox")["count"] == 0
+
+
+TROUBLES = {
+    "a part of the shards": (changed("responses.1._shards.failed", 1), "1 of 1 shards failed"),
+    "a timeout": (changed("responses.1.timed_out", True), "a timeout on the cluster"),
+    "too busy": (
+        changed("responses.1", {"error": {"type": "rejected", "reason": "queue is full"}, "status": 429}),
+        "rejected: queue is full",
+    ),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_search_that_found_a_part_is_repeated(proxy, trouble):
+    change, _ = TROUBLES[trouble]
+    engine = OpenSearch("fox").index(SENTENCES)
+    proxy.faults.append(("/_msearch", change))
+    assert [hits.tolist() for hits, _ in engine.top(["autumn", "day", "den"])] == [[1], [2], [0, 5]]
+    assert proxy.seen[-2:] == ["/fox/_msearch"] * 2
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_search_that_finds_no_more_is_an_error(proxy, trouble):
+    change, message = TROUBLES[trouble]
+    engine = OpenSearch("fox", retries=0).index(SENTENCES)
+    proxy.faults.append(("/_msearch", change))
+    with pytest.raises(DataError, match=message):
+        engine.top(["autumn", "day", "den"])
+
+
+def test_a_search_that_cannot_work_is_told_at_once(proxy):
+    engine = OpenSearch("fox").index(SENTENCES)
+    error = {
+        "type": "search_phase",
+        "reason": "all",
+        "root_cause": [{"type": "too_many_clauses", "reason": "1024"}],
+    }
+    proxy.faults.append(("/_msearch", changed("responses.0", {"error": error, "status": 400})))
+    proxy.seen.clear()
+    with pytest.raises(DataError, match="/fox: a search failed: found too_many_clauses: 1024"):
+        engine.top(["autumn"])
+    assert proxy.seen == ["/fox/_msearch"]
+
+
+def test_a_cluster_that_is_down_for_good_is_told_after_the_last_attempt(proxy):
+    engine = OpenSearch("fox", retries=2).index(SENTENCES)
+    proxy.faults += [("/_msearch", 503)] * 3
+    with pytest.raises(DataError, match="status 503: found trouble: made up"):
+        engine.top(["fox"])
+    assert proxy.faults == []

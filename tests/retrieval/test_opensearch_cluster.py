@@ -1,0 +1,372 @@
+"""Addresses, secrets, retries and errors, against a scripted server; the real client, but no OpenSearch."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from dataclasses import fields
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from classic_rc.errors import DataError, MissingPackageError, UsageError
+from classic_rc.retrieval import opensearch_cluster
+from classic_rc.retrieval.opensearch_cluster import Access, Cluster, in_order, may_pass
+
+SECRET = "correct-horse-battery"
+INFO = {"version": {"distribution": "opensearch", "number": "9.8.7"}}
+
+
+def variables(**values: str) -> dict[str, str]:
+    return {f"CLASSIC_RC_OPENSEARCH_{name}": value for name, value in values.items()}
+
+
+# What the environment says
+
+
+def test_the_environment_names_nodes_user_and_files(tmp_path):
+    (file := tmp_path / "authority.pem").write_text("x", encoding="utf-8")
+    access = Access.from_environment(
+        variables(
+            URL="https://a:9200, https://b:9200/prefix,",
+            USER="u",
+            PASSWORD=SECRET,
+            CA_CERTS=str(file),
+            CLIENT_KEY="",
+        )
+    )
+    assert access.urls == ("https://a:9200", "https://b:9200/prefix")
+    assert (access.user, access.password, access.ca_certs) == ("u", SECRET, str(file))
+    assert access.client_cert is access.client_key is None
+
+
+def test_a_secret_is_not_shown():
+    assert SECRET not in repr(Access(("http://a",), user="u", password=SECRET))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "Set CLASSIC_RC_OPENSEARCH_URL"),
+        ({"URL": "localhost:9200"}, "no address such as"),
+        ({"URL": "ftp://localhost"}, "no address such as"),
+        ({"URL": "http://"}, "no address such as"),
+        ({"URL": "http://host:port"}, "no address such as"),
+        ({"URL": "http://host:99999"}, "no address such as"),
+        ({"URL": "http://host/?pretty"}, "no address such as"),
+        ({"URL": "http://a,b"}, "address 2 of 2"),
+        ({"URL": f"https://u:{SECRET}@host"}, "USER and CLASSIC_RC_OPENSEARCH_PASSWORD instead"),
+        ({"URL": "http://a", "USER": "u"}, "USER is set, but not CLASSIC_RC_OPENSEARCH_PASSWORD"),
+        ({"URL": "http://a", "PASSWORD": SECRET}, "PASSWORD is set, but not CLASSIC_RC_OPENSEARCH_USER"),
+        ({"URL": "https://a", "CLIENT_KEY": "k"}, "CLIENT_KEY is set, but not"),
+        ({"URL": "https://a", "CA_CERTS": "no/such.pem"}, "CA_CERTS names no file: no/such.pem"),
+    ],
+)
+def test_what_cannot_be_used_is_one_error_without_secrets(given, message):
+    with pytest.raises(UsageError, match=message) as caught:
+        Access.from_environment(variables(**given))
+    assert SECRET not in str(caught.value)
+
+
+def test_the_page_names_every_variable():
+    page = (Path(__file__).parents[2] / "docs" / "opensearch.md").read_text(encoding="utf-8")
+    names = {"URL"} | {field.name.upper() for field in fields(Access)} - {"URLS"}
+    assert set(re.findall(r"`CLASSIC_RC_OPENSEARCH_(\w+)`", page)) == names
+
+
+# Order and bounds of what runs at once
+
+
+def test_results_come_in_order_whatever_ends_first():
+    gates = [threading.Event() for _ in range(3)]
+
+    def work(i: int) -> int:
+        if i < 2:
+            assert gates[i + 1].wait(10)  # the later one ends first
+        gates[i].set()
+        return i
+
+    assert list(in_order(work, range(3), threads=3)) == [0, 1, 2]
+
+
+def test_items_are_taken_only_a_little_ahead():
+    taken = []
+    results = in_order(lambda i: i, (taken.append(i) or i for i in range(100)), threads=2)
+    assert next(results) == 0
+    assert len(taken) == 5
+    results.close()
+
+
+def test_an_error_in_the_middle_ends_it():
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda i: 1 // i, [1, 0, 1], threads=2))
+
+
+def test_too_busy_and_a_fault_of_the_server_may_pass():
+    assert [status for status in (200, 400, 404, 409, 429, 500, 503, "N/A", None) if may_pass(status)] == [
+        429,
+        500,
+        503,
+    ]
+
+
+# A server that says what it is told to
+
+
+class Script(ThreadingHTTPServer):
+    """Answers with one entry of `answers` after the other: (status, body), or None to hang up."""
+
+    daemon_threads = True
+
+    def __init__(self, answers: list) -> None:
+        self.answers, self.seen = list(answers), []
+        super().__init__(("127.0.0.1", 0), Scripted)
+
+    @property
+    def port(self) -> int:
+        return self.server_address[1]
+
+
+class Scripted(BaseHTTPRequestHandler):
+    server: Script
+
+    def do_GET(self):
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.seen.append((self.path, self.headers.get("authorization")))
+        answer = self.server.answers.pop(0)
+        if answer is None:
+            self.close_connection = True
+            return
+        status, body = answer
+        content = json.dumps(body) if isinstance(body, dict) else body
+        self.send_response(status)
+        self.send_header("content-type", "application/json" if isinstance(body, dict) else "text/html")
+        self.send_header("content-length", str(len(content.encode())))
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(*answers, tls: ssl.SSLContext | None = None) -> Script:
+        server = Script(answers)
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+            server.handle_error = lambda *arguments: None  # a client that hangs up during the handshake
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that would have been waited; and the client's package, or a skip."""
+    pytest.importorskip(
+        "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
+    )
+    seconds = []
+    monkeypatch.setattr(opensearch_cluster.time, "sleep", seconds.append)
+    return seconds
+
+
+def connect(port: int, *, scheme: str = "http", retries: int = 3, **access: str) -> Cluster:
+    where = Access((f"{scheme}://localhost:{port}",), **access)
+    return Cluster(where, timeout=5, retries=retries, connections=2)
+
+
+def test_without_the_client_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opensearchpy", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'classic_rc\[opensearch\]'"):
+        connect(1)
+
+
+def test_the_release_is_asked_for_with_the_credentials(serve, waits):
+    server = serve((200, INFO))
+    assert connect(server.port, user="u", password=SECRET).release == "opensearch-9.8.7"
+    assert server.seen == [("/", "Basic dTpjb3JyZWN0LWhvcnNlLWJhdHRlcnk=")]
+
+
+def test_a_user_who_may_not_know_the_release_may_still_search(serve, waits):
+    server = serve(
+        (403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403}), (200, {"ok": 1})
+    )
+    cluster = connect(server.port)
+    assert cluster.release is None
+    assert cluster.ask(lambda client: client.cat.health(format="json")) == {"ok": 1}
+
+
+@pytest.mark.parametrize("refusal", [(429, {"error": "busy"}), (503, "<html>"), (500, {"error": {}}), None])
+def test_what_may_pass_is_asked_again_with_growing_waits(serve, waits, refusal):
+    server = serve((200, INFO), refusal, refusal, refusal, (200, {"count": 3}))
+    cluster = connect(server.port)
+    assert cluster.ask(lambda client: client.count()) == {"count": 3}
+    assert [0.5 * longest <= wait <= longest for wait, longest in zip(waits, (0.5, 1, 2), strict=True)] == [
+        True
+    ] * 3
+
+
+def test_it_is_asked_again_so_often_and_then_told(serve, waits):
+    server = serve((200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {}))
+    cluster = connect(server.port, retries=2)
+    with pytest.raises(DataError, match=r"status 503: found busy: not now"):
+        cluster.ask(lambda client: client.count())
+    assert len(server.answers) == 1
+
+
+def test_what_will_not_pass_is_told_at_once(serve, waits):
+    server = serve((200, INFO), (400, {"error": {"type": "parsing", "reason": "unknown query"}, "status": 400}))
+    cluster = connect(server.port)
+    with pytest.raises(
+        DataError, match=rf"http://localhost:{server.port}: status 400: found parsing: unknown query"
+    ):
+        cluster.ask(lambda client: client.count())
+    assert waits == []
+
+
+def test_only_unfinished_items_are_sent_again_and_answers_keep_their_places(serve, waits):
+    cluster = connect(serve((200, INFO)).port)
+    sent = []
+
+    def send(items: list[str]) -> list[dict]:
+        sent.append("".join(items))
+        return [{"item": item, "done": len(sent) >= "abcd".index(item) % 3 + 1} for item in items]
+
+    answers = cluster.ask_for_each("abcd", send, lambda answer: not answer["done"])
+    assert sent == ["abcd", "bc", "c"]
+    assert [answer["item"] for answer in answers] == ["a", "b", "c", "d"]
+
+
+def test_an_item_that_stays_unfinished_is_given_back_as_it_is(serve, waits):
+    cluster = connect(serve((200, INFO)).port, retries=2)
+    answers = cluster.ask_for_each(["a"], lambda items: [{"status": 429}] * len(items), lambda answer: True)
+    assert answers == [{"status": 429}]
+    assert len(waits) == 2
+
+
+def fault(port: int, **access: str) -> str:
+    """The one line that a user sees, in which there is no secret and behind which no traceback hides one."""
+    with pytest.raises((UsageError, DataError)) as caught:
+        connect(port, user="someone", password=SECRET, **access)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert SECRET not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_nobody_there(waits, caplog, capfd):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    message = fault(port)
+    assert message.startswith(f"http://localhost:{port}: no connection: found ")
+    assert message.endswith("The address is that of CLASSIC_RC_OPENSEARCH_URL.")
+    assert waits == []
+    assert capfd.readouterr().err == ""
+    assert SECRET not in caplog.text
+
+
+def test_wrong_credentials(serve, waits):
+    server = serve((401, "Unauthorized"))
+    assert "the cluster refuses this user and password" in fault(server.port)
+
+
+def test_no_credentials_where_they_are_needed(serve, waits):
+    with pytest.raises(UsageError, match="refuses requests without a user: see CLASSIC_RC_OPENSEARCH_USER"):
+        connect(serve((401, "Unauthorized")).port)
+
+
+def test_too_few_rights(serve, waits):
+    denial = {"error": {"type": "security_exception", "reason": "no permissions for [indices:data/read]"}}
+    cluster = connect(serve((200, INFO), (403, denial)).port)
+    with pytest.raises(UsageError, match=r"the user may not do this: security_exception: no permissions"):
+        cluster.ask(lambda client: client.count())
+
+
+@pytest.mark.parametrize(
+    "answer", [(200, "<html>"), (404, "<html>"), (404, {"detail": "?"}), (200, {"detail": "?"})], ids=str
+)
+def test_another_kind_of_server(serve, waits, answer):
+    assert "this is not an answer of OpenSearch" in fault(serve(answer).port)
+
+
+def test_an_answer_that_takes_too_long(waits):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = Access((f"http://127.0.0.1:{silent.getsockname()[1]}",))
+        with pytest.raises(DataError, match=r"no answer within 0\.1 seconds"):
+            Cluster(where, timeout=0.1, retries=3, connections=1)
+
+
+# TLS
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate that is its own authority."""
+    if not shutil.which("openssl"):
+        pytest.skip("the openssl command, which makes the certificate, is not installed")
+    folder = tmp_path_factory.mktemp("tls")
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True)
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.fixture
+def tls(certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    return context
+
+
+def test_a_private_authority_is_trusted_when_it_is_named(serve, waits, tls, certificate):
+    server = serve((200, INFO), tls=tls)
+    cluster = connect(server.port, scheme="https", ca_certs=str(certificate[0]), user="u", password=SECRET)
+    assert cluster.release == "opensearch-9.8.7"
+
+
+def test_an_unknown_authority_is_refused_before_the_password_is_sent(serve, waits, tls):
+    server = serve((200, INFO), tls=tls)
+    message = fault(server.port, scheme="https")
+    assert "no trusted connection" in message
+    assert "CLASSIC_RC_OPENSEARCH_CA_CERTS" in message
+    assert server.seen == []
+
+
+def test_a_file_that_is_no_certificate(serve, waits, tls, tmp_path):
+    (file := tmp_path / "text.pem").write_text("no certificate", encoding="utf-8")
+    assert "CLASSIC_RC_OPENSEARCH_CA_CERTS" in fault(serve(tls=tls).port, scheme="https", ca_certs=str(file))
+
+
+def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, waits, tls, certificate):
+    certificate, key = map(str, certificate)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    tls.load_verify_locations(certificate)
+    server = serve((200, INFO), tls=tls)
+    assert connect(
+        server.port, scheme="https", ca_certs=certificate, client_cert=certificate, client_key=key
+    ).release
+    with pytest.raises((UsageError, DataError)):
+        connect(server.port, scheme="https", ca_certs=certificate)
+
+
+def test_https_to_a_server_without_tls(serve, waits):
+    assert "no trusted connection" in fault(serve().port, scheme="https")

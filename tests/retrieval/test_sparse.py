@@ -1,0 +1,266 @@
+"""The default engine against the plain-Python reference, down to the bits, however its sentences are divided."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from classic_rc.errors import UsageError
+from classic_rc.kernels import reference_bm25, reference_classic
+from classic_rc.retrieval.segment import Segment
+from classic_rc.retrieval.similarity import BM25, Classic
+from classic_rc.retrieval.sparse import Sparse
+from classic_rc.text.text_encoder import TextEncoder
+
+WORDS = [*"abcdef", "fox", "a" * 9, "a" * 8 + "b"]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+corpora = st.lists(texts, max_size=25)
+similarities = st.sampled_from([BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0), BM25(k1=2.0, b=1.0), Classic()])
+
+
+def sparse(sentences, similarity, cuts=()):
+    """An engine whose segments end at the cuts."""
+    bounds = [0, *sorted({cut for cut in cuts if 0 < cut < len(sentences)}), len(sentences)]
+    parts = [sentences[i:j] for i, j in itertools.pairwise(bounds)]
+    segments = [Segment.build(part, TextEncoder("whitespace")) for part in parts]
+    return Sparse.from_segments(segments, parts, similarity=similarity, analyzer="whitespace")
+
+
+def reference(similarity):
+    if isinstance(similarity, Classic):
+        return reference_classic.score
+    return partial(reference_bm25.score, k1=similarity.k1, b=similarity.b)
+
+
+@settings(max_examples=300)
+@given(corpora, similarities, st.sets(st.integers(0, 25)), st.lists(texts, max_size=4), st.integers(1, 30))
+@example([""], BM25(), {0}, ["a"], 1)
+def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
+    hits = sparse(sentences, similarity, cuts).top(queries, k)
+    terms = [sentence.split() for sentence in sentences]
+    for query, (numbers, scores) in zip(queries, hits, strict=True):
+        expected = reference_bm25.top(query.split(), terms, k, reference(similarity))
+        assert list(zip(numbers.tolist(), scores, strict=True)) == expected
+
+
+@settings(max_examples=400)
+@given(
+    corpora,
+    similarities,
+    st.sets(st.integers(0, 25)),
+    st.lists(st.tuples(texts, st.lists(texts, max_size=4)), max_size=4),
+    st.sampled_from([1, 60, 2**19]),
+)
+def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, asked, block):
+    questions, options = [q for q, _ in asked], [own for _, own in asked]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("search_blocks", "constrained_search"):
+            patch.setattr(f"classic_rc.kernels.{module}.BLOCK", block)
+        best = sparse(sentences, similarity, cuts).best_constrained(questions, options)
+    terms = [sentence.split() for sentence in sentences]
+    for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
+        expected = [
+            reference_bm25.best_constrained(question.split(), option.split(), terms, reference(similarity))
+            for option in own
+        ]
+        assert list(zip(numbers.tolist(), scores, strict=True)) == expected
+    assert best.found.tolist() == (best.sentences >= 0).tolist()
+
+
+@settings(max_examples=100)
+@given(corpora.filter(bool), similarities, texts, st.data())
+def test_shares_of_terms_sum_to_the_score(sentences, similarity, query, data):
+    engine = sparse(sentences, similarity, {3, 9})
+    number = data.draw(st.integers(0, len(sentences) - 1))
+    shares = engine.term_scores(query, number)
+    assert [term for term, _ in shares] == [t for t in dict.fromkeys(query.split()) if t in sentences[number].split()]
+    numbers, scores = engine.top([query], len(sentences))[0]
+    expected = dict(zip(numbers.tolist(), scores.tolist(), strict=True)).get(number, 0.0)
+    assert sum(share for _, share in shares) == pytest.approx(expected, rel=1e-6)
+
+
+def many_sentences(n, rng):
+    words = rng.zipf(1.3, (n, 7)) % 400
+    return [" ".join(f"w{word}" for word in row) for row in words.tolist()]
+
+
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+def test_bounds_leave_nothing_out_in_a_larger_collection(similarity):
+    rng = np.random.default_rng(3)
+    sentences = many_sentences(3000, rng)
+    questions, options = many_sentences(20, rng), [many_sentences(4, rng) for _ in range(20)]
+    engine = Sparse(similarity=similarity, analyzer="whitespace").index(sentences)
+    best = engine.best_constrained(questions, options)
+    terms = [set(sentence.split()) for sentence in sentences]
+    for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
+        for option, number, score in zip(own, numbers.tolist(), scores.tolist(), strict=True):
+            hits, values = engine.top([f"{question} {option}"], len(sentences))[0]
+            both = [
+                (hit, value)
+                for hit, value in zip(hits.tolist(), values.tolist(), strict=True)
+                if terms[hit] & set(question.split()) and terms[hit] & set(option.split())
+            ]
+            assert (number, score) == (both[0] if both else (-1, 0.0))
+
+
+def test_a_question_of_hundreds_of_terms_is_bounded_in_larger_units():
+    rng = np.random.default_rng(4)
+    sentences = many_sentences(400, rng)
+    question = " ".join(many_sentences(300, rng))
+    engine = Sparse(analyzer="whitespace").index(sentences)
+    best = engine.best_constrained([question, "w1"], [["w2 w3", "w5"], ["w1"]])
+    (numbers, scores), terms = best[0], [sentence.split() for sentence in sentences]
+    assert len(set(question.split())) > 12
+    assert (numbers[0], scores[0]) == reference_bm25.best_constrained(question.split(), ["w2", "w3"], terms)
+
+
+def test_many_options_of_one_question_are_decided_a_few_at_a_time(monkeypatch):
+    rng = np.random.default_rng(5)
+    engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
+    question, options = many_sentences(1, rng), many_sentences(200, rng)
+    whole = engine.best_constrained(question, [options])
+    monkeypatch.setattr("classic_rc.kernels.constrained_search.BLOCK", 300)
+    parts = engine.best_constrained(question, [options])
+    assert parts.sentences.tolist() == whole.sentences.tolist()
+    assert parts.scores.tolist() == whole.scores.tolist()
+
+
+def test_an_index_of_any_number_of_segments_is_one_index(monkeypatch):
+    rng = np.random.default_rng(6)
+    sentences, questions = many_sentences(500, rng), many_sentences(10, rng)
+    options = [many_sentences(3, rng) for _ in questions]
+    whole = Sparse(analyzer="whitespace").index(sentences)
+    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_SENTENCES", 64)
+    for n_jobs in (None, 2):
+        parts = Sparse(analyzer="whitespace", n_jobs=n_jobs).index(sentences)
+        assert len(parts.segments) == 8
+        assert [parts.sentence(i) for i in range(500)] == sentences
+        for result, expected in (
+            (parts.top(questions, 20), whole.top(questions, 20)),
+            (parts.best_constrained(questions, options), whole.best_constrained(questions, options)),
+        ):
+            assert result.sentences.tolist() == expected.sentences.tolist()
+            assert result.scores.tolist() == expected.scores.tolist()
+
+
+def test_a_long_text_ends_a_segment(monkeypatch):
+    monkeypatch.setattr("classic_rc.retrieval.sparse._SEGMENT_CHARACTERS", 10)
+    engine = Sparse().index(["one fox", "another fox", "a third"])
+    assert [segment.n_sentences for segment in engine.segments] == [2, 1]
+
+
+def test_a_vocabulary_that_has_grown_too_large_is_begun_anew(monkeypatch):
+    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_SENTENCES", 2)
+    engine = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
+    monkeypatch.setattr("classic_rc.retrieval.sparse._VOCABULARY", 1)
+    again = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
+    assert pickle.dumps(engine.segments) == pickle.dumps(again.segments)
+
+
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+@pytest.mark.parametrize("sentences", [[], [""], ["", "the", "?"]])
+def test_nothing_is_found_in_an_index_without_terms(sentences, similarity):
+    engine = Sparse(similarity=similarity).index(sentences)
+    assert engine.n_sentences == len(sentences)
+    hits = engine.top(["fox", ""])
+    assert (len(hits), len(hits.sentences), hits.scores.dtype) == (2, 0, np.float32)
+    best = engine.best_constrained(["a fox", ""], [["fox", ""], ["x"]])
+    assert best.sentences.tolist() == [-1, -1, -1]
+    assert best.scores.tolist() == [0, 0, 0]
+    assert best.offsets.tolist() == [0, 2, 3]
+    among = engine.best_among_top(["a fox"], [["fox"]], 5, "word")
+    assert among.sentences.tolist() == [-1]
+
+
+def test_before_anything_is_indexed_nothing_is_found():
+    engine = Sparse()
+    assert engine.n_sentences == 0
+    assert engine.top(["fox"])[0][0].tolist() == []
+    assert engine.best_constrained([], []).offsets.tolist() == [0]
+
+
+def test_no_queries_and_no_options():
+    engine = Sparse().index(["a fox"])
+    assert len(engine.top([])) == 0
+    assert engine.best_constrained(["fox", "fox"], [[], []]).offsets.tolist() == [0, 0, 0]
+
+
+def test_unknown_words_and_stop_words_change_nothing():
+    engine = Sparse().index(["the fox ran", "a dog ran", "dogs and foxes"])
+    plain, padded = engine.top(["fox ran"])[0], engine.top(["the fox and the zebra ran"])[0]
+    assert [part.tolist() for part in plain] == [part.tolist() for part in padded]
+
+
+def test_stop_words_do_not_satisfy_the_constraint():
+    engine = Sparse().index(["It is in the den.", "A fox is in the den."])
+    best = engine.best_constrained(["Is it a fox?"], [["the den", "of the and"]])
+    assert best.sentences.tolist() == [1, -1]
+
+
+def test_a_word_of_both_counts_as_one_of_each():
+    engine = Sparse(analyzer="whitespace").index(["x y", "fox y", "fox fox z"])
+    best = engine.best_constrained(["fox"], [["fox"]])
+    assert (best.sentences.tolist(), best.scores.tolist()) == ([2], engine.top(["fox fox"], 1).scores.tolist())
+
+
+def test_of_equal_sentences_the_first_is_taken():
+    engine = Sparse().index(["a dog", "red fox", "a red fox", "the red fox!"])
+    assert engine.top(["red fox"]).sentences.tolist() == [1, 2, 3]
+    assert engine.best_constrained(["fox"], [["red"]]).sentences.tolist() == [1]
+
+
+def test_a_very_long_sentence_and_a_word_in_half_of_the_sentences():
+    long = "fox " * 100_000 + "den"
+    sentences = [long, "fox", "den den", "hen"]
+    engine = Sparse(analyzer="whitespace").index(sentences)
+    terms = [sentence.split() for sentence in sentences]
+    numbers, scores = engine.top(["fox den"])[0]
+    assert list(zip(numbers.tolist(), scores, strict=True)) == reference_bm25.top(["fox", "den"], terms, 10)
+
+
+def test_odd_characters_are_searched_and_come_back():
+    sentences = ["nul\0in fox", "half \ud83d surrogate fox", "\ufffd fox", "名前 ни один", "ﬁn İstanbul"]
+    engine = Sparse().index(sentences)
+    assert [engine.sentence(i) for i in range(5)] == sentences
+    assert engine.top(["fox"]).sentences.tolist() == [1, 0, 2] or len(engine.top(["fox"]).sentences) == 3
+    assert engine.top(["ОДИН", "名", "\ud83d surrogate"]).sentences.tolist() == [3, 3, 1]
+    lone = Sparse(analyzer="whitespace").index(["\ud83d x", "\0 x"])
+    assert lone.top(["\ud83d", "\0", "\0\0"]).sentences.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [("a fox", "got one string"), (["a", 3], "sentence 1 must be a string, got int"), ([None], "got NoneType")],
+)
+def test_what_is_no_sentence_is_refused(sentences, message):
+    with pytest.raises(UsageError, match=message):
+        Sparse().index(sentences)
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_a_number_that_no_sentence_has_is_refused(number):
+    engine = Sparse().index(["a", "b"])
+    with pytest.raises(IndexError, match="there are 2 sentences"):
+        engine.sentence(number)
+
+
+def test_other_unusable_arguments_are_refused():
+    with pytest.raises(UsageError, match="k must be a positive"):
+        Sparse().top(["x"], 0)
+    with pytest.raises(UsageError, match="got 1 for 2"):
+        Sparse().index(["a"]).best_constrained(["x", "y"], [["z"]])
+    with pytest.raises(UsageError, match="engine sparse scores with 'bm25' or 'classic', got similarity 'okapi'"):
+        Sparse(similarity="okapi")
+
+
+def test_indexing_again_replaces():
+    engine = Sparse().index(["a fox"]).index(["a dog"])
+    assert engine.n_sentences == 1
+    assert len(engine.top(["fox"]).sentences) == 0

@@ -1,0 +1,83 @@
+"""Cues of candidates: their values, and the direction that is learned."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.solvers import Length, NegationWords, PositionPrior, VerbatimOverlap
+
+PASSAGE = Passage("p", "The old red fox slept in the garden. It did not wake until nine.")
+
+
+def ask(candidates, gold, task=Task.SINGLE_CHOICE, id_="q"):
+    return Question(id_, PASSAGE, "Where?", tuple(map(Candidate, candidates)), gold, task)
+
+
+def cue(solver, *candidates):
+    return solver.cue([ask(candidates, frozenset({0}))])[0].tolist()
+
+
+def test_lengths():
+    assert cue(Length(), "a fox", "", "  at nine") == [5, 0, 9]
+    assert cue(Length(unit="words"), "a fox", "", "  at nine") == [2, 0, 2]
+
+
+def test_negations_are_words_of_their_own():
+    assert cue(NegationWords(), "not a knot", "It doesn't, no", "nothing wrong", "don’t", "") == [1, 2, 1, 1, 0]
+
+
+def test_verbatim_overlap_counts_the_longest_run_of_words():
+    assert cue(VerbatimOverlap(), "an old red fox", "fox red old", "slept, in the garden!", "a cat", "") == [
+        3, 1, 4, 0, 0,
+    ]  # fmt: skip
+    assert cue(VerbatimOverlap(unit="share"), "an old red fox", "a cat", "") == [0.75, 0, 0]
+
+
+def test_evidence_is_the_passage():
+    scores = VerbatimOverlap().cue([ask(["fox", "cat"], frozenset({0}))])
+    assert scores.evidence.tolist() == [True, False]
+    assert not Length().cue([ask(["fox", "cat"], frozenset({0}))]).evidence.any()
+
+
+@pytest.mark.parametrize(("gold", "direction"), [({2}, 1), ({0}, -1)])
+def test_the_direction_is_learned(gold, direction):
+    solver = Length().fit([ask(["a", "bb", "cccc"], frozenset(gold))])
+    assert solver.direction_ == direction
+    assert solver.score_candidates([ask(["xyz", "x"], None)])[0].tolist() == [3 * direction, direction]
+
+
+def test_a_long_question_does_not_outvote_its_options():
+    """Every option of the first question is long; within each question the right one is the shorter."""
+    long = [ask(["a" * 90, "b" * 91], frozenset({0}), Task.MULTIPLE_ANSWER, "q1")]
+    short = [ask(["a", "bb", "ccc"], frozenset({0}), Task.MULTIPLE_ANSWER, "q2")]
+    assert Length().fit([*long, *short]).direction_ == -1
+
+
+def test_lengths_of_entities_that_gold_accepts():
+    question = ask(["the Fox", "a"], ("Fox",), Task.CLOZE)
+    assert Length().fit([question]).direction_ == 1
+
+
+def test_position_shares():
+    several = Task.MULTIPLE_ANSWER
+    train = [ask("abc", frozenset({0, 2}), several, "q1"), ask("ab", frozenset({0}), several, "q2")]
+    solver = PositionPrior().fit(train)
+    assert solver.shares_.tolist() == [1, 0, 1]
+    assert solver.score_candidates([ask("abcd", None, several)])[0].tolist() == [1, 0, 1, 0.6]
+
+
+@pytest.mark.parametrize("solver", [Length(), NegationWords(), VerbatimOverlap(), PositionPrior()])
+def test_what_must_be_learned_first(solver):
+    question = ask(["a", "b"], frozenset({0}), Task.MULTIPLE_ANSWER)
+    with pytest.raises(NotFittedError, match="call fit"):
+        solver.score_candidates([question])
+    with pytest.raises(DataError, match="right and wrong"):
+        solver.fit([ask(["a", "b"], frozenset(), Task.MULTIPLE_ANSWER)])
+
+
+@pytest.mark.parametrize("solver", [Length(unit="pages"), VerbatimOverlap(unit="pages")])
+def test_an_unknown_unit(solver):
+    with pytest.raises(UsageError, match="'unit'"):
+        solver.fit([ask(["a", "b"], frozenset({0}))])

@@ -1,0 +1,363 @@
+"""Fitted solvers in files: what comes back, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.predict import predict
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.solvers import (
+    ConstantPosition,
+    SavedSolver,
+    Solver,
+    SurfaceLR,
+    load_solver,
+    parse_solver,
+    save_solver,
+)
+from classic_rc.solvers.saved import solver_from_plain, solver_to_plain
+from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.analyzers import get_analyzer
+
+TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="lessons")
+DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=2, name="exam")
+SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=10, seed=1)
+
+
+def equal(one: Scores, other: Scores) -> bool:
+    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.npz"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"hashing": 300},
+        {"inputs": "candidates", "features": "answer", "question_words": 2},
+        {
+            "scaling": "none",
+            "C": np.float64(0.5),
+            "output": "probability",
+            "analyzer": get_analyzer("treebank+porter"),
+        },
+        {"decision": Argmax(ties="random", seed=3)},
+        {"learner": LogisticRegression(solver="liblinear", C=2.0, random_state=0)},
+        *({**variant.params} for variant in SurfaceLR.variants.values()),
+    ],
+)
+def test_a_loaded_solver_scores_and_explains_as_the_saved_one(path, params):
+    solver = SurfaceLR(**params).fit(TRAIN)
+    save_solver(solver, path)
+    loaded = load_solver(path)
+    assert type(loaded) is SurfaceLR
+    assert repr(loaded) == repr(solver) or "analyzer" in params
+    assert loaded.variant_name() == solver.variant_name()
+    assert equal(loaded.score_candidates(DEV), solver.score_candidates(DEV))
+    assert loaded.explain(DEV[0]).to_dict() == solver.explain(DEV[0]).to_dict()
+    assert loaded.caveats_ == solver.caveats_
+    assert loaded.trained_on_ == {
+        "name": "lessons",
+        "fingerprint": TRAIN.fingerprint,
+        "passages": 10,
+        "questions": 30,
+        "candidates": sum(len(q.candidates) for q in TRAIN),
+    }
+    assert loaded.fit(DEV).trained_on_["name"] == "exam", "a loaded solver can be fitted anew"
+
+
+def test_the_same_fit_gives_the_same_bytes(tmp_path):
+    contents = set()
+    for name in ("one", "other.npz"):
+        save_solver(SurfaceLR().fit(TRAIN), tmp_path / name)
+        contents.add((tmp_path / name).read_bytes())
+    assert len(contents) == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "other.npz"], "no other file is left"
+
+
+def test_a_file_holds_no_pickle_and_says_what_it_is(path):
+    save_solver(SurfaceLR.variant("multirc2018").fit(TRAIN), path)
+    with np.load(path, allow_pickle=False) as members:
+        header = json.loads(members["header"].tobytes())
+    assert header["solver"] == "surface-lr"
+    assert header["variant"] == "multirc2018"
+    assert header["params"]["learner"] == "newton-cg"
+    assert header["trained_on"]["name"] == "lessons"
+
+
+def test_a_tuned_decision_comes_back(path):
+    solver = SurfaceLR().fit(SEVERAL).tune(SEVERAL)
+    save_solver(solver, path)
+    loaded = load_solver(path)
+    assert isinstance(loaded.decision_, TunedThreshold)
+    assert loaded.decision_.best_threshold_ == solver.decision_.best_threshold_
+    assert loaded.predict(SEVERAL) == solver.predict(SEVERAL)
+    saved = SavedSolver(path=str(path)).fit(SEVERAL)
+    assert saved.predict(SEVERAL) == solver.predict(SEVERAL)
+    (row,) = evaluate(SEVERAL, [SavedSolver(path=str(path))]).rows
+    assert row.tuned_on is None
+
+
+def test_a_caveat_comes_back(path):
+    solver = SurfaceLR(learner=LogisticRegression(solver="liblinear", max_iter=1, random_state=0)).fit(TRAIN)
+    save_solver(solver, path)
+    assert load_solver(path).caveats_ == solver.caveats_ != ()
+    (row,) = evaluate(DEV, [SavedSolver(path=str(path))]).rows
+    assert row.caveats == solver.caveats_
+
+
+def test_words_of_any_characters_come_back(path):
+    from dataclasses import replace
+
+    odd = TRAIN.filter(lambda q: True)
+    odd = replace(odd, questions=[replace(q, text=f"\ud800x é 中 {q.text}") for q in odd])
+    solver = SurfaceLR(analyzer="whitespace").fit(odd)
+    save_solver(solver, path)
+    assert equal(load_solver(path).score_candidates(odd), solver.score_candidates(odd))
+
+
+@pytest.mark.parametrize(
+    ("solver", "error", "message"),
+    [
+        (parse_solver("sw+d"), UsageError, "sw.d learns nothing that could be saved"),
+        (ConstantPosition.variant("majority").fit(TRAIN), UsageError, "constant-position cannot be saved"),
+        (SurfaceLR(), NotFittedError, "call fit"),
+        (SurfaceLR(learner="naive-bayes").fit(TRAIN), UsageError, "only a logistic regression can be"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused(path, solver, error, message):
+    with pytest.raises(error, match=message):
+        save_solver(solver, path)
+    assert not path.exists()
+
+
+def test_ones_own_solver_or_decision_is_refused(path):
+    class Own(SurfaceLR):
+        name = "own"
+
+    class Coin(Argmax):
+        pass
+
+    with pytest.raises(UsageError, match="own cannot be saved: fit it where it is run"):
+        save_solver(Own().fit(TRAIN), path)
+    with pytest.raises(
+        UsageError, match=r"surface-lr cannot be saved: its decision is Coin\(\), which only pickle"
+    ):
+        save_solver(SurfaceLR(decision=Coin()).fit(TRAIN), path)
+
+
+def test_a_place_that_cannot_be_written_is_one_error(tmp_path):
+    with pytest.raises(UsageError, match="cannot write"):
+        save_solver(SurfaceLR().fit(TRAIN), tmp_path / "no folder" / "model.npz")
+
+
+def saved_bytes(tmp_path) -> bytes:
+    path = tmp_path / "whole.npz"
+    if not path.exists():
+        save_solver(SurfaceLR(features="answer").fit(TRAIN), path)
+    return path.read_bytes()
+
+
+def outcome(path):
+    """The solver in a file, or the words of the error."""
+    try:
+        return load_solver(path)
+    except DataError as error:
+        message = str(error)
+    assert message.startswith(f"{path}: ")
+    assert message.endswith("with `classic-rc fit DATA -s SOLVER -o FILE`")
+    return message
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, data):
+    whole = saved_bytes(tmp_path)
+    at = data.draw(st.integers(0, len(whole) - 1))
+    changed = tmp_path / "changed.npz"
+    changed.write_bytes(whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :])
+    found = outcome(changed)
+    if not isinstance(found, str):  # a date in the archive's table
+        assert equal(found.score_candidates(DEV), load_solver(tmp_path / "whole.npz").score_candidates(DEV))
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_file_that_was_cut_off_is_refused(tmp_path, data):
+    whole = saved_bytes(tmp_path)
+    cut = tmp_path / "cut.npz"
+    cut.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    assert isinstance(outcome(cut), str)
+
+
+def rewritten(path, change) -> None:
+    """Write a saved file anew with other members, as somebody who edits it would."""
+    with np.load(path, allow_pickle=False) as file:
+        members = dict(file)
+    header = json.loads(members["header"].tobytes())
+    change(header, members)
+    members["header"] = np.frombuffer(json.dumps(header).encode("ascii"), dtype=np.uint8)
+    np.savez(path, **members)
+
+
+def test_an_edited_file_is_refused(path):
+    def heavier(header, members):
+        members["array.weights"] = members["array.weights"] * 2
+
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    rewritten(path, heavier)
+    assert "it was changed after it was saved" in outcome(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, m: h.update(version=2), "its format is not known here: found version 2"),
+        (lambda h, m: h.update(format="other"), "it is no saved solver"),
+        (lambda h, m: h.update(solver="none-such"), "this classic_rc cannot restore it ('none-such')"),
+        (lambda h, m: h["params"].update(unheard_of=1), "cannot restore it (unknown parameter of surface-lr"),
+        (lambda h, m: h["params"].update(features="answer"), "cannot restore it ("),
+        (
+            lambda h, m: h["params"].update(decision={"decision": "Coin", "params": {}, "fitted": {}}),
+            "restore it ('Coin'",
+        ),
+        (lambda h, m: h.update(solver="sw+d", params={}), "cannot restore it ("),
+        (lambda h, m: m.pop("array.weights"), "cannot restore it ('weights')"),
+        (lambda h, m: h.pop("state"), "cannot restore it ('state')"),
+    ],
+)
+def test_a_file_of_another_version_is_refused(path, monkeypatch, change, message):
+    """With a checksum that is right, as a later version would write it."""
+    from classic_rc.solvers import saved
+
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    rewritten(path, change)
+    with np.load(path, allow_pickle=False) as file:
+        members = {name: file[name] for name in file.files if name != "sha256"}
+    np.savez(path, **members, sha256=np.frombuffer(saved._digest(members), dtype=np.uint8))
+    assert message in outcome(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"\x93NUMPY\x01\x00", pickle.dumps([1])])
+def test_a_foreign_file_is_refused(path, content):
+    path.write_bytes(content)
+    assert "it is no saved solver" in outcome(path)
+
+
+def test_other_archives_are_refused(path):
+    np.savez(path, weights=np.ones(3))
+    assert "it is no saved solver" in outcome(path)
+    np.save(path.with_suffix(".npy"), np.ones(3))
+    assert "it is no saved solver" in outcome(path.with_suffix(".npy"))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header", "{}")
+    assert "it is no saved solver" in outcome(path)
+    assert "there is no such file" in outcome(path.with_name("none.npz"))
+
+
+def test_nothing_pickled_is_loaded(path):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was run",))
+
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    with np.load(path, allow_pickle=False) as file:
+        members = dict(file)
+    np.savez(path, **{**members, "array.weights": np.array([Trap()], dtype=object)})
+    assert "it is no saved solver" in outcome(path)
+
+
+def test_a_saved_solver_is_a_solver(path):
+    save_solver(SurfaceLR(analyzer="treebank").fit(TRAIN), path)
+    saved = SavedSolver(path=str(path))
+    check_solver(saved, tasks=[Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
+    assert saved.learns_from == "nothing"
+    assert saved.fit(DEV).analyzer == "treebank"
+    assert saved.needs_only_arrays
+    assert equal(saved.score_candidates(DEV), load_solver(path).score_candidates(DEV))
+
+
+def test_a_row_says_which_solver_was_saved_and_what_it_learned_from(path):
+    save_solver(SurfaceLR.variant("mitre2018").fit(TRAIN), path)
+    (row, anew) = evaluate(DEV, [SavedSolver(path=str(path)), SurfaceLR.variant("mitre2018")], train=TRAIN).rows
+    assert row.name == "saved:surface-lr:mitre2018"
+    assert row.metrics() == anew.metrics()
+    assert "|analyzer:word|path:model.npz@" in row.signature
+    assert f"|learned_from:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
+    other = path.with_name("moved.npz")
+    save_solver(SurfaceLR.variant("mitre2018").fit(DEV), other)
+    (changed,) = evaluate(DEV, [SavedSolver(path=str(other))]).rows
+    assert changed.signature.split("path:")[1][10:18] != row.signature.split("path:")[1][10:18]
+
+
+def test_learning_from_what_is_reported_is_told(path):
+    save_solver(SurfaceLR().fit(DEV), path)
+    assert evaluate(DEV, [SavedSolver(path=str(path))]).rows[0].caveats == (
+        f"{path} learned from the data that is reported (exam)",
+    )
+    assert evaluate(TRAIN, [SavedSolver(path=str(path))]).rows[0].caveats == ()
+    save_solver(SurfaceLR().fit(list(DEV)), path)
+    assert evaluate(DEV, [SavedSolver(path=str(path))]).rows[0].caveats == ()
+
+
+def test_decisions_of_a_saved_solver(path):
+    save_solver(SurfaceLR(decision=Argmax(ties="first")).fit(TRAIN), path)
+    saved = SavedSolver(path=str(path))
+    assert saved.decision_for(Task.SINGLE_CHOICE).ties == "first"
+    assert isinstance(saved.decision_for(Task.MULTIPLE_ANSWER), TunedThreshold)
+    assert (
+        SavedSolver(path=str(path), decision=Threshold(value=0.1)).decision_for(Task.MULTIPLE_ANSWER).value == 0.1
+    )
+    assert [p.n_candidates for p in predict(DEV, saved).predictions] == [len(q.candidates) for q in DEV]
+
+
+def test_a_saved_solver_needs_a_file_and_its_task(path):
+    with pytest.raises(UsageError, match="saved needs a file: path=FILE"):
+        SavedSolver().fit(DEV)
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    with pytest.raises(UsageError, match=r"surface-lr in .* is not for span questions"):
+        SavedSolver(path=str(path)).fit(synthetic_dataset(Task.SPAN))
+
+
+def test_a_solver_made_of_others_can_write_them_along():
+    first, second = SurfaceLR(features="answer").fit(TRAIN), SurfaceLR(hashing=64).fit(TRAIN)
+    plain = [solver_to_plain(part) for part in (first, second)]
+    arrays = {f"{i}.{name}": array for i, (_, own) in enumerate(plain) for name, array in own.items()}
+    described = json.loads(json.dumps([data for data, _ in plain]))
+    for i, (data, solver) in enumerate(zip(described, (first, second), strict=True)):
+        own = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
+        assert equal(solver_from_plain(data, own).score_candidates(DEV), solver.score_candidates(DEV))
+
+
+def test_every_solver_that_can_be_saved_comes_back(path):
+    """Of all registered solvers that learn, those that say what they learned."""
+    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.saved import Persistent
+
+    def is_persistent(solver: type[Solver]) -> bool:
+        return issubclass(solver, Persistent)
+
+    found = [solver for solver in SOLVERS.values() if is_persistent(solver)]
+    assert SurfaceLR in found
+    for cls in found:
+        task = min(cls.tasks)
+        train = synthetic_dataset(task, n_passages=6)
+        solver = cls().fit(train)
+        save_solver(solver, path)
+        assert equal(load_solver(path).score_candidates(train), solver.score_candidates(train))
