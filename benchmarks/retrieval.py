@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -28,7 +29,10 @@ SIZES = (10_000, 100_000, 1_000_000)
 ENGINES = {engine.name: engine for engine in PEERS}
 OURS = PEERS[0].name
 
-Figures = dict[str, dict[str, float | None]]
+FEW = 100
+"""Sentences that are indexed before the clock starts, so that no import, JVM or compiler is timed."""
+
+Figures = dict[str, dict[str, float]]
 """By what was measured, and by engine."""
 
 TITLES = {
@@ -51,8 +55,8 @@ NOTES = {
         "FTS5 and rank-bm25 have other formulas; the rest differ in rounding, and in which of equals they take."
     ],
     "indexing": [
-        "In a process of its own. sparse and Lucene analyze the text meanwhile; the others are given terms. "
-        "Lucene's JVM has started before."
+        "In a process of its own, which has indexed some sentences before. sparse and Lucene analyze the text "
+        "meanwhile; the others are given terms."
     ],
     "memory": ["In a process of its own, the interpreter and the JVM included."],
 }
@@ -64,7 +68,7 @@ class Workload(NamedTuple):
     Parameters
     ----------
     folder : Path
-        Holds the sentences, as ``text`` and as ``terms``, a line each, and the batch.
+        Holds the sentences, as ``text`` and as ``terms``, a line each, the batch, and a folder with few sentences.
     batch : Batch
     origin : str
         Where the sentences come from.
@@ -81,20 +85,31 @@ class Workload(NamedTuple):
         sentences, questions, options, origin = material(n_sentences, n_questions, analyzer)
         option_terms = [list(analyzed(own, analyzer)) for own in options]
         batch = Batch(questions, options, list(analyzed(questions, analyzer)), option_terms)
-        for name, lines in ("text", sentences), ("terms", map(" ".join, analyzed(sentences, analyzer))):
-            with open(folder / name, "w", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{line}\n" for line in lines)
         (folder / "batch").write_text(json.dumps(batch), encoding="utf-8")
+        for part, some in (folder, sentences), (folder / "few", sentences[:FEW]):
+            part.mkdir(exist_ok=True)
+            _write_lines(part / "text", some)
+            _write_lines(part / "terms", map(" ".join, analyzed(some, analyzer)))
         return cls(folder, batch, origin)
 
     @classmethod
-    def of(cls, folder: Path, n_questions: int | None = None) -> Self:
-        """What :meth:`make` wrote, with the first questions alone."""
-        return cls(folder, Batch(*json.loads((folder / "batch").read_text(encoding="utf-8"))).first(n_questions))
+    def of(cls, folder: Path) -> Self:
+        """What :meth:`make` wrote."""
+        return cls(folder, Batch(*json.loads((folder / "batch").read_text(encoding="utf-8"))))
 
-    def build(self, engine: type[Peer]) -> Peer:
-        """The engine with the sentences indexed."""
-        return engine(self.folder / engine.reads, Path(tempfile.mkdtemp(dir=self.folder)))
+    def build(self, engine: type[Peer], few: bool = False) -> Peer:
+        """The engine with the sentences, or with few of them, indexed."""
+        source = self.folder / "few" if few else self.folder
+        return engine(source / engine.reads, self.new_folder())
+
+    def new_folder(self) -> Path:
+        """One that is empty."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def run(quick: bool = False) -> list[Table]:
@@ -111,11 +126,13 @@ def run(quick: bool = False) -> list[Table]:
             origins.append(workload.origin)
             if size == sizes[-1]:
                 pair = _pair(workload, rounds)
-    notes = {kind: list(NOTES.get(kind, [])) for kind in TITLES}
-    notes["constrained"] += [f"Sentences: {'; '.join(origins)}."]
-    notes["constrained"] += [f"{name} is not here: {reason}." for name, reason in missing.items()]
-    tables = [_table(kind, names, sizes, columns, notes[kind]) for kind in TITLES]
-    return [*tables, pair]
+    tables = {kind: _table(kind, names, sizes, columns) for kind in TITLES}
+    tables["constrained"]["notes"] += [
+        f"Sentences: {'; '.join(origins)}.",
+        ", ".join(dict.fromkeys(ENGINES[name].release() for name in names)) + ".",
+        *(f"Without {name}: {reason}." for name, reason in missing.items()),
+    ]
+    return [*tables.values(), pair]
 
 
 def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: int) -> Figures:
@@ -151,7 +168,7 @@ def _affordable(engine: Peer, kind: str, batch: Batch, seconds: float) -> Batch:
         n *= 2
 
 
-def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float | None]:
+def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float]:
     """How many per cent of each engine's best sentences are ours."""
     return {
         name: 100 * statistics.mean(a == b for a, b in zip(own, found[OURS], strict=False))
@@ -159,39 +176,42 @@ def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float | None]:
     }
 
 
-def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float | None]:
+def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float]:
     with _process("index_and_search", folder, name, n_questions) as process:
-        return tuple(json.loads(process.stdout.readlines()[-1]))
+        seconds, peak = json.loads(process.communicate()[0].splitlines()[-1])
+    return seconds, peak
 
 
 def index_and_search(folder: str, name: str, n_questions: str) -> None:
     """Print the CPU seconds that an engine takes to index, and the peak memory of that and of searching, in MB."""
-    workload = Workload.of(Path(folder), int(n_questions))
-    ENGINES[name].missing()  # starts the JVM
+    workload = Workload.of(Path(folder))
+    batch = workload.batch.first(int(n_questions))
+    workload.build(ENGINES[name], few=True)
     start = time.process_time()
     engine = workload.build(ENGINES[name])
     seconds = time.process_time() - start
-    engine.prepare(workload.batch)
-    engine.constrained(workload.batch)
-    engine.top(workload.batch)
+    engine.prepare(batch)
+    engine.constrained(batch)
+    engine.top(batch)
     print(json.dumps([seconds, _peak()]))
 
 
-def _peak() -> float | None:
+def _peak() -> float:
     status = Path("/proc/self/status")
-    if status.exists():  # Linux's getrusage has the parent's peak, too
+    if status.exists():  # what `resource` tells on Linux is the parent's peak if that is higher
         [line] = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) / 2**10
     try:
         import resource
     except ImportError:  # Windows
-        return None
+        return float("nan")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def _pair(workload: Workload, rounds: int) -> Table:
     """How much two processes answer that have one index folder mapped, and how much one does."""
-    index = workload.build(IndexFolder).folder
+    index = workload.new_folder()
+    IndexFolder(workload.folder / "text", index)
     with (
         _process("search_when_told", workload.folder, index) as one,
         _process("search_when_told", workload.folder, index) as other,
@@ -213,9 +233,8 @@ def _pair(workload: Workload, rounds: int) -> Table:
 def _tell(*processes: subprocess.Popen[str]) -> list[float]:
     """Have all search at the same time: the seconds that each takes."""
     for process in processes:
-        process.stdin.write("search\n")
-        process.stdin.flush()
-    return [float(process.stdout.readline()) for process in processes]
+        print("search", file=process.stdin, flush=True)
+    return [float(process.stdout.readline()) for process in processes if process.stdout]
 
 
 def search_when_told(folder: str, index: str) -> None:
@@ -241,9 +260,7 @@ def _process(function: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def _table(
-    kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures], notes: list[str]
-) -> Table:
+def _table(kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures]) -> Table:
     header = ["engine", *(f"{size:,} sentences" for size in sizes)]
     rows: list[list[Any]] = [[name, *(_rounded(column[kind][name]) for column in columns)] for name in names]
     if kind in ("constrained", "top"):
@@ -251,11 +268,13 @@ def _table(
         last = columns[-1][kind]
         for row in rows:
             row.append(_rounded(last[OURS] / last[row[0]]))
-    return {"title": TITLES[kind], "header": header, "rows": rows, "notes": notes}
+    return {"title": TITLES[kind], "header": header, "rows": rows, "notes": list(NOTES.get(kind, []))}
 
 
-def _rounded(value: float | None) -> float | int | None:
-    return value if value is None else round(value, 1) if value < 100 else round(value)
+def _rounded(value: float) -> float | int | None:
+    if math.isnan(value):
+        return None
+    return round(value, 1) if value < 100 else round(value)
 
 
 if __name__ == "__main__":

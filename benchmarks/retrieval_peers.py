@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +16,7 @@ from classic_rc.errors import ClassicRCError
 from classic_rc.retrieval import Engine
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.directory import open_index
-from classic_rc.retrieval.jvm import start_java
+from classic_rc.retrieval.jvm import lucene_version, start_java
 from classic_rc.retrieval.lucene import Lucene
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
@@ -39,7 +40,7 @@ class Batch(NamedTuple):
 
     def first(self, n: int) -> Batch:
         """The first `n` questions."""
-        return Batch(*(part[:n] for part in self))
+        return Batch(self.questions[:n], self.options[:n], self.question_terms[:n], self.option_terms[:n])
 
     @property
     def n_queries(self) -> int:
@@ -76,6 +77,11 @@ class Peer(ABC):
     def missing(cls) -> str | None:
         """Why it cannot run here, if it cannot."""
         return None if find_spec(cls.package) else f"the package {cls.package} is not installed"
+
+    @classmethod
+    def release(cls) -> str:
+        """What was measured, and its version."""
+        return f"{cls.package} {version(cls.package)}"
 
     @abstractmethod
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
@@ -131,6 +137,11 @@ class LucenePeer(_Own):
     def __init__(self, sentences: Path, folder: Path) -> None:
         self.engine = Lucene(similarity=SIMILARITY, folder=folder).index(_lines(sentences))
 
+    def prepare(self, batch: Batch) -> None:
+        for _ in range(5):  # Java compiles what it has run often
+            self.constrained(batch)
+            self.top(batch)
+
     @classmethod
     def missing(cls) -> str | None:
         try:
@@ -138,6 +149,10 @@ class LucenePeer(_Own):
         except ClassicRCError as error:
             return str(error)
         return None
+
+    @classmethod
+    def release(cls) -> str:
+        return f"Lucene {lucene_version()}"
 
 
 class Tantivy(Peer):
@@ -206,6 +221,10 @@ class FTS5(Peer):
         self._database.executemany("INSERT INTO sentences(rowid, terms) VALUES (?, ?)", rows)
         self._database.execute("INSERT INTO sentences(sentences) VALUES ('optimize')")
         self._database.commit()
+
+    @classmethod
+    def release(cls) -> str:
+        return f"SQLite {sqlite3.sqlite_version}"
 
     def _run(self, query: str, k: int) -> list[int]:
         found = self._database.execute(
@@ -314,6 +333,10 @@ class BM25SNumba(BM25S):
     @classmethod
     def missing(cls) -> str | None:
         return super().missing() or (None if find_spec("numba") else "the package numba is not installed")
+
+    @classmethod
+    def release(cls) -> str:
+        return f"numba {version('numba')}"
 
 
 PEERS: tuple[type[Peer], ...] = (SparsePeer, IndexFolder, Tantivy, LucenePeer, BM25SNumba, BM25S, FTS5, RankBM25)

@@ -146,4 +146,4 @@ def _plain(value: Any) -> Any:
         return describe(value)
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return str(value)  # JSON has no number for the infinite ones
+    return " ".join(str(value).split())  # JSON has no number for the infinite ones; estimators print over lines

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.score_bounds import ScoreBounds
-from classic_rc.kernels.search_blocks import ConstrainedQueries, SearchBlock, search_blocks
+from classic_rc.kernels.search_blocks import ConstrainedQueries, SearchBlock, SearchPlan
 from classic_rc.kernels.sentence_postings import BLOCK, Combine, SentencePostings, TermScores, runs_of
 
 __all__ = ["ConstrainedQueries", "best_constrained"]
+
+_HITS = 2**18
+"""How many hits are scored at a time: few blocks have so many that it would pay to score them by themselves."""
 
 _NO_SENTENCE = np.iinfo(np.int64).max
 
@@ -48,12 +51,19 @@ def best_constrained(
     sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
     n_cells = max(BLOCK, int(queries.sizes.max(initial=0)))
     flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
-    bounds = ScoreBounds(postings, term_scores, n_cells)
-    for block in search_blocks(postings, queries):
+    bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
+    gathered: list[_Hits] = []
+    n_hits = 0
+    for block in plan.blocks():
         cells = bounds.possible(block) if combine is None else _qualifying_cells(block, flags)
         if len(cells):
-            hits = _score_hits(block, cells, postings, term_scores, flags, slots)
-            _decide(block, hits, combine, sentences[block.options], scores[block.options])
+            gathered.append(_hits_in(block, cells, postings, flags, slots))
+            n_hits += len(gathered[-1].sentences)
+        if n_hits > _HITS:
+            _decide(plan, gathered, term_scores, combine, sentences, scores)
+            gathered, n_hits = [], 0
+    if gathered:
+        _decide(plan, gathered, term_scores, combine, sentences, scores)
     return sentences, scores
 
 
@@ -66,101 +76,117 @@ def _qualifying_cells(block: SearchBlock, flags: NDArray[np.bool_]) -> NDArray[n
 
 
 class _Hits(NamedTuple):
-    """The postings of offered terms in sentences that are to be scored.
+    """The postings that are in cells worth scoring exactly.
 
     Parameters
     ----------
-    offsets : ndarray of int64, shape (n_offered + 1,)
-        Offered term i's hits are ``offsets[i]:offsets[i + 1]``.
+    options : slice
+        The options of the questions that the cells belong to.
     sentences : ndarray of int64, shape (n_hits,)
+        Of the postings of offered terms.
     slots : ndarray of int32, shape (n_hits,)
         One of the hits that are in the same cell, the same for all of them: where the cell's sums stand.
-    asked_sums, asked_matches : ndarray of float64, shape (n_hits,)
-        By slot, what the asked terms add to the sentence, and how many of them it has.
-    sums, matches : ndarray of float64, shape (n_hits,)
-        What the offered term adds to that.
+    terms, codes : ndarray, shape (n_hits,)
+        The offered term, which never falls, and the posting's code.
+    asked_slots, asked_terms, asked_codes : ndarray
+        Of the postings of asked terms.
     """
 
-    offsets: NDArray[np.int64]
+    options: slice
     sentences: NDArray[np.int64]
     slots: NDArray[np.int32]
-    asked_sums: NDArray[np.float64]
-    asked_matches: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    matches: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    codes: NDArray[np.unsignedinteger]
+    asked_slots: NDArray[np.int32]
+    asked_terms: NDArray[np.int64]
+    asked_codes: NDArray[np.unsignedinteger]
 
 
-def _score_hits(
+def _hits_in(
     block: SearchBlock,
     cells: NDArray[np.int64],
     postings: SentencePostings,
-    term_scores: TermScores,
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
 ) -> _Hits:
-    """Score asked and offered terms exactly, in these cells."""
+    """The postings of all asked and offered terms in these cells."""
     asked, offered = block.asked, block.offered
     flags[cells] = True
-    asked_at = flags.take(asked.cells).nonzero()[0]
-    offered_at = flags.take(offered.cells).nonzero()[0]
+    asked_at, offered_at = flags.take(asked.cells).nonzero()[0], flags.take(offered.cells).nonzero()[0]
     flags[cells] = False
-    hit_cells = offered.cells[offered_at]
-    slots[hit_cells] = np.arange(len(hit_cells), dtype=np.int32)
-
-    lists = asked.lists_of(asked_at)
-    added = postings.scores(asked.terms.weights[lists], asked.codes(postings, asked_at, lists), term_scores)
-    asked_slots = slots[asked.cells[asked_at]]
-    asked_sums = np.bincount(asked_slots, added, len(hit_cells))
-    asked_matches = np.bincount(asked_slots, asked.terms.boosts[lists], len(hit_cells))
-
-    lists = offered.lists_of(offered_at)
-    codes = offered.codes(postings, offered_at, lists)
-    sums = postings.scores(offered.terms.weights[lists], codes, term_scores).astype(np.float64)
-    if block.question_weights.any():
-        # What a term adds in the question alone gives way to what it adds in question and option together.
-        sums -= postings.scores(block.question_weights[lists], codes, term_scores)
+    found = offered.cells[offered_at]
+    slots[found] = np.arange(len(found), dtype=np.int32)
+    asked_lists, offered_lists = asked.lists_of(asked_at), offered.lists_of(offered_at)
     return _Hits(
-        offsets_of(np.bincount(lists, minlength=len(offered.shifts))),
-        hit_cells - offered.shifts[lists],
-        slots[hit_cells],
-        asked_sums,
-        asked_matches,
-        sums,
-        offered.terms.boosts[lists],
+        block.options,
+        found - offered.shifts[offered_lists],
+        slots[found],
+        offered_lists + block.first_offered,
+        offered.codes(postings, offered_at, offered_lists),
+        slots[asked.cells[asked_at]],
+        asked_lists + block.first_asked,
+        asked.codes(postings, asked_at, asked_lists),
     )
 
 
+def _together(gathered: list[_Hits]) -> _Hits:
+    """Hits of one block after the other as if they were of one."""
+    before = offsets_of(np.array([len(hits.sentences) for hits in gathered])).tolist()
+    columns = zip(*(hits[1:] for hits in gathered), strict=True)
+    options = slice(gathered[0].options.start, gathered[-1].options.stop)
+    hits = _Hits(options, *(np.concatenate(column) for column in columns))
+    for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
+        slots += np.repeat(before[:-1], [len(getattr(part, of_block)) for part in gathered]).astype(np.int32)
+    return hits
+
+
 def _decide(
-    block: SearchBlock,
-    hits: _Hits,
+    plan: SearchPlan,
+    gathered: list[_Hits],
+    term_scores: TermScores,
     combine: Combine | None,
     sentences: NDArray[np.int64],
     scores: NDArray[np.float32],
 ) -> None:
-    """Write each option's best sentence and score."""
+    """Score hits exactly, and write each option's best sentence and score."""
+    hits, postings, queries = _together(gathered), plan.postings, plan.queries
+    n_hits = len(hits.sentences)
+    asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
+    asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
+    offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(np.float64)
+    # What a term adds in the question alone gives way to what it adds in question and option together.
+    offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
+    if combine is not None:
+        asked_matches = np.bincount(hits.asked_slots, plan.asked.boosts[hits.asked_terms], n_hits)
+
     # Each option has a row of sums, with a cell for each hit of its question.
-    n_questions, n_options = len(block.n_asked), len(block.option_question)
-    bounds = hits.offsets[block.offered.terms.texts.searchsorted(np.arange(n_questions + 1))]
-    row_lengths = (bounds[1:] - bounds[:-1])[block.option_question]
-    n_hits = (hits.offsets[1:] - hits.offsets[:-1])[block.entry_offered]
-    n_pairs = np.bincount(block.entry_option, n_hits, n_options).astype(np.int64)
-    for first, last in runs_of(row_lengths + n_pairs, BLOCK):
-        entries = slice(*block.entry_option.searchsorted((first, last)).tolist())
-        n = n_hits[entries]
-        hit = ragged_indices(hits.offsets[block.entry_offered[entries]], n)
-        option = (block.entry_option[entries] - first).repeat(n)
+    hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
+    question = queries.option_question[hits.options]
+    first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
+    entries = slice(*queries.options.texts.searchsorted((hits.options.start, hits.options.stop)).tolist())
+    entry_option, entry_offered = queries.options.texts[entries] - hits.options.start, plan.entry_offered[entries]
+    entry_hits = np.diff(hit_offsets)[entry_offered]
+    n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
+    row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
+    for first, last in runs_of(row_lengths + n_pairs, _HITS):
+        part = slice(*entry_option.searchsorted((first, last)).tolist())
+        n = entry_hits[part]
+        hit = ragged_indices(hit_offsets[entry_offered[part]], n)
+        option = (entry_option[part] - first).repeat(n)
         rows, slot = offsets_of(row_lengths[first:last]), hits.slots[hit]
-        cell = slot + (rows[:-1] - bounds[block.option_question[first:last]])[option]
-        sums = hits.asked_sums[slot] + np.bincount(cell, hits.sums[hit], rows[-1])[cell]
+        cell = slot + (rows[:-1] - first_hit[first:last])[option]
+        sums = asked_sums[slot] + np.bincount(cell, offered[hit], rows[-1])[cell]
         if combine is None:
             values = sums.astype(np.float32)
         else:
-            matched = hits.asked_matches[slot] + np.bincount(cell, hits.matches[hit], rows[-1])[cell]
-            values = combine(sums, matched, option + (first + block.options.start))
+            matches = plan.offered.boosts[hits.terms[hit]]
+            matched = asked_matches[slot] + np.bincount(cell, matches, rows[-1])[cell]
+            values = combine(sums, matched, option + (first + hits.options.start))
         found = n_pairs[first:last].nonzero()[0]
         starts = offsets_of(n_pairs[first:last])[found]
         best = np.zeros(last - first, dtype=np.float32)
-        best[found] = np.maximum.reduceat(values, starts)
-        scores[first:last] = best
+        best[found] = np.maximum.reduceat(values, starts) if len(found) else 0
         numbers = np.where(values == best[option], hits.sentences[hit], _NO_SENTENCE)
-        sentences[first + found] = np.minimum.reduceat(numbers, starts)
+        where = hits.options.start + first + found
+        scores[where] = best[found]
+        sentences[where] = np.minimum.reduceat(numbers, starts) if len(found) else -1

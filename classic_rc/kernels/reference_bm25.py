@@ -23,8 +23,8 @@ Score: TypeAlias = Callable[[Terms, Terms, Sentences], Float]
 def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, b: float = 0.4) -> Float:
     """What a sentence says about a query: the sum over the query's distinct terms of :func:`term_score`.
 
-    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``, which leaves out a factor k1 + 1 that
-    all scores have. A term that is repeated in the query counts as often.
+    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``, which leaves out a factor k1 + 1
+    that all scores have. A term that is repeated in the query counts as often.
 
     Parameters
     ----------

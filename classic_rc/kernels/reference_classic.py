@@ -19,8 +19,8 @@ __all__ = ["idf", "remembered_norm", "score"]
 def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     """What a sentence says about a query: cosine-like TF-IDF times the share of the query's terms that it has.
 
-    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that is repeated in the query
-    counts as often, in all places.
+    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that is repeated in the
+    query counts as often, in all places.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ class ScoreBounds:
         """
         found, _, units = self._sums(lists, lists, n_terms, weights, n_cells)
         enough = np.zeros(len(n_terms))
-        for query, (start, stop, n) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), n_terms.tolist())):
+        for query, (start, stop) in enumerate(itertools.pairwise(bounds.tolist())):
+            n = int(n_terms[query])
             # A sentence has up to n postings: k * n of them are in k sentences or more.
             if stop - start > k * n:
                 own = found[start:stop].astype(np.uint32)

@@ -10,15 +10,26 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-__all__ = ["BLOCK", "Combine", "PostingLists", "QueryTerms", "SentencePostings", "TermLists", "TermScores", "runs_of"]
+__all__ = [
+    "BLOCK",
+    "Combine",
+    "PostingLists",
+    "QueryTerms",
+    "SentencePostings",
+    "TermLists",
+    "TermScores",
+    "runs_of",
+]
 
-TermScores: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]]
+TermScores: TypeAlias = Callable[
+    [NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]
+]
 """From weights, counts and length factors, what terms add to the scores of sentences."""
 
 Combine: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]]
 """From sums of term scores, how many query terms are matched, and the numbers of queries, the scores."""
 
-BLOCK = 2**19
+BLOCK = 5 * 2**18
 """How many cells and postings are worked on at a time, if one query has not more: what a core's cache holds."""
 
 _SHORT = 32
@@ -101,11 +112,12 @@ class TermLists(NamedTuple):
 
     def sums(self, values: NDArray[np.generic], n_texts: int) -> NDArray[np.float64]:
         """Sums, over each text's terms, of a value for each."""
-        return np.bincount(self.texts, values, n_texts)
+        return np.bincount(self.texts, values, n_texts).astype(np.float64, copy=False)
 
     def part(self, where: slice, first_text: int) -> TermLists:
         """Those of some texts, numbered from 0."""
-        return TermLists(self.texts[where] - first_text, *(column[where] for column in self[1:]))
+        columns = (self.boosts[where], self.weights[where], self.starts[where], self.lengths[where])
+        return TermLists(self.texts[where] - first_text, *columns)
 
 
 class PostingLists(NamedTuple):
@@ -152,9 +164,7 @@ class PostingLists(NamedTuple):
         return np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
 
 
-def _read_lists(
-    array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     # As int64: NumPy copies indices of any other type before it uses them.
     if offsets[-1] <= _SHORT * len(terms.starts):
         return array[ragged_indices(terms.starts, terms.lengths)].astype(np.int64)

@@ -80,13 +80,15 @@ def top_sentences(
         slots[cells] = numbers
         slot = slots[cells]
         each = np.flatnonzero(slot == numbers)
-        sums = np.bincount(slot, postings.scores(own.weights[of], codes, term_scores), len(cells))[each]
+        added = postings.scores(own.weights[of], codes, term_scores)
+        sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
         query, sentence = np.divmod(cells[each], n_sentences)
         query += first
         if combine is None:
             scores = sums.astype(np.float32)
         else:
-            scores = combine(sums, np.bincount(slot, own.boosts[of], len(cells))[each], query)
+            matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
+            scores = combine(sums, matched, query)
         parts.append(best_of_each(query, sentence, scores, k))
     return _joined(parts, n_queries)
 
@@ -97,7 +99,9 @@ def best_of_each(
     """Of hits in any order the `k` best of each query: queries, sentences and scores, in their order."""
     order = np.argsort(queries, kind="stable")
     kept = []
-    for start, stop in itertools.pairwise([*np.flatnonzero(np.diff(queries[order], prepend=-1)).tolist(), len(order)]):
+    for start, stop in itertools.pairwise(
+        [*np.flatnonzero(np.diff(queries[order], prepend=-1)).tolist(), len(order)]
+    ):
         own = order[start:stop]
         if len(own) > k:
             least = np.partition(scores[own], len(own) - k)[len(own) - k]

@@ -112,7 +112,11 @@ class _Collections(NamedTuple):
 
     @classmethod
     def of(
-        cls, arrays: TokenArrays, lengths: NDArray[np.int64], firsts: NDArray[np.int64], similarity: LuceneSimilarity
+        cls,
+        arrays: TokenArrays,
+        lengths: NDArray[np.int64],
+        firsts: NDArray[np.int64],
+        similarity: LuceneSimilarity,
     ) -> _Collections:
         n_passages = len(firsts) - 1
         passage = np.repeat(np.arange(n_passages), np.diff(firsts))

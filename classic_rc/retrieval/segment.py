@@ -92,7 +92,7 @@ class Segment(NamedTuple):
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
         terms, rank = _sorted_terms(encoder.vocabulary, tokens)
-        bits = int(len(sentences)).bit_length()
+        bits = len(sentences).bit_length()
         keys = (rank[tokens].astype(np.int64) << bits) | np.repeat(np.arange(len(sentences)), lengths)
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -133,13 +133,17 @@ class Segment(NamedTuple):
             place = bisect.bisect_left(range(last[i]), coded[i], lo=int(first[i]), key=self._term)
             if place < last[i] and self._term(place) == coded[i]:
                 found[i] = place
+        # A term may have lost its postings with sentences that were left out.
+        found[self.posting_offsets[found] == self.posting_offsets[found + 1]] = -1
         return found
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """What this segment adds to the statistics of an index."""
         found = self.find(terms)
         known = np.maximum(found, 0)
-        frequencies = self.posting_offsets[known + 1] - self.posting_offsets[known] if len(self.term_keys) else known
+        frequencies = (
+            self.posting_offsets[known + 1] - self.posting_offsets[known] if len(self.term_keys) else known
+        )
         _, n_sentences, n_tokens = self.totals.tolist()
         return Statistics(n_sentences, n_tokens, np.where(found >= 0, frequencies, 0))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.equal_columns import merge_equal_columns
 from classic_rc.predictions import Scores
@@ -50,8 +50,8 @@ class SurfaceLR(Solver):
         What is read. Features of what is not read are left out: a partial-input baseline (after Kaushik and
         Lipton 2018).
     question_words : int, optional
-        How many words of the question are read, from its beginning (after Sugawara et al. 2018); all
-        by default.
+        How many words of the question are read, from its beginning (after Sugawara et al. 2018); all by
+        default.
     scaling : {"rms", "none"}
         Whether lengths and counts are divided by their root mean square in training, or left as they are.
     hashing : int, optional
@@ -123,7 +123,7 @@ class SurfaceLR(Solver):
         UsageError
             A parameter has a value that it cannot have, the task is not one of `tasks`, or there is no question.
         DataError
-            Gold is hidden, or no candidate is right, or none is wrong.
+            Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
         features = self._features()
         right = right_candidates(self.name, questions)
@@ -131,6 +131,8 @@ class SurfaceLR(Solver):
             raise UsageError(f"{self.name} cannot learn from {questions[0].task} questions")
         encoded = self.encoded(questions)
         self.design_ = Design.fit(features, encoded, scaled=self.scaling == "rms", hashing=self.hashing)
+        if not self.design_.n_features:
+            raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
         self.model_, self.caveats_ = self._learn(encoded, _in_order(right, encoded))
         self.trained_on_ = provenance(questions)
         return self

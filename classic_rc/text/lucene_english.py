@@ -84,15 +84,17 @@ def _pattern_for(text: str) -> re.Pattern[str]:
     return _ASCII_WORD if text.isascii() and "_" not in text else _word_pattern()
 
 
-_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
+_KATAKANA = (
+    "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
+)
 _ALONE = (
-    "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"  # Han
+    "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"
     "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f"  # Hiragana
 )
 _UNDIVIDED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf"  # Thai, Lao
     "\u1000-\u103f\u1050-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f"  # Myanmar
-    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer; Tai, Ahom
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer, Tai
 )
 _HEBREW = "\u05d0-\u05ea\u05f0-\u05f2\ufb1d\ufb1f-\ufb28\ufb2a-\ufb4f"
 _LETTERS_BY_NAME_ONLY = "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
@@ -120,15 +122,13 @@ def _word_pattern() -> re.Pattern[str]:
         return f"[{characters}][{marks}]*"
 
     join, letter, digit, kana, undivided = map(one, (_JOINERS, letters, digits, _KATAKANA, _UNDIVIDED))
-    between_letters = f"{one(_BETWEEN_LETTERS)}|\"(?<=[{_HEBREW}]\")(?=[{_HEBREW}])"
+    between_letters = f'{one(_BETWEEN_LETTERS)}|"(?<=[{_HEBREW}]")(?=[{_HEBREW}])'
     number = f"{digit}(?:(?:(?:{join})*|{one(_BETWEEN_DIGITS)}){digit})*"
     word = f"{letter}(?:(?:(?:{join})*|{between_letters}){letter})*(?:'(?<=[{_HEBREW}]'))?"
     part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
     flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
     emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
-    return re.compile(
-        f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_ALONE)}|{emoji}"
-    )
+    return re.compile(f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_ALONE)}|{emoji}")
 
 
 @cache

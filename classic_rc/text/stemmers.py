@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache, partial
 
 from classic_rc.errors import unknown_name
 
@@ -50,8 +50,8 @@ def stemmer(name: str) -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer
 
     mode = PorterStemmer.MARTIN_EXTENSIONS if name == "porter" else PorterStemmer.NLTK_EXTENSIONS
-    stem = PorterStemmer(mode=mode).stem
-    return lambda word: stem(word, to_lowercase=False)
+    # Words are remembered: those of a query are mostly words of the texts.
+    return lru_cache(maxsize=2**17)(partial(PorterStemmer(mode=mode).stem, to_lowercase=False))
 
 
 def _unchanged(word: str) -> str:

@@ -80,7 +80,9 @@ def test_shares_of_terms_sum_to_the_score(sentences, similarity, query, data):
     engine = sparse(sentences, similarity, {3, 9})
     number = data.draw(st.integers(0, len(sentences) - 1))
     shares = engine.term_scores(query, number)
-    assert [term for term, _ in shares] == [t for t in dict.fromkeys(query.split()) if t in sentences[number].split()]
+    assert [term for term, _ in shares] == [
+        t for t in dict.fromkeys(query.split()) if t in sentences[number].split()
+    ]
     numbers, scores = engine.top([query], len(sentences))[0]
     expected = dict(zip(numbers.tolist(), scores.tolist(), strict=True)).get(number, 0.0)
     assert sum(share for _, share in shares) == pytest.approx(expected, rel=1e-6)

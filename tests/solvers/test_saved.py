@@ -16,6 +16,7 @@ from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.prepare import with_spans
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import (
@@ -356,8 +357,7 @@ def test_every_solver_that_can_be_saved_comes_back(path):
     found = [solver for solver in SOLVERS.values() if is_persistent(solver)]
     assert SurfaceLR in found
     for cls in found:
-        task = min(cls.tasks)
-        train = synthetic_dataset(task, n_passages=6)
+        train = with_spans(synthetic_dataset(min(cls.tasks), n_passages=6))
         solver = cls().fit(train)
         save_solver(solver, path)
         assert equal(load_solver(path).score_candidates(train), solver.score_candidates(train))

@@ -263,6 +263,14 @@ def test_data_that_teaches_nothing_is_refused(questions, error, message):
         SurfaceLR().fit(questions)
 
 
+def test_candidates_without_a_feature_are_refused():
+    candidates = (Candidate(""), Candidate("!"))
+    question = Question("q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+    with pytest.raises(DataError, match="no candidate has any of the features 'answer'"):
+        SurfaceLR(features="answer").fit([question])
+    assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
+
+
 def test_questions_without_a_right_candidate_teach_what_is_wrong():
     train = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=6, seed=1)
     assert any(not q.gold for q in train)
@@ -279,3 +287,10 @@ def test_a_variant_is_recognised_and_parsed(variant):
 def test_the_command_line_has_words_for_all_parameters():
     solver = parse_solver("surface-lr,features=lengths+answer,inputs=candidates,learner=naive-bayes,hashing=64")
     assert solver.fit(TRAIN).design_.n_features == 2 + 64
+
+
+def test_a_learner_is_one_line_of_a_signature():
+    learner = make_pipeline(LogisticRegression(solver="liblinear", C=3, max_iter=500, random_state=3))
+    (row,) = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN).rows
+    assert "|learner:Pipeline(steps=[('logisticregression', LogisticRegression(C=3, " in row.signature
+    assert "\n" not in row.signature
