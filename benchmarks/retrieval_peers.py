@@ -263,23 +263,16 @@ class RankBM25(Peer):
 
         self._index = BM25Okapi([line.split() for line in _lines(sentences)], k1=1.2, b=0.75)
 
-    def prepare(self, batch: Batch) -> None:
-        sentences = self._index.doc_freqs
-
-        def qualify(question: list[str], option: list[str]) -> np.ndarray:
-            return np.array([not (s.keys().isdisjoint(question) or s.keys().isdisjoint(option)) for s in sentences])
-
-        self._masks = [qualify(*terms) for terms in batch.terms()]
-
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
         scores = (self._index.get_scores(question + option) for question, option in batch.terms())
         return [np.argpartition(-own, K)[:K].tolist() for own in scores]
 
     def constrained(self, batch: Batch) -> Sequence[int]:
-        best = []
-        for (question, option), mask in zip(batch.terms(), self._masks, strict=True):
-            scores = np.where(mask, self._index.get_scores(question + option), -np.inf)
-            best.append(int(scores.argmax()) if mask.any() else -1)
+        best, sentences = [], self._index.doc_freqs
+        for question, option in batch.terms():
+            met = [not (s.keys().isdisjoint(question) or s.keys().isdisjoint(option)) for s in sentences]
+            scores = np.where(met, self._index.get_scores(question + option), -np.inf)
+            best.append(int(scores.argmax()) if any(met) else -1)
         return best
 
 
@@ -295,21 +288,18 @@ class BM25S(Peer):
         self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend=self.backend)
         self._index.index([line.split() for line in _lines(sentences)], show_progress=False)
 
-    def prepare(self, batch: Batch) -> None:
+        self._weights = np.zeros(self._index.scores["num_docs"], dtype=np.float32)
+
+    def _having(self, terms: list[str]) -> np.ndarray:
+        """Which sentences have one of the terms."""
         scores = self._index.scores
-        self._weights = np.zeros(scores["num_docs"], dtype=np.float32)
-
-        def any_of(terms: list[str]) -> np.ndarray:
-            lists = [slice(*scores["indptr"][i : i + 2]) for i in self._index.get_tokens_ids(terms)]
-            found = np.zeros(len(self._weights), dtype=bool)
-            for where in lists:
-                found[scores["indices"][where]] = True
-            return found
-
-        self._qualify = [np.flatnonzero(any_of(q) & any_of(o)).astype(np.int32) for q, o in batch.terms()]
+        found = np.zeros(len(self._weights), dtype=bool)
+        for i in self._index.get_tokens_ids(terms):
+            found[scores["indices"][slice(*scores["indptr"][i : i + 2])]] = True
+        return found
 
     def _retrieve(self, queries: list[list[str]], k: int, weights: np.ndarray | None = None) -> np.ndarray:
-        k = min(k, self._index.scores["num_docs"])
+        k = min(k, len(self._weights))
         return self._index.retrieve(queries, k=k, show_progress=False, weight_mask=weights).documents
 
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
@@ -317,7 +307,8 @@ class BM25S(Peer):
 
     def constrained(self, batch: Batch) -> Sequence[int]:
         best = []
-        for (question, option), sentences in zip(batch.terms(), self._qualify, strict=True):
+        for question, option in batch.terms():
+            sentences = np.flatnonzero(self._having(question) & self._having(option))
             self._weights[sentences] = 1
             found = self._retrieve([question + option], 1, self._weights)
             self._weights[sentences] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from classic_rc.questions import Question
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stop_words import stop_words
-from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.text_encoder import TextEncoder
 
 __all__ = ["Material", "analyzed", "material"]
 
@@ -74,14 +74,12 @@ def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int =
 
 def analyzed(texts: Sequence[str], analyzer: Analyzer) -> Iterator[list[str]]:
     """The index terms of each text."""
-    tokenizer, terms = get_tokenizer(analyzer.tokenizer), dict[str, str | None]()
+    encoder = TextEncoder(analyzer)
     for start in range(0, len(texts), 10_000):
-        tokens, counts = tokenizer.bulk(texts[start : start + 10_000])
-        new = list(set(tokens).difference(terms))
-        terms.update(zip(new, analyzer.fold(new), strict=True))
-        ends = offsets_of(counts).tolist()
-        for first, last in zip(ends[:-1], ends[1:], strict=True):
-            yield [term for token in tokens[first:last] if (term := terms[token]) is not None]
+        tokens, ends = encoder.encode(texts[start : start + 10_000])
+        vocabulary = encoder.vocabulary
+        terms = [vocabulary[token] for token in tokens.tolist()]
+        yield from (terms[first:last] for first, last in pairwise(ends.tolist()))
 
 
 @cache

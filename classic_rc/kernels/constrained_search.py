@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.score_bounds import ScoreBounds
 from classic_rc.kernels.search_blocks import ConstrainedQueries, SearchBlock, SearchPlan
-from classic_rc.kernels.sentence_postings import BLOCK, Combine, SentencePostings, TermScores, runs_of
+from classic_rc.kernels.sentence_postings import (
+    BLOCK,
+    ChosenPostings,
+    Combine,
+    SentencePostings,
+    TermScores,
+    runs_of,
+)
 
 __all__ = ["ConstrainedQueries", "best_constrained"]
 
@@ -55,9 +62,13 @@ def best_constrained(
     gathered: list[_Hits] = []
     n_hits = 0
     for block in plan.blocks():
-        cells = bounds.possible(block) if combine is None else _qualifying_cells(block, flags)
+        if combine is None:
+            qualifying, cells = bounds.possible(block)
+        else:
+            qualifying = _qualifying(block, flags)
+            cells = qualifying.cells
         if len(cells):
-            gathered.append(_hits_in(block, cells, postings, flags, slots))
+            gathered.append(_hits_in(block, qualifying, cells, postings, flags, slots))
             n_hits += len(gathered[-1].sentences)
         if n_hits > _HITS:
             _decide(plan, gathered, term_scores, combine, sentences, scores)
@@ -67,12 +78,12 @@ def best_constrained(
     return sentences, scores
 
 
-def _qualifying_cells(block: SearchBlock, flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The cells of all sentences that have an asked and an offered term, some of them more than once."""
+def _qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPostings:
+    """The postings of offered terms in sentences that have an asked term too."""
     flags[block.asked.cells] = True
-    cells = block.offered.cells[flags.take(block.offered.cells)]
+    places = flags.take(block.offered.cells).nonzero()[0]
     flags[: block.n_cells] = False
-    return cells
+    return block.offered.choose(places)
 
 
 class _Hits(NamedTuple):
@@ -104,28 +115,27 @@ class _Hits(NamedTuple):
 
 def _hits_in(
     block: SearchBlock,
+    qualifying: ChosenPostings,
     cells: NDArray[np.int64],
     postings: SentencePostings,
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
 ) -> _Hits:
-    """The postings of all asked and offered terms in these cells."""
-    asked, offered = block.asked, block.offered
+    """The postings in these cells of all asked and offered terms, the latter being among the qualifying ones."""
     flags[cells] = True
-    asked_at, offered_at = flags.take(asked.cells).nonzero()[0], flags.take(offered.cells).nonzero()[0]
+    offered = qualifying.take(flags.take(qualifying.cells).nonzero()[0])
+    asked = block.asked.choose(flags.take(block.asked.cells).nonzero()[0])
     flags[cells] = False
-    found = offered.cells[offered_at]
-    slots[found] = np.arange(len(found), dtype=np.int32)
-    asked_lists, offered_lists = asked.lists_of(asked_at), offered.lists_of(offered_at)
+    slots[offered.cells] = np.arange(len(offered.cells), dtype=np.int32)
     return _Hits(
         block.options,
-        found - offered.shifts[offered_lists],
-        slots[found],
-        offered_lists + block.first_offered,
-        offered.codes(postings, offered_at, offered_lists),
-        slots[asked.cells[asked_at]],
-        asked_lists + block.first_asked,
-        asked.codes(postings, asked_at, asked_lists),
+        offered.cells - block.offered.shifts[offered.lists],
+        slots[offered.cells],
+        offered.lists + block.first_offered,
+        postings.codes[offered.at],
+        slots[asked.cells],
+        asked.lists + block.first_asked,
+        postings.codes[asked.at],
     )
 
 

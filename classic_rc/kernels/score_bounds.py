@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search_blocks import SearchBlock
-from classic_rc.kernels.sentence_postings import PostingLists, SentencePostings, TermScores
+from classic_rc.kernels.sentence_postings import ChosenPostings, PostingLists, SentencePostings, TermScores
 
 __all__ = ["ScoreBounds"]
 
@@ -70,27 +71,31 @@ class ScoreBounds:
         enough = np.maximum(np.floor(enough - n_terms - 1e-6 * units), 0).astype(found.dtype)
         return (found >= enough.repeat(np.diff(bounds))).nonzero()[0]
 
-    def possible(self, block: SearchBlock) -> NDArray[np.int64]:
-        """The cells that can be the best for some option, some of them more than once.
+    def possible(self, block: SearchBlock) -> tuple[ChosenPostings, NDArray[np.int64]]:
+        """The postings of offered terms in sentences that have an asked term too, and the cells worth scoring.
 
-        A sentence that has an offered term is worth, for an option, at most what the asked terms add, what the
-        offered term adds, and what all lighter terms of the option can add: this bound holds for the heaviest of
-        the option's terms that the sentence has. And the best sentence is worth at least the largest of these sums
-        without the lighter terms.
+        These can be the best for some option; some are there more than once. A sentence that has an offered
+        term is worth, for an option, at most what the asked terms add, what the offered term adds, and what all
+        lighter terms of the option can add: this bound holds for the heaviest of the option's terms that the
+        sentence has. And the best sentence is worth at least the largest of these sums without the lighter terms.
         """
         offered, entry_offered, entry_option = block.offered, block.entry_offered, block.entry_option
         found, scale, units = self._sums(block.asked, offered, block.n_asked, block.asked_weights, block.n_cells)
+        places = (found > 0).nonzero()[0]  # a term adds a unit at least
+        qualifying, found = offered.choose(places), found[places]
         weights = ((offered.terms.weights - block.question_weights) * scale[offered.terms.texts]).astype(np.float32)
 
-        def worth(places: NDArray[np.int64], lists: NDArray[np.int64]) -> NDArray[np.float32]:
-            return found[places] + weights[lists] * self._saturation[offered.codes(self._postings, places, lists)]
+        def worth(which: NDArray[np.int64]) -> NDArray[np.float32]:
+            saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
+            return found[which] + weights[qualifying.lists[which]] * saturation
 
         # For each offered term: what the sentences are worth, with it, to which the asked terms add most.
-        largest = np.maximum(np.maximum.reduceat(found, offered.offsets[:-1]), 1)
-        places = (found >= largest.repeat(offered.terms.lengths)).nonzero()[0]
-        lists = offered.lists_of(places)
+        n_found = np.bincount(qualifying.lists, minlength=len(weights))
+        some = n_found.nonzero()[0]
+        largest = np.maximum.reduceat(found, offsets_of(n_found[some])[:-1]) if len(some) else found
+        which = (found == largest.repeat(n_found[some])).nonzero()[0]
         term_worth = np.zeros(len(weights), dtype=np.float32)
-        np.maximum.at(term_worth, lists, worth(places, lists))
+        np.maximum.at(term_worth, qualifying.lists[which], worth(which))
 
         # Hence for each option: what its best sentence is worth at least, and what that demands of each term.
         least = np.zeros(len(block.option_question), dtype=np.float32)
@@ -102,10 +107,10 @@ class ScoreBounds:
         np.minimum.at(demand, entry_offered, demands)
 
         # First without a look at what the offered terms themselves add, then with it.
-        enough = np.minimum(np.maximum(np.floor(demand - weights * self._most), 1), units).astype(found.dtype)
-        places = (found >= enough.repeat(offered.terms.lengths)).nonzero()[0]
-        lists = offered.lists_of(places)
-        return offered.cells[places[worth(places, lists) >= demand[lists]]]
+        enough = np.clip(np.floor(demand - weights * self._most), 0, units).astype(found.dtype)
+        which = (found >= enough.repeat(n_found)).nonzero()[0]
+        which = which[worth(which) >= demand[qualifying.lists[which]]]
+        return qualifying, qualifying.cells[which]
 
     def _sums(
         self,

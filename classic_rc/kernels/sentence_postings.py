@@ -12,6 +12,7 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 __all__ = [
     "BLOCK",
+    "ChosenPostings",
     "Combine",
     "PostingLists",
     "QueryTerms",
@@ -152,16 +153,33 @@ class PostingLists(NamedTuple):
         """The codes of all postings."""
         return _read_lists(postings.codes, self.terms, self.offsets)
 
-    def codes(
-        self, postings: SentencePostings, places: NDArray[np.int64], lists: NDArray[np.int64]
-    ) -> NDArray[np.unsignedinteger]:
-        """The codes at some places, of which the lists are known."""
-        return postings.codes[places + (self.terms.starts - self.offsets[:-1])[lists]]
-
-    def lists_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The list that each of rising places is in."""
+    def choose(self, places: NDArray[np.int64]) -> ChosenPostings:
+        """Those at some places here, which rise."""
         bounds = places.searchsorted(self.offsets)
-        return np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
+        lists = np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
+        at = places + (self.terms.starts - self.offsets[:-1])[lists]
+        return ChosenPostings(lists, self.cells[places], at)
+
+
+class ChosenPostings(NamedTuple):
+    """Some of the postings of lists, in their order.
+
+    Parameters
+    ----------
+    lists : ndarray of int64, shape (n_chosen,)
+        Which list each is in; never falls.
+    cells : ndarray of int64, shape (n_chosen,)
+    at : ndarray of int64, shape (n_chosen,)
+        Where they are among all postings.
+    """
+
+    lists: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    at: NDArray[np.int64]
+
+    def take(self, which: NDArray[np.int64]) -> ChosenPostings:
+        """Some of these."""
+        return ChosenPostings(self.lists[which], self.cells[which], self.at[which])
 
 
 def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -73,14 +73,13 @@ def top_sentences(
             places = bounds.possible_top(lists, n_terms[part], weights[part], of_query, block_cells, k)
         else:
             places = np.arange(len(lists.cells))
-        cells, of = lists.cells[places], lists.lists_of(places)
-        codes = lists.codes(postings, places, of)
+        of, cells, at = lists.choose(places)
         # Of the postings in a cell the last one stands for it.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
         each = np.flatnonzero(slot == numbers)
-        added = postings.scores(own.weights[of], codes, term_scores)
+        added = postings.scores(own.weights[of], postings.codes[at], term_scores)
         sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
         query, sentence = np.divmod(cells[each], n_sentences)
         query += first

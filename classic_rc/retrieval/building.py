@@ -18,17 +18,12 @@ from classic_rc.retrieval.manifest import Counts, Manifest, StoredSegment
 from classic_rc.retrieval.places import PlaceWriter
 from classic_rc.retrieval.reading import Input, Record
 from classic_rc.retrieval.resuming import BUILDING, Plan, Position, State, changed
-from classic_rc.retrieval.segment import MAX_SENTENCES, Segment
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
 from classic_rc.retrieval.storage import Arrays, map_arrays, write_arrays
 from classic_rc.retrieval.texts import Texts, add_to_fingerprint
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.text_encoder import TextEncoder
 
 __all__ = ["Built", "build_index"]
-
-_SEGMENT_CHARACTERS = 2**26
-_VOCABULARY = 2**21
-"""Words that are remembered from one segment to the next."""
 
 
 class Built(NamedTuple):
@@ -94,13 +89,11 @@ def build_index(
         kept = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
-            encoder = TextEncoder(plan.analyzer)
+            builder = SegmentBuilder(plan.analyzer)
             for batch, position in _batches(plan, state.position, advance):
-                state.manifest = _with_segment(state, batch, folder, encoder)
+                state.manifest = _with_segment(state, batch, folder, builder)
                 state.position = position
                 state.write(folder, plan)
-                if len(encoder.vocabulary) > _VOCABULARY:
-                    encoder = TextEncoder(plan.analyzer)
             if state.position == Position():
                 raise DataError("no sentence in it", source=", ".join(source.name for source in inputs[:3]))
             _finish(state, folder, plan)
@@ -139,7 +132,7 @@ def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[
                 part = record.sentences[taken : taken + room]
                 batch.add(source, record, part)
                 taken += len(part)
-                if len(part) == room or batch.characters >= _SEGMENT_CHARACTERS:
+                if len(part) == room or batch.characters >= MAX_CHARACTERS:
                     yield batch, Position(number, record.number, taken, digest.hexdigest())
                     batch = _Batch()
         if last:
@@ -148,10 +141,10 @@ def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[
         yield batch, Position(input=len(plan.inputs))
 
 
-def _with_segment(state: State, batch: _Batch, folder: Path, encoder: TextEncoder) -> Manifest:
+def _with_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
     """Write a segment; the manifest with it."""
     segments = state.manifest.segments
-    segment, texts = Segment.build(batch.sentences, encoder), Texts.of(batch.sentences)
+    segment, texts = builder.build(batch.sentences), Texts.of(batch.sentences)
     add_to_fingerprint(state.digest, texts.coded())
     file = write_arrays(
         folder / f"segment-{len(segments):05d}.bin",

@@ -10,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["MAX_SENTENCES", "Segment", "Statistics"]
+__all__ = ["MAX_CHARACTERS", "MAX_SENTENCES", "Segment", "SegmentBuilder", "Statistics"]
 
 MAX_SENTENCES = 500_000
 """The most sentences of a segment: more do not fit into a core's cache while they are searched."""
 
+MAX_CHARACTERS = 2**26
+"""A segment that has come to so many characters takes no more sentences, to bound the memory of a build."""
+
 _KEY_BYTES = 8
+_REMEMBERED = 2**22
+"""Distinct pieces of text whose terms are remembered from one segment to the next."""
 
 
 class Statistics(NamedTuple):
@@ -91,24 +97,32 @@ class Segment(NamedTuple):
         """
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
+        totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
         terms, rank = _sorted_terms(encoder.vocabulary, tokens)
         bits = len(sentences).bit_length()
-        keys = (rank[tokens].astype(np.int64) << bits) | np.repeat(np.arange(len(sentences)), lengths)
+        keys = rank[tokens].astype(np.int64)
+        keys <<= bits
+        keys |= np.repeat(np.arange(len(sentences), dtype=np.int32), lengths)
+        del tokens, offsets  # what is no longer needed would double the memory that a build takes
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
-        in_sentence = keys & ((1 << bits) - 1)
-        code_counts, code_lengths, codes = _coded(counts, lengths[in_sentence])
+        del starts
+        in_sentence = (keys & ((1 << bits) - 1)).astype(np.int32)
+        keys >>= bits
+        posting_offsets = np.searchsorted(keys, np.arange(len(terms) + 1))
+        del keys
+        code_counts, code_lengths, codes = _coded(counts, in_sentence, lengths)
         return cls(
             np.frombuffer(b"".join(terms), dtype=np.uint8),
             offsets_of(np.fromiter(map(len, terms), np.int64, len(terms))),
             _keys_of(terms),
-            np.searchsorted(keys >> bits, np.arange(len(terms) + 1)),
-            in_sentence.astype(np.int32),
+            posting_offsets,
+            in_sentence,
             codes,
             code_counts,
             code_lengths,
-            np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64),
+            totals,
         )
 
     @property
@@ -152,6 +166,24 @@ class Segment(NamedTuple):
         return self.term_data[start:end].tobytes()
 
 
+class SegmentBuilder:
+    """Builds one segment after the other, and analyses what it remembers from earlier ones no second time.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    """
+
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self._encoder = TextEncoder(analyzer)
+
+    def build(self, sentences: Sequence[str]) -> Segment:
+        """The segment of these sentences, :data:`MAX_SENTENCES` at the most."""
+        if self._encoder.n_pieces > _REMEMBERED:
+            self._encoder = TextEncoder(self._encoder.analyzer)
+        return Segment.build(sentences, self._encoder)
+
+
 def _sorted_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
     """The terms that tokens have, in the order of their bytes, and the rank of each word of the vocabulary."""
     present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
@@ -172,11 +204,18 @@ def _keys_of(terms: Sequence[bytes]) -> NDArray[np.uint64]:
 
 
 def _coded(
-    counts: NDArray[np.int64], lengths: NDArray[np.int64]
+    counts: NDArray[np.int64], in_sentence: NDArray[np.int32], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """The distinct pairs of count and length, and which of them each posting has."""
-    pairs = (counts << 32) | lengths
-    distinct = np.sort(pairs)
-    distinct = distinct[np.flatnonzero(np.diff(distinct, prepend=-1))]
-    codes = np.searchsorted(distinct, pairs).astype(np.min_scalar_type(max(len(distinct) - 1, 0)))
-    return (distinct >> 32).astype(np.int32), (distinct & 0xFFFFFFFF).astype(np.int32), codes
+    """The distinct pairs of a posting's count and its sentence's length, and which of them each posting has."""
+    distinct_lengths, length_ranks = np.unique(lengths, return_inverse=True)
+    pairs = length_ranks.astype(np.int32)[in_sentence]
+    repeated = np.flatnonzero(counts > 1)  # few
+    distinct_counts, count_ranks = np.unique(np.append(counts[repeated], 1), return_inverse=True)
+    pairs[repeated] += (count_ranks[:-1] * len(distinct_lengths)).astype(np.int32)
+    used = np.flatnonzero(np.bincount(pairs))
+    code_of = np.zeros(
+        len(distinct_counts) * len(distinct_lengths), dtype=np.min_scalar_type(max(len(used) - 1, 0))
+    )
+    code_of[used] = np.arange(len(used))
+    count, length = np.divmod(used, max(len(distinct_lengths), 1))
+    return distinct_counts[count].astype(np.int32), distinct_lengths[length].astype(np.int32), code_of[pairs]

@@ -14,7 +14,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.base import Best, Engine, Hits
 from classic_rc.retrieval.leaving_out import sentences_with_all, without_sentences
 from classic_rc.retrieval.queries import EncodedQueries, combine, weigh
-from classic_rc.retrieval.segment import MAX_SENTENCES, Segment, Statistics
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
 from classic_rc.retrieval.segment_search import (
     merge_best,
     merge_hits,
@@ -26,13 +26,8 @@ from classic_rc.retrieval.segment_search import (
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
 from classic_rc.retrieval.texts import Texts
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
 
 __all__ = ["Sparse"]
-
-_SEGMENT_CHARACTERS = 2**26
-_VOCABULARY = 2**21
-"""Words that are remembered from one segment to the next."""
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -103,12 +98,10 @@ class Sparse(Engine):
         UsageError
             A sentence is not a string.
         """
-        encoder = TextEncoder(self.analyzer)
+        builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
         for group in _groups(sentences):
-            if len(encoder.vocabulary) > _VOCABULARY:
-                encoder = TextEncoder(self.analyzer)
-            segments.append(Segment.build(group, encoder))
+            segments.append(builder.build(group))
             texts.append(Texts.of(group))
         self._hold(segments, texts)
         return self
@@ -221,7 +214,7 @@ def _groups(sentences: Iterable[str]) -> Iterator[list[str]]:
             raise UsageError(f"sentence {number} must be a string, got {type(sentence).__name__}")
         group.append(sentence)
         characters += len(sentence)
-        if len(group) == MAX_SENTENCES or characters > _SEGMENT_CHARACTERS:
+        if len(group) == MAX_SENTENCES or characters > MAX_CHARACTERS:
             yield group
             group, characters = [], 0
     if group:

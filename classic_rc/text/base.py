@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 __all__ = ["RegexTokenizer", "Tokenizer"]
 
@@ -24,11 +20,15 @@ class Tokenizer(ABC):
         One sentence.
     citation : str
         Where the rules come from.
+    blanks_separate : bool
+        Whether what stands between two blanks (U+0020) has the same tokens when it stands alone, so that texts
+        can be cut there and each distinct piece is tokenized once.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     citation: ClassVar[str]
+    blanks_separate: ClassVar[bool] = False
 
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:
@@ -45,26 +45,6 @@ class Tokenizer(ABC):
         """What is counted for a surface token, in its own or in lower case, wherever it stands."""
         return token.lower() if lowercase else token
 
-    def bulk(self, texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-        """The surface tokens of all texts, one after the other, and how many each text has.
-
-        The tokens are all held at once: for bounded memory, pass a part of the texts at a time.
-
-        Returns
-        -------
-        tokens : list of str
-        counts : ndarray of int64, shape (len(texts),)
-        """
-        # A call a text costs less than searching joined texts for their borders afterwards, even for options
-        # of a word or two.
-        tokens: list[str] = []
-        counts: list[int] = []
-        for text in texts:
-            found = self.tokenize(text)
-            tokens += found
-            counts.append(len(found))
-        return tokens, np.array(counts, dtype=np.int64)
-
     def __repr__(self) -> str:
         return f"<tokenizer {self.name}>"
 
@@ -75,9 +55,10 @@ class RegexTokenizer(Tokenizer):
     Attributes
     ----------
     pattern : re.Pattern
-        Without a capturing group.
+        Without a capturing group. If it can match a blank, or looks beyond one, ``blanks_separate`` is to be False.
     """
 
+    blanks_separate = True
     pattern: ClassVar[re.Pattern[str]]
 
     def prepare(self, text: str) -> str:

@@ -34,6 +34,7 @@ class LuceneEnglishTokenizer(Tokenizer):
     name = "lucene-english"
     description = "Words as in Lucene's EnglishAnalyzer: Unicode words without possessive 's."
     citation = "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, version 9."
+    blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
         """The words as they stand, possessives included."""

@@ -31,6 +31,7 @@ class MultiRCTokenizer(Tokenizer):
     name = "multirc2018"
     description = "MultiRC's own: ASCII letters, cut at blanks and ( ) , . ? ! \" : ' /."
     citation = "Khashabi et al. (NAACL 2018), SurfaceLR; github.com/CogComp/multirc, surfaceLR_train.pl."
+    blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens, in the case of the text."""

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.tokenizers import get_tokenizer
 
 __all__ = ["TextEncoder"]
 
-_CHUNK_CHARACTERS = 2**20
+_CHUNK_CHARACTERS = 2**16
+"""Of the texts that are cut together: so few that their pieces fit into a core's cache."""
 
 
 class _Ids(dict[str, int]):
-    """Words to ids, given out in the order of first sight."""
+    """Strings to ids, given out in the order of first sight."""
 
-    def __missing__(self, word: str) -> int:
-        self[word] = fresh = len(self)
+    def __missing__(self, text: str) -> int:
+        self[text] = fresh = len(self)
         return fresh
 
 
 class TextEncoder:
-    """Makes token ids of texts; each word of the vocabulary is analysed once.
+    """Makes token ids of texts.
+
+    Texts are cut into pieces, most of which have been seen before: at blanks where the tokenizer allows it, else
+    into surface tokens. Each distinct piece is analysed once.
 
     Parameters
     ----------
@@ -41,29 +46,59 @@ class TextEncoder:
 
     def __init__(self, analyzer: str | Analyzer) -> None:
         self.analyzer = get_analyzer(analyzer)
-        self._surface, self._final = _Ids(), _Ids()
-        self._renumber: list[int] = []
+        self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
+        self._pieces, self._ids = _Ids(), _Ids()
+        self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
 
     @property
     def vocabulary(self) -> list[str]:
         """The token that each id stands for."""
-        return list(self._final)
+        return list(self._ids)
+
+    @property
+    def n_pieces(self) -> int:
+        """How many distinct pieces are remembered."""
+        return len(self._pieces)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The ids of the texts' tokens, one text after the other, and where each text starts.
 
-        The tokens are never all held as strings.
+        The pieces are never all held as strings.
         """
-        tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        ids, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
-        for chunk in _chunks(texts):
-            words, n_words = tokenizer.bulk(chunk)
-            ids.append(np.fromiter(map(self._surface.__getitem__, words), np.int32, len(words)))
-            counts.append(n_words)
-        fresh = list(self._surface)[len(self._renumber) :]
-        self._renumber += [-1 if word is None else self._final[word] for word in self.analyzer.fold(fresh)]
-        offsets, renumber = offsets_of(np.concatenate(counts)), np.array(self._renumber, dtype=np.int32)
-        return _renumbered(np.concatenate(ids), offsets, renumber)
+        cut = [self._cut(chunk) for chunk in _chunks(texts)]
+        self._analyze_new_pieces()
+        n_tokens = np.diff(self._piece_offsets)
+        tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+        for pieces, n_pieces in cut:
+            counts = n_tokens[pieces]
+            tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
+            lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
+        return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
+
+    def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of the texts' pieces, one text after the other, and how many each has."""
+        pieces: list[str] = []
+        counts: list[int] = []
+        tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
+        for text in texts:
+            found = text.split(" ") if at_blanks else tokenize(text)
+            pieces += found
+            counts.append(len(found))
+        numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
+        return numbers, np.array(counts, dtype=np.int64)
+
+    def _analyze_new_pieces(self) -> None:
+        known = len(self._piece_offsets) - 1
+        if known == len(self._pieces):
+            return
+        fresh = itertools.islice(self._pieces, known, None)
+        words = [self._tokenizer.tokenize(piece) if self._tokenizer.blanks_separate else [piece] for piece in fresh]
+        folded = self.analyzer.fold(list(itertools.chain.from_iterable(words)))
+        ids = np.array([-1 if word is None else self._ids[word] for word in folded], dtype=np.int32)
+        kept_before = offsets_of((ids >= 0).astype(np.int8))
+        ends = kept_before[offsets_of(np.fromiter(map(len, words), np.int64, len(words)))[1:]]
+        self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
+        self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -75,14 +110,3 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
             start, size = i + 1, 0
     if start < len(texts):
         yield texts[start:]
-
-
-def _renumbered(
-    tokens: NDArray[np.int32], offsets: NDArray[np.int64], renumber: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    final = renumber[tokens] if len(renumber) else tokens
-    keep = final >= 0
-    if keep.all():
-        return final, offsets
-    kept_before = np.concatenate(([0], np.cumsum(keep)))
-    return final[keep], kept_before[offsets]

@@ -38,6 +38,7 @@ class WordTokenizer(Tokenizer):
     name = "word"
     description = "Unicode words of NFC text, combining marks, inner apostrophes and decimal stops included."
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
+    blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
         """The words, normalised."""

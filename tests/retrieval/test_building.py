@@ -119,7 +119,7 @@ def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
 
 def test_segments_end_with_much_text_too(corpus, tmp_path, monkeypatch):
     build_index(inputs_of(corpus), tmp_path / "whole")
-    monkeypatch.setattr(building, "_SEGMENT_CHARACTERS", 100)
+    monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
     manifest = build_index(inputs_of(corpus), tmp_path / "index").manifest
     assert len(manifest.segments) > 8
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
@@ -127,7 +127,7 @@ def test_segments_end_with_much_text_too(corpus, tmp_path, monkeypatch):
 
 def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path, monkeypatch):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
-    monkeypatch.setattr(building, "_VOCABULARY", 5)
+    monkeypatch.setattr("classic_rc.retrieval.segment._REMEMBERED", 5)
     build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 

@@ -153,7 +153,7 @@ def test_an_index_of_any_number_of_segments_is_one_index(monkeypatch):
 
 
 def test_a_long_text_ends_a_segment(monkeypatch):
-    monkeypatch.setattr("classic_rc.retrieval.sparse._SEGMENT_CHARACTERS", 10)
+    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_CHARACTERS", 10)
     engine = Sparse().index(["one fox", "another fox", "a third"])
     assert [segment.n_sentences for segment in engine.segments] == [2, 1]
 
@@ -161,7 +161,7 @@ def test_a_long_text_ends_a_segment(monkeypatch):
 def test_a_vocabulary_that_has_grown_too_large_is_begun_anew(monkeypatch):
     monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_SENTENCES", 2)
     engine = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
-    monkeypatch.setattr("classic_rc.retrieval.sparse._VOCABULARY", 1)
+    monkeypatch.setattr("classic_rc.retrieval.segment._REMEMBERED", 1)
     again = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
     assert pickle.dumps(engine.segments) == pickle.dumps(again.segments)
 

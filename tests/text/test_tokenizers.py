@@ -33,14 +33,12 @@ def test_each_token_has_a_place_and_places_follow_each_other(name, text):
     assert all(not text[start].isspace() and not text[end - 1].isspace() for start, end in places)
 
 
-@every_tokenizer
-@settings(max_examples=60, deadline=None)
-@given(texts=st.lists(TEXT))
-def test_bulk_is_one_text_after_the_other(name, texts):
-    tokens, counts = TOKENIZERS[name].bulk(texts)
-    one_by_one = [TOKENIZERS[name].tokenize(text) for text in texts]
-    assert list(tokens) == [token for found in one_by_one for token in found]
-    assert counts.tolist() == [len(found) for found in one_by_one]
+@pytest.mark.parametrize("name", [name for name, tokenizer in TOKENIZERS.items() if tokenizer.blanks_separate])
+@settings(max_examples=200, deadline=None)
+@given(text=TEXT | st.lists(ANY | PROSE).map(" ".join))
+def test_what_stands_between_blanks_can_be_tokenized_alone(name, text):
+    tokenize = TOKENIZERS[name].tokenize
+    assert tokenize(text) == [token for piece in text.split(" ") for token in tokenize(piece)]
 
 
 @pytest.mark.parametrize("name", ["mctest", "whitespace"])
