@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
+from numpy import errstate
 from numpy import float32 as Float  # noqa: N812
 
 __all__ = ["best_constrained", "idf", "remembered_length", "score", "term_score", "top"]
@@ -58,7 +59,8 @@ def idf(n_sentences: int, frequency: int) -> Float:
 def term_score(weight: Float, count: int, length: int, mean_length: Float, k1: float, b: float) -> Float:
     """What a term adds that stands so often in a sentence of that length: less for each more, less in long ones."""
     relative_length = Float(b) * Float(remembered_length(length)) / mean_length
-    factor = Float(1) / (Float(k1) * ((Float(1) - Float(b)) + relative_length))
+    with errstate(divide="ignore"):  # k1 = 0: how often a term stands makes no difference
+        factor = Float(1) / (Float(k1) * ((Float(1) - Float(b)) + relative_length))
     return weight - weight / (Float(1) + Float(count) * factor)
 
 
