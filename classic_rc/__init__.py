@@ -12,7 +12,7 @@ from classic_rc._version import __version__
 
 if TYPE_CHECKING:
     from classic_rc.datasets import from_rows, load
-    from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+    from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
     from classic_rc.evaluation import evaluate
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "datasets": ("from_rows", "load"),
-    "decisions": ("Argmax", "Threshold", "TunedThreshold"),
+    "decisions": ("Argmax", "RelativeThreshold", "Threshold", "TunedThreshold"),
     "evaluation": ("evaluate",),
     "predictions": ("Prediction", "Scores"),
     "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
@@ -37,6 +37,7 @@ __all__ = [
     "Passage",
     "Prediction",
     "Question",
+    "RelativeThreshold",
     "Scores",
     "Solver",
     "Task",

@@ -52,7 +52,7 @@ def handle(args: argparse.Namespace) -> int:
     question = dataset.by_id[args.question]
     if isinstance(question.candidates, LazyCandidates):
         question = replace(question, candidates=question.candidates.generate())
-    extra = options.training_data(args)
+    extra = {role: data and with_spans(data, spans) for role, data in options.training_data(args).items()}
     ready = fitted(configured(solver, dataset), dataset, extra["train"])
     if ready.tunes_parameters and extra["tune"] is not None:
         ready.tune(extra["tune"])

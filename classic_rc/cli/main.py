@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli import check, curve, explain, fit, index, listing, predict, run, score
+from classic_rc.cli import check, compare, curve, explain, fit, index, listing, predict, run, score
 from classic_rc.cli.console import message, prepare_streams
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": run,
     "predict": predict,
     "score": score,
+    "compare": compare,
     "curve": curve,
     "check": check,
     "explain": explain,

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "add_data_options",
     "add_decision_options",
+    "add_intervals",
     "add_jobs",
     "add_output_options",
+    "add_reading_options",
     "add_search_options",
     "add_spans",
     "add_training_options",
@@ -42,6 +44,11 @@ _DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that 
 def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """DATA and how to read it."""
     parser.add_argument("data", metavar="DATA", nargs="+" if several else None, help=_DATA_HELP)
+    add_reading_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """How to read DATA."""
     group = parser.add_argument_group("reading")
     group.add_argument("--reader", metavar="R", help="the format, instead of finding it (`list readers`)")
     group.add_argument("--split", metavar="S", help="the split to take of data that holds several")
@@ -127,6 +134,12 @@ def add_decision_options(parser: argparse.ArgumentParser) -> None:
         "--threshold", type=_finite, metavar="T", help="select candidates that score above T, instead of tuning"
     )
     group.add_argument(
+        "--relative-threshold",
+        type=_finite,
+        metavar="MARGIN",
+        help="answer with all spans within MARGIN of the best score, not with the best one alone (Quoref)",
+    )
+    group.add_argument(
         "--tune-metric",
         metavar="M",
         help="what thresholds are tuned for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
@@ -157,6 +170,18 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
 
 
+def add_intervals(parser: argparse.ArgumentParser) -> None:
+    """How sure the numbers are."""
+    parser.add_argument(
+        "--intervals",
+        nargs="?",
+        type=_resamples,
+        const=10_000,
+        metavar="N",
+        help="95 %% intervals of the metrics, from N resamples of whole passages (default 10000); after DATA",
+    )
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """How many processes."""
     parser.add_argument(
@@ -169,6 +194,12 @@ def _whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def _resamples(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
+    return int(text)
 
 
 def _finite(text: str) -> float:
@@ -231,6 +262,7 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
         "threshold": args.threshold,
         "tune_metric": args.tune_metric,
         "tune_cuts": args.tune_cuts,
+        "relative_threshold": args.relative_threshold,
         "seed": args.seed,
     }
 

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_search_options(parser)
     options.add_decision_options(parser)
     parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    options.add_intervals(parser)
     options.add_jobs(parser)
     options.add_output_options(parser)
     parser.add_argument(
@@ -71,7 +72,7 @@ def handle(args: argparse.Namespace) -> int:
 def _evaluate(
     args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
 ) -> Evaluation:
-    from classic_rc.evaluation import evaluate
+    from classic_rc.evaluation import evaluate, with_intervals
 
     start = time.perf_counter()
     dataset = options.dataset_of(args, data)
@@ -87,25 +88,27 @@ def _evaluate(
         **extra,
         **options.decision_options(args),
     )
+    if args.intervals is not None:
+        evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0, group=args.group)
     if not args.quiet:
         for warning in evaluation.warnings:
             message(f"warning: {warning}")
+        for note in evaluation.notes:
+            message(f"note: {dataset.name}: {note}")
     return evaluation
 
 
 def _solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
     from classic_rc.questions import Task
-    from classic_rc.solvers import DEFAULT_SOLVERS, AllPositive, ConstantPosition, parse_solver
+    from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, AllPositive, parse_solver
 
     if dataset.task is None:
         raise DataError("there is no question in it", source=dataset.name)
     if not named:
-        chosen = [parse_solver(name) for name in DEFAULT_SOLVERS[dataset.task]]
         train = extra["train"]
         learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
-        if learns and dataset.task is Task.SINGLE_CHOICE:
-            chosen.insert(2, ConstantPosition.variant("majority"))
-        return chosen
+        usual = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
+        return [parse_solver(name) for name in usual]
     if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):
         # F1m and F1a of everything selected are high: no number should be read without them beside it.
         return [AllPositive(), *named]

@@ -25,12 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tune-split", metavar="S", help="the split to take of it")
     options.add_decision_options(parser)
     parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    options.add_intervals(parser)
     options.add_output_options(parser)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation import evaluate, evaluate_predictions
+    from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
     from classic_rc.formats import read_predictions, read_scores
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Task
@@ -59,6 +60,8 @@ def handle(args: argparse.Namespace) -> int:
         evaluation = evaluate_predictions(dataset, content, source=args.file, **given)
         if beside:
             evaluation = replace(evaluation, rows=evaluation.rows + evaluate(dataset, beside, **given).rows)
+    if args.intervals is not None:
+        evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0)
     if not args.quiet:
         for warning in (*notes, *evaluation.warnings):
             message(f"warning: {warning}")

@@ -16,7 +16,7 @@ from classic_rc.datasets.reading import Options, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset, Question
 
-__all__ = ["Reader", "split_in"]
+__all__ = ["Reader", "canonical_split", "split_in"]
 
 _Item = TypeVar("_Item")
 
@@ -148,7 +148,7 @@ class Reader(ABC):
         subsets = {file: self.subset_of(file) for file in files}
         reading.mark_split = len({s for s in splits.values() if s}) > 1
         files = _part(files, subsets, subset, str.lower, "subset", source)
-        files = _part(files, splits, split, _canonical, "split", source)
+        files = _part(files, splits, split, canonical_split, "split", source)
 
         with _collector_paused():
             questions = self._gather(files, splits, reading)
@@ -157,7 +157,7 @@ class Reader(ABC):
         held = {splits[file] for file in files}
         if held == {None}:  # a user's own file may tell it question by question
             marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = _part(questions, marks, split, _canonical, "split", source)
+            questions = _part(questions, marks, split, canonical_split, "split", source)
             held = {marks[q] for q in questions}
         told = held.pop() if len(held) == 1 else None
         return Dataset(
@@ -226,7 +226,14 @@ def split_in(name: str) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _canonical(split: str) -> str:
+def canonical_split(split: str) -> str:
+    """The usual name of a split, whatever a source calls it.
+
+    Examples
+    --------
+    >>> canonical_split("validation"), canonical_split("Test"), canonical_split("challenge")
+    ('dev', 'test', 'challenge')
+    """
     return _SPLITS.get(split.lower(), split.lower())
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from classic_rc.datasets.arc import Arc
 from classic_rc.datasets.base import Reader
+from classic_rc.datasets.cbt import CBT
+from classic_rc.datasets.cnn_dailymail import CNNDailyMail
 from classic_rc.datasets.dream import Dream
 from classic_rc.datasets.fields import parse_fields
 from classic_rc.datasets.files import File
@@ -44,6 +46,8 @@ READERS: dict[str, Reader] = {
         MultiRC(),
         SuperGlue(),
         Record(),
+        CNNDailyMail(),
+        CBT(),
         Quoref(),
         Squad(),
         Dream(),

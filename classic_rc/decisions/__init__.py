@@ -1,10 +1,11 @@
-"""From scores to answers: the best candidate under a tie policy, or all candidates above a threshold."""
+"""From scores to answers: the best candidate under a tie policy, or all above a threshold or near the best."""
 
 from __future__ import annotations
 
 from classic_rc.decisions.argmax import TIE_POLICIES, TIE_TOLERANCE, Argmax, TiePolicy
 from classic_rc.decisions.base import Decision, describe
 from classic_rc.decisions.cuts import CUTS, Cuts, cut_points, sweep
+from classic_rc.decisions.relative import RelativeThreshold
 from classic_rc.decisions.threshold import Threshold, TunedThreshold
 from classic_rc.questions import Task
 
@@ -15,6 +16,7 @@ __all__ = [
     "Argmax",
     "Cuts",
     "Decision",
+    "RelativeThreshold",
     "Threshold",
     "TiePolicy",
     "TunedThreshold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
 from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.prepare import Overrides
 from classic_rc.evaluation.system import System
@@ -53,6 +53,11 @@ def unused_warnings(systems: Sequence[System], overrides: Overrides, learning: L
         isinstance(rule, Threshold) and rule.value == overrides.threshold for rule in rules
     ):
         yield f"the threshold {overrides.threshold:g} is not used: nothing here is selected by a tuned one"
+    if overrides.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
+        yield (
+            f"the relative threshold {overrides.relative_threshold:g} is not used: "
+            "no answer here is the best of several spans"
+        )
     if overrides.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
         yield f"the metric {overrides.tune_metric!r} is not used: no threshold is tuned here"
     if overrides.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):

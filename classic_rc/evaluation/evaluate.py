@@ -23,6 +23,7 @@ from classic_rc.evaluation.signature import (
     short_signature,
     signature_parts,
 )
+from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.system import Encodings, System
 from classic_rc.progress import progress_bar
 from classic_rc.questions import Dataset
@@ -45,6 +46,7 @@ def evaluate(
     threshold: float | None = None,
     tune_metric: str | None = None,
     tune_cuts: Cuts | None = None,
+    relative_threshold: float | None = None,
     seed: int | None = None,
     spans: SpanGenerator | None = None,
     group_by: str | None = None,
@@ -82,6 +84,9 @@ def evaluate(
     tune_cuts : {"exact", "multirc2018"}, optional
         Which thresholds are tried: by default all that make a difference; see
         :class:`~classic_rc.decisions.TunedThreshold`.
+    relative_threshold : float, optional
+        Answers questions that several spans may answer with all spans that score so close to the best one, and do
+        not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), in place of that one.
     seed : int, optional
         Overrides the seed of everything drawn.
     spans : SpanGenerator, optional
@@ -109,8 +114,9 @@ def evaluate(
     """
     dataset = with_spans(dataset, spans)
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
-    overrides = Overrides(ties, threshold, tune_metric, seed, tune_cuts)
+    overrides = Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold)
     groups = {} if group_by is None else group_masks(dataset, group_by)
+    train, tune = (other and with_spans(other, spans) for other in (train, tune))
     learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
     systems = [
         system
@@ -118,9 +124,12 @@ def evaluate(
         for system in _systems(configured(solver, dataset, overrides), dataset, learning)
     ]
     assert dataset.task is not None
+    oracle = SpanOracle() if dataset.task.has_spans else None
     tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
     with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
         for index, questions in blocks(dataset):
+            if oracle is not None:
+                oracle.add(questions)
             encodings = Encodings(questions, index)
             for system, tally in zip(systems, tallies, strict=True):
                 predictions, scores = system.expectation(encodings, jobs)
@@ -135,7 +144,8 @@ def evaluate(
         *fit_warnings(systems),
         *unused_warnings(systems, overrides, learning),
     )
-    return Evaluation(dataset, rows, groups, group_by, warnings)
+    notes = () if oracle is None else (oracle.note,)
+    return Evaluation(dataset, rows, groups, group_by, warnings, notes)
 
 
 def _systems(solver: Solver, dataset: Dataset, learning: Learning) -> list[System]:
@@ -149,9 +159,9 @@ def _systems(solver: Solver, dataset: Dataset, learning: Learning) -> list[Syste
 
 
 def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
-    solver, facts = system.solver, system.facts()
+    solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
-    published = solver.variants[variant].tuned_on if variant else {}
+    published = solver.published_tuning()
     tolerance = getattr(system.decision, "tie_tolerance", TIE_TOLERANCE)
     parts = signature_parts(
         solver.name,
@@ -166,6 +176,7 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),
+        relative_threshold=getattr(system.decision, "margin", None) if not system.expected else None,
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )

@@ -11,7 +11,7 @@ from classic_rc.evaluation.evaluate import group_masks
 from classic_rc.evaluation.outcomes import OutcomeTally
 from classic_rc.evaluation.prepare import require_gold
 from classic_rc.evaluation.results import Evaluation, Row
-from classic_rc.evaluation.signature import file_signature, long_signature, short_signature, signature_parts
+from classic_rc.evaluation.signature import file_digest, long_signature, short_signature, signature_parts
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Dataset
 
@@ -48,7 +48,7 @@ def evaluate_predictions(
     assert dataset.task is not None
     tally = OutcomeTally(dataset.task, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
-    parts = signature_parts("score-file", None, {"path": file_signature(source)}, dataset)
+    parts = signature_parts("score-file", None, {"file": file_digest(source)}, dataset)
     row = Row(
         solver="score-file",
         variant=None,

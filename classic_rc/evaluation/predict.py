@@ -82,6 +82,7 @@ def predict(
     dataset = with_spans(dataset, spans)
     solver = configured(solver, dataset, overrides)
     to_tune = solver.tunes_parameters or (decide and System.wants_tuning(solver, dataset))
+    train, tune = (other and with_spans(other, spans) for other in (train, tune))
     learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
     system = learning.system(solver, dataset, tune=to_tune, cross_fit=to_tune and tune is None)
     kept: list[Scores | None] = []

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 from sklearn.base import clone
 
-from classic_rc.decisions import Argmax, Cuts, Decision, Threshold, TiePolicy, TunedThreshold
+from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
-from classic_rc.questions import Dataset, Question, Task
+from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
@@ -33,6 +32,8 @@ class Overrides:
         The seed of everything drawn.
     tune_cuts : {"exact", "multirc2018"}, optional
         Which thresholds are tried.
+    relative_threshold : float, optional
+        Several-span answers are all spans that score so close to the best one, in place of that alone.
     """
 
     ties: TiePolicy | None = None
@@ -40,6 +41,7 @@ class Overrides:
     tune_metric: str | None = None
     seed: int | None = None
     tune_cuts: Cuts | None = None
+    relative_threshold: float | None = None
 
 
 def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
@@ -93,6 +95,8 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
     changes: dict[str, Any]
+    if overrides.relative_threshold is not None and task is Task.MULTI_SPAN and isinstance(decision, Argmax):
+        decision = RelativeThreshold(margin=overrides.relative_threshold)
     if isinstance(decision, Argmax):
         changes = {"ties": overrides.ties, "seed": overrides.seed}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
@@ -101,8 +105,9 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     elif isinstance(decision, TunedThreshold):
         changes = {"metric": overrides.tune_metric, "cuts": overrides.tune_cuts}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
-    if overrides.seed is not None and "seed" in solver.get_params(deep=False):
-        solver.set_params(seed=overrides.seed)
+    if overrides.seed is not None:
+        names = (name for name in solver.get_params() if "decision" not in name.split("__"))
+        solver.set_params(**{name: overrides.seed for name in names if name.split("__")[-1] == "seed"})
     solver.decision = decision
     return solver
 
@@ -115,18 +120,9 @@ def fitted(solver: Solver, dataset: Dataset, train: Dataset | None) -> Solver:
     UsageError
         It learns from gold, and there is no training data or data of another task.
     """
-    solver = _fresh(solver)
-    if solver.learns_from == "gold":
-        if train is None:
-            raise UsageError(
-                f"{solver.name} learns from gold answers: give training data (--train DATA), "
-                "or learn out of fold (--cv 5)"
-            )
+    if solver.learns_from == "gold" and train is not None:
         check_task(train, dataset, "training")
-        return solver.fit(train)
-    if solver.learns_from == "passages":
-        return solver.fit([*_texts_only(train or ()), *_texts_only(dataset)])
-    return solver.fit(_WithoutGold(dataset))
+    return _fresh(solver).fit_for(dataset, train)
 
 
 def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
@@ -147,27 +143,3 @@ def _fresh(solver: Solver) -> Solver:
     copy: Solver = clone(solver)
     copy.decision = solver.decision
     return copy
-
-
-def _texts_only(questions: Sequence[Question]) -> list[Question]:
-    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
-    return [replace(q, gold=None, candidates=()) for q in questions]
-
-
-class _WithoutGold(Sequence[Question]):
-    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
-
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self._questions = questions
-
-    def __len__(self) -> int:
-        return len(self._questions)
-
-    @overload
-    def __getitem__(self, index: int) -> Question: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Question]: ...
-    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
-        if isinstance(index, slice):
-            return _WithoutGold(self._questions[index])
-        return replace(self._questions[index], gold=None)

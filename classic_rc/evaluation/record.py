@@ -9,6 +9,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.folds import passage_groups
 
 __all__ = ["run_record", "runs_to_dict"]
 
@@ -23,8 +24,9 @@ def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 def run_record(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     """The same with the files' hashes, the versions and the outcome on every question.
 
-    Each row gains ``outcomes``: by question id the answer (the first of a tie), the number of tied
-    candidates and the metrics' statistics.
+    Each run gains ``passage_groups``: for each question in its order, the number of the group of those about equal
+    passages, so that systems can be compared without the data. Each row gains ``outcomes``: by question id the
+    answer (the first of a tie), the number of tied candidates and the metrics' statistics.
     """
     record = runs_to_dict(evaluations)
     record["environment"] = {
@@ -36,6 +38,7 @@ def run_record(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
         run["dataset"]["sources"] = [
             {"path": source.path, "sha256": source.sha256} for source in evaluation.dataset.sources
         ]
+        run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
         for plain, row in zip(run["rows"], evaluation.rows, strict=True):
             plain["outcomes"] = _outcomes(evaluation, row)
     return record

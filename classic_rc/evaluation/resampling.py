@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 
-__all__ = ["Interval", "percentile_interval", "resampled_means"]
+__all__ = ["FEW_GROUPS", "Interval", "Resampling", "percentile_interval", "resampled_means", "whole_numbers"]
+
+FEW_GROUPS = 30
+"""Below so many passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 
 _DRAWS_AT_A_TIME = 2**20
 
@@ -19,6 +23,67 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How intervals were made.
+
+    Parameters
+    ----------
+    n_groups : int
+        The groups of passages that resamples were drawn from; of fewer than two there is no interval.
+    n : int
+        How many resamples.
+    seed : int
+    level : float
+        In 0..1.
+    group : str, optional
+        The key of `meta` whose equal values stayed together, as equal passages do.
+    """
+
+    n_groups: int
+    n: int = 10_000
+    seed: int = 0
+    level: float = 0.95
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise UsageError(f"resampling takes at least one resample, got {self.n}")
+
+    @property
+    def label(self) -> str:
+        """What a column of intervals is called."""
+        return f"{100 * self.level:g} % interval"
+
+    @property
+    def note(self) -> str:
+        """How it was done, in words."""
+        if self.n_groups < 2:
+            return "no interval: resampling takes at least two different passages or groups"
+        what = "passages" if self.group is None else f"groups of passages ({self.group})"
+        few = f"; likely too narrow, with fewer than {FEW_GROUPS}" if self.n_groups < FEW_GROUPS else ""
+        return f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
+
+    @property
+    def warning(self) -> str | None:
+        """What the reader of the intervals must know; None where there is nothing."""
+        if self.n_groups < 2:
+            return self.note
+        if self.n_groups < FEW_GROUPS:
+            return f"intervals are likely too narrow: {self.n_groups} passages are fewer than {FEW_GROUPS}"
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "level": self.level,
+            "resamples": self.n,
+            "seed": self.seed,
+            "groups": self.n_groups,
+            "group": self.group,
+        }
 
 
 def resampled_means(
@@ -65,7 +130,7 @@ def resampled_means(
     if n < 1:
         raise UsageError(f"resampling takes at least one resample, got {n}")
     sizes = np.bincount(groups, minlength=n_groups)
-    whole, unit = _whole_numbers(statistics, n_summed=n_groups * int(sizes.max()))
+    whole, unit = whole_numbers(statistics, n_summed=n_groups * int(sizes.max()))
     sums = np.zeros((n_groups, statistics.shape[1]))
     np.add.at(sums, groups, whole)
     table = np.column_stack([sums, sizes])
@@ -78,8 +143,8 @@ def resampled_means(
     return totals[:, :-1] * unit / totals[:, -1:]
 
 
-def _whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values as whole multiples of a power of two a column.
+def whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The values as whole multiples of a power of two a column, and those powers.
 
     Any sum of `n_summed` of them stays below 2**53, where floats are exact: no order of adding, and no machine's
     linear algebra, changes a bit.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Dataset
 
@@ -73,6 +74,8 @@ class Row:
         What fitting left to be said: that a learner stopped before it converged, for one.
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
+    intervals : mapping of str to Interval
+        Of the metrics, by name; see :func:`classic_rc.evaluation.with_intervals`.
     """
 
     solver: str
@@ -91,6 +94,7 @@ class Row:
     trained_on: str | None = None
     caveats: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -135,6 +139,10 @@ class Evaluation:
     group_by : str, optional
     warnings : tuple of str
         What the reader of the numbers should know.
+    notes : tuple of str
+        What bounds the numbers: how far a perfect choice among the candidate spans would go.
+    resampling : Resampling, optional
+        How the rows' intervals were made.
     """
 
     dataset: Dataset
@@ -142,6 +150,8 @@ class Evaluation:
     groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     group_by: str | None = None
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    resampling: Resampling | None = None
 
     @property
     def n_candidates(self) -> int:
@@ -156,13 +166,16 @@ class Evaluation:
                 "name": dataset.name,
                 "reader": dataset.reader,
                 "split": dataset.split,
+                "task": None if dataset.task is None else str(dataset.task),
                 "fingerprint": dataset.fingerprint,
                 "passages": len(dataset.passages),
                 "questions": len(dataset),
                 "candidates": self.n_candidates,
                 "spans": dataset.span_generator,
                 "warnings": list(self.warnings),
+                "notes": list(self.notes),
             },
+            "resampling": self.resampling and self.resampling.to_dict(),
             "rows": [self._row(row) for row in self.rows],
         }
 
@@ -174,6 +187,7 @@ class Evaluation:
             "short_signature": row.short_signature,
             "params": dict(row.params),
             "metrics": row.metrics(),
+            "intervals": {name: list(interval) for name, interval in row.intervals.items()},
             "expected": row.expected,
             "tie_rate": row.tie_rate,
             "ties": row.ties,

@@ -25,7 +25,7 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     A question's scores depend on that question alone, so the result is the same for any number of jobs.
     """
     if jobs == 1 or not isinstance(questions, EncodedDataset):
-        return _checked(solver, questions)
+        return _checked(solver, questions, jobs)
     from joblib import Parallel, delayed, effective_n_jobs
 
     n_passages = len(questions.arrays.passage_offsets) - 1
@@ -39,8 +39,8 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     )
 
 
-def _checked(solver: Solver, questions: Sequence[Question]) -> Scores:
-    scores = solver.score_candidates(questions)
+def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    scores = solver.score_candidates(questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
     if not isinstance(scores, Scores):
         raise UsageError(
             f"score_candidates of solver {solver.name!r} must return Scores (see Scores.from_lists), "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ from classic_rc._version import __version__
 from classic_rc.decisions import Decision, describe
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.specs import solver_spec
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.stop_words import stop_list_signature
 
 __all__ = [
     "changed_params",
     "dataset_signature",
+    "file_digest",
     "file_signature",
     "long_signature",
     "plain_params",
@@ -42,6 +45,7 @@ _ABBREVIATIONS = {
     "version": "rc",
 }
 _SHORT_FINGERPRINT = 8
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def signature_parts(
@@ -82,11 +86,9 @@ def long_signature(parts: Mapping[str, str]) -> str:
 
 
 def short_signature(parts: Mapping[str, str]) -> str:
-    """The same parts with abbreviated names and fingerprint: ``sw+d|v:mctest160|…``."""
-    shown = dict(parts)
+    """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
+    shown = {name: _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text) for name, text in parts.items()}
     solver = shown.pop("solver")
-    if "data" in shown:
-        shown["data"] = shown["data"][:_SHORT_FINGERPRINT]
     return "|".join([solver, *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown.items())])
 
 
@@ -95,11 +97,14 @@ def dataset_signature(dataset: Dataset) -> str:
     return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
 
 
+def file_digest(path: str) -> str:
+    """The hex sha256 of a file; what is no file as it is."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else path
+
+
 def file_signature(path: str) -> str:
     """A file's name and content, wherever it lies."""
-    if not Path(path).is_file():
-        return path
-    return f"{Path(path).name}@{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:_SHORT_FINGERPRINT]}"
+    return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
 def _signed(name: str, value: Any) -> Any:
@@ -128,8 +133,8 @@ def plain_params(solver: Solver) -> dict[str, Any]:
 
 
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
-    """What a signature says of the parameters: the analyzer always, others where no variant says them."""
-    params = {} if solver.analyzer is None else {"analyzer": solver.analyzer}
+    """What a signature says of the parameters: analyzer or members always, others where no variant says them."""
+    params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:
         defaults = inspect.signature(type(solver)).parameters
         said_elsewhere = {"analyzer", "decision", "seed"}
@@ -138,12 +143,27 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
             for name, value in solver.get_params(deep=False).items()
             if name not in said_elsewhere and _plain(value) != _plain(defaults[name].default)
         }
-    return {name: _signed(name, value) for name, value in params.items()}
+    signed = {name: _signed(name, value) for name, value in params.items()}
+    if solver.members:
+        signed["solvers"] = f"[{'; '.join(map(_member, solver.members))}]"
+    return signed
+
+
+def _member(solver: Solver) -> str:
+    """What a signature says of a solver that another is made of."""
+    variant = solver.variant_name()
+    facts = {**changed_params(solver, variant), **solver.signature_facts()}
+    said = [f"{name}={_text(value)}" for name, value in facts.items() if value is not None]
+    return ",".join([f"{solver.name}:{variant}" if variant else solver.name, *said])
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Decision):
         return describe(value)
+    if isinstance(value, Solver):
+        return solver_spec(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return " ".join(str(value).split())  # JSON has no number for the infinite ones; estimators print over lines

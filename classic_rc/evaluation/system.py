@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.out_of_fold import OutOfFold
 from classic_rc.evaluation.prepare import check_task, fitted, require_gold
 from classic_rc.evaluation.scoring import score_in_shards
 from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
@@ -20,6 +19,7 @@ from classic_rc.folds import FoldPlan
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.out_of_fold import OutOfFold
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
@@ -133,10 +133,15 @@ class System:
         return solver.tunes_parameters or solver.decision_for(dataset.task).needs_fit
 
     @property
+    def fitted_solver(self) -> Solver:
+        """The fitted solver; where it learns out of fold, that of the first fold."""
+        return self.solver if self._out_of_fold is None else self._out_of_fold.solvers[0]
+
+    @property
     def decision(self) -> Decision:
         """The decision in force."""
         assert self.dataset.task is not None
-        solver = self.solver if self._out_of_fold is None else self._out_of_fold.solvers[0]
+        solver = self.fitted_solver
         decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
         return decision
 
@@ -225,7 +230,8 @@ class System:
             own = self.solver.default_decision(self.dataset.task)
             return None if isinstance(own, Threshold) else float(decision.value)
         if isinstance(decision, TunedThreshold):
-            folds = [fold.best_threshold_ for fold in self._folds if isinstance(fold, TunedThreshold)]
+            rules = [getattr(fold, "decision_", fold) for fold in self._folds]
+            folds = [rule.best_threshold_ for rule in rules if isinstance(rule, TunedThreshold)]
             return folds or decision.best_threshold_
         return None
 

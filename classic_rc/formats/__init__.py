@@ -98,8 +98,15 @@ def read_predictions(
     return content
 
 
-def read_scores(path: str | Path, dataset: Sequence[Question], format: str | None = None) -> Scores:
+def read_scores(
+    path: str | Path, dataset: Sequence[Question], format: str | None = None, *, partial: bool = False
+) -> Scores:
     """The scores in a file, be there decisions beside them or not; as :func:`read_predictions`.
+
+    Parameters
+    ----------
+    partial : bool
+        Whether the file may hold scores of other questions too; see :meth:`Format.read_scores`.
 
     Raises
     ------
@@ -109,7 +116,8 @@ def read_scores(path: str | Path, dataset: Sequence[Question], format: str | Non
         As :func:`read_predictions`.
     """
     text = read_text(path)
-    return _format_of(text, dataset, format, str(path)).read_scores(text, dataset, source=str(path))
+    layout = _format_of(text, dataset, format, str(path))
+    return layout.read_scores(text, dataset, source=str(path), partial=partial)
 
 
 def write_predictions(

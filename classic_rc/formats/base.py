@@ -91,8 +91,16 @@ class Format(ABC):
         self._check_questions(questions)
         return self.parse(text, questions, source)
 
-    def read_scores(self, text: str, questions: Sequence[Question], *, source: str) -> Scores:
+    def read_scores(
+        self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
+    ) -> Scores:
         """The scores that a file holds, be there decisions beside them or not; see :meth:`read`.
+
+        Parameters
+        ----------
+        partial : bool
+            Whether `questions` may be some of those that the file answers. Layouts that name no questions cannot
+            tell which, and need all.
 
         Raises
         ------
@@ -102,7 +110,11 @@ class Format(ABC):
         content = self.read(text, questions, source=source)
         if isinstance(content, Scores):
             return content
-        raise UsageError(f"{source} holds decisions, not scores: neither thresholds nor tie policies apply to it")
+        raise self._no_scores(source)
+
+    @staticmethod
+    def _no_scores(source: str) -> UsageError:
+        return UsageError(f"{source} holds decisions, not scores: neither thresholds nor tie policies apply to it")
 
     def write(
         self,
@@ -183,7 +195,12 @@ def decided(question: Question, *answers: Answer) -> Prediction:
 
 
 def in_order(
-    entries: Iterable[tuple[Key, Node]], keys: Iterable[Key], names: Sequence[str], source: str
+    entries: Iterable[tuple[Key, Node]],
+    keys: Iterable[Key],
+    names: Sequence[str],
+    source: str,
+    *,
+    partial: bool = False,
 ) -> list[Node]:
     """The entries of a file in the order of `keys`, each of which has exactly one.
 
@@ -196,6 +213,8 @@ def in_order(
         What the parts of a key are called, for messages.
     source : str
         What messages call the file.
+    partial : bool
+        Whether entries may be for something else, which are then passed over.
 
     Raises
     ------
@@ -205,7 +224,7 @@ def in_order(
         An entry is unknown or stands twice, or one is missing.
     """
     keys = list(keys)
-    found = matched(entries, keys, names, source)
+    found = matched(entries, keys, names, source, partial=partial)
     missing = [key for key in keys if key not in found]
     if missing:
         raise DataError(
@@ -219,7 +238,12 @@ def in_order(
 
 
 def matched(
-    entries: Iterable[tuple[Key, Node]], keys: Sequence[Key], names: Sequence[str], source: str
+    entries: Iterable[tuple[Key, Node]],
+    keys: Sequence[Key],
+    names: Sequence[str],
+    source: str,
+    *,
+    partial: bool = False,
 ) -> dict[Key, Node]:
     """The entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
     known = set(keys)
@@ -229,6 +253,8 @@ def matched(
     found: dict[Key, Node] = {}
     for key, node in entries:
         if key not in known:
+            if partial:
+                continue
             raise node.error(
                 "nothing of this name is asked",
                 found=_label(key, names),

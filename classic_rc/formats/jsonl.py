@@ -59,7 +59,9 @@ class JSONLines(Format):
         selected = ([row for row in group if row.flag("selected")] for group in groups)
         return [decided(q, *_selection(q, group)) for q, group in zip(questions, selected, strict=True)]
 
-    def read_scores(self, text: str, questions: Sequence[Question], *, source: str) -> Scores:
+    def read_scores(
+        self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
+    ) -> Scores:
         """The scores of a text, be there decisions beside them or not.
 
         Raises
@@ -71,7 +73,7 @@ class JSONLines(Format):
         """
         rows = list(json_rows(text, source))
         if any(row.has("score") for row in rows):
-            return _scores(rows, questions, source)
+            return _scores(rows, questions, source, partial=partial)
         return super().read_scores(text, questions, source=source)
 
     def render(
@@ -124,10 +126,10 @@ def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
     return set(map(texts.index, answer))
 
 
-def _scores(rows: list[Node], questions: Sequence[Question], source: str) -> Scores:
+def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
     if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
         raise UsageError(f"{source} holds scores of spans: generate the spans that they belong to first")
-    groups = _rows_of_candidates(rows, questions, source)
+    groups = _rows_of_candidates(rows, questions, source, partial=partial)
     flat = [row for group in groups for row in group]
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
@@ -136,12 +138,14 @@ def _scores(rows: list[Node], questions: Sequence[Question], source: str) -> Sco
     )
 
 
-def _rows_of_candidates(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
+def _rows_of_candidates(
+    rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
+) -> list[list[Node]]:
     """The rows of each question, in the order of its candidates, each of which has exactly one."""
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
     keys = [(q.id, i) for q, own in zip(questions, texts, strict=True) for i in range(len(own))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
-    ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source))
+    ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
     groups = [list(islice(ordered, len(own))) for own in texts]
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:

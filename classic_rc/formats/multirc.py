@@ -33,14 +33,23 @@ class MultiRC(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
         """The numbers of a text, as decisions where they are all 0 or 1; see :meth:`read`."""
-        file = Node(parse_json(text, source), source)
-        entries = (((node.text("pid"), node.name("qid")), node) for node in file.elements())
-        nodes = in_order(entries, map(_key, questions), ("pid", "qid"), source)
-        rows = [_row(node, len(question.candidates)) for node, question in zip(nodes, questions, strict=True)]
-        if any(score not in (0, 1) for row in rows for score in row):
+        rows, are_scores = _rows(text, questions, source)
+        if are_scores:
             return Scores.from_lists(rows)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
         return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
+
+    def read_scores(
+        self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
+    ) -> Scores:
+        """The raw scores of a text; see :meth:`Format.read_scores`."""
+        if not partial:
+            return super().read_scores(text, questions, source=source)
+        self._check_questions(questions)
+        rows, are_scores = _rows(text, questions, source, partial=True)
+        if are_scores:
+            return Scores.from_lists(rows)
+        raise self._no_scores(source)
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
@@ -62,6 +71,17 @@ class MultiRC(Format):
 def _key(question: Question) -> Key:
     meta = question.meta
     return str(meta.get("pid", question.passage.id)), str(meta.get("qid", question.id))
+
+
+def _rows(
+    text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+) -> tuple[list[list[float]], bool]:
+    """The numbers of each question's options, and whether those of the file are scores, not decisions."""
+    nodes = list(Node(parse_json(text, source), source).elements())
+    entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
+    ordered = in_order(entries, map(_key, questions), ("pid", "qid"), source, partial=partial)
+    rows = [_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
+    return rows, any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))
 
 
 def _row(node: Node, n_options: int) -> list[float]:

@@ -4,6 +4,8 @@
 """
 
 from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.cloze_shifts import cloze_window
+from classic_rc.kernels.cloze_steps import cloze_distance
 from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
@@ -16,6 +18,8 @@ from classic_rc.kernels.window import sliding_window
 __all__ = [
     "SCALE",
     "TokenArrays",
+    "cloze_distance",
+    "cloze_window",
     "inverse_count_weights",
     "phrase_counts",
     "score_spans",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.phrases import phrase_places
 from classic_rc.kernels.postings import BLOCK_TOKENS, passage_postings
 
 __all__ = ["phrase_counts"]
@@ -27,35 +28,6 @@ def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """
     counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
-        counts[where] = _block(block)
-    return counts
-
-
-def _block(arrays: TokenArrays) -> NDArray[np.int64]:
-    lengths = np.diff(arrays.candidate_offsets)
-    postings = passage_postings(arrays)
-    passage = arrays.question_passage[arrays.candidate_question]
-    # Begin with the places of the first token, then keep those where the next token follows, and so on.
-    rows = np.flatnonzero(lengths > 0)
-    keys = passage[rows] * arrays.n_words + arrays.candidate_tokens[arrays.candidate_offsets[rows]]
-    run = np.searchsorted(postings.keys, keys)
-    found = run < len(postings.keys)
-    found[found] = postings.keys[run[found]] == keys[found]
-    rows, run = rows[found], run[found]
-    n_places = np.diff(postings.offsets)[run]
-    row = np.repeat(rows, n_places)
-    place = postings.positions[ragged_indices(postings.offsets[:-1][run], n_places)]
-    place += arrays.passage_offsets[passage[row]]
-    ends = arrays.passage_offsets[passage[row] + 1]
-    counts = np.zeros(len(lengths), dtype=np.int64)
-    step = 0
-    while len(row):
-        whole = lengths[row] == step + 1
-        counts += np.bincount(row[whole], minlength=len(counts))
-        step += 1
-        go_on = ~whole & (place + step < ends)
-        row, place, ends = row[go_on], place[go_on], ends[go_on]
-        wanted = arrays.candidate_tokens[arrays.candidate_offsets[row] + step]
-        same = arrays.passage_tokens[place + step] == wanted
-        row, place, ends = row[same], place[same], ends[same]
+        candidates, _ = phrase_places(block, passage_postings(block))
+        counts[where] = np.bincount(candidates, minlength=len(block.candidate_question))
     return counts

@@ -19,6 +19,9 @@ def window_sweep(
     sizes: Sequence[int] = range(2, 31),
     word_weights: NDArray[np.int32] | None = None,
     cells: int = 2**18,
+    *,
+    smoothing: int = 0,
+    last_window: bool = True,
 ) -> NDArray[np.int64]:
     """The best window's weight for every candidate and each of several window sizes.
 
@@ -31,6 +34,10 @@ def window_sweep(
         Numbers of tokens, at least 1 and rising.
     word_weights, cells
         As of :func:`~classic_rc.kernels.sliding_window`.
+    smoothing : int
+        What is added to each count within the passage.
+    last_window : bool
+        Whether the window at the passage's end counts; False leaves it out where there is another.
 
     Returns
     -------
@@ -40,18 +47,23 @@ def window_sweep(
         raise ValueError(f"sizes must be at least 1 and rise, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
-        best[block.where] = _block(block, sizes, word_weights, cells)
+        best[block.where] = _block(block, sizes, word_weights, cells, smoothing, last_window)
     return best
 
 
 def _block(
-    block: MatchedBlock, sizes: Sequence[int], word_weights: NDArray[np.int32] | None, cells: int
+    block: MatchedBlock,
+    sizes: Sequence[int],
+    word_weights: NDArray[np.int32] | None,
+    cells: int,
+    smoothing: int,
+    last_window: bool,
 ) -> NDArray[np.int64]:
     arrays, question = block.arrays, block.arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
     set_sizes = block.questions.n_distinct[question] + block.additions.n_distinct
     bounds = set_sizes if word_weights is None else np.full_like(set_sizes, sizes[-1])
-    weigh = RowWeights(block, word_weights, bounds)
+    weigh = RowWeights(block, word_weights, bounds, smoothing)
     # Behind each passage stand as many empty cells as a window may reach beyond its end: a window that is cut
     # there holds no more than the last whole one, or, in a passage shorter than the window, all that there is.
     margin = sizes[-1] - 1
@@ -70,6 +82,9 @@ def _block(
             if size > 1:
                 sums[: len(sums) - size + 1] += row_weights[size - 1 :]
             if size == sizes[column]:
-                best[rows, column] = np.maximum.reduceat(sums, bounds[:-1] if margin == 0 else bounds)[::2]
+                if not last_window:
+                    bounds[1::2] = starts[:-1] + np.maximum(lengths[rows] - size, 1)
+                cuts = bounds[:-1] if bounds[-1] == len(sums) else bounds  # reduceat takes no cut at the end
+                best[rows, column] = np.maximum.reduceat(sums, cuts)[::2]
                 column += 1
     return best

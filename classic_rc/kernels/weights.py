@@ -22,8 +22,10 @@ _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
 
 
 @lru_cache(maxsize=65536)
-def inverse_count_weight(count: int) -> int:
-    """``round(2**26 * ln(1 + 1 / count))``, worked out in decimal: no platform's `log` changes a bit.
+def inverse_count_weight(count: int, total: int = 1) -> int:
+    """``round(2**26 * ln(1 + total / count))``, worked out in decimal: no platform's `log` changes a bit.
+
+    With `total` the number of texts, and `count` of those that have a word, it is the word's idf.
 
     Examples
     --------
@@ -32,20 +34,20 @@ def inverse_count_weight(count: int) -> int:
     """
     if count < 1:
         raise ValueError(f"a count must be at least 1, got {count}")
-    ratio = _CONTEXT.divide(Decimal(count + 1), Decimal(count))
+    ratio = _CONTEXT.divide(Decimal(count + total), Decimal(count))
     return int((_CONTEXT.ln(ratio) * SCALE).to_integral_value(ROUND_HALF_EVEN))
 
 
-def inverse_count_weights(counts: NDArray[np.integer]) -> NDArray[np.int32]:
+def inverse_count_weights(counts: NDArray[np.integer], total: int = 1) -> NDArray[np.int32]:
     """:func:`inverse_count_weight` of every element; 0 where the count is 0. Same shape as `counts`."""
     if counts.max(initial=0) <= counts.size:  # small counts: a table over all of them beats sorting
         distinct = np.flatnonzero(np.bincount(counts.ravel()))
         table = np.zeros(int(counts.max(initial=0)) + 1, dtype=np.int32)
-        table[distinct] = _table(distinct)
+        table[distinct] = _table(distinct, total)
         return table[counts]
     distinct, inverse = np.unique(counts, return_inverse=True)
-    return _table(distinct)[inverse].reshape(counts.shape)
+    return _table(distinct, total)[inverse].reshape(counts.shape)
 
 
-def _table(counts: NDArray[np.integer]) -> NDArray[np.int32]:
-    return np.array([inverse_count_weight(int(c)) if c else 0 for c in counts], dtype=np.int32)
+def _table(counts: NDArray[np.integer], total: int) -> NDArray[np.int32]:
+    return np.array([inverse_count_weight(int(c), total) if c else 0 for c in counts], dtype=np.int32)

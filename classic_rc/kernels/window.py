@@ -98,14 +98,20 @@ class RowWeights:
     bounds : ndarray of int64
         Numbers that no window's sum exceeds, in units of a weight of 1: the number of distinct words, whose
         occurrences in a passage weigh ``C ln(1 + 1 / C) < 1`` together, or the number of tokens in a window.
+    smoothing : int
+        What is added to each count within the passage.
     """
 
     def __init__(
-        self, block: MatchedBlock, word_weights: NDArray[np.int32] | None, bounds: NDArray[np.int64]
+        self,
+        block: MatchedBlock,
+        word_weights: NDArray[np.int32] | None,
+        bounds: NDArray[np.int64],
+        smoothing: int = 0,
     ) -> None:
         self._block = block
         if word_weights is None:
-            self._weights = inverse_count_weights(np.diff(block.postings.offsets))
+            self._weights = inverse_count_weights(np.diff(block.postings.offsets) + smoothing)
         else:
             self._weights = word_weights[block.postings.keys % block.arrays.n_words]
         self.dtype = np.int64 if bounds.max(initial=0) > INT32_SAFE else np.int32

@@ -9,6 +9,7 @@ from classic_rc.analysis.balance import Balance
 from classic_rc.analysis.check import CheckReport
 from classic_rc.analysis.words import LeakingWords
 from classic_rc.metrics import METRICS
+from classic_rc.reports.numbers import percent, points
 from classic_rc.reports.tables import Table
 
 __all__ = ["check_tables", "leak_messages"]
@@ -41,7 +42,7 @@ def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
 def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
     """A line for each partial input that leaks."""
     return [
-        f"{report.dataset.name} leaks: {r.name}: {_signed(r.tested.gain)} points ({_interval(r.tested)})"
+        f"{report.dataset.name} leaks: {r.name}: {points(r.tested.gain)} points ({_interval(r.tested)})"
         for r in report.leaks(level)
     ]
 
@@ -60,7 +61,7 @@ def _partial_inputs(report: CheckReport, level: float) -> Table:
         tested, *others = result.gains.values()
         cells = [result.name, *_numbers(tested), _interval(tested), f"{result.p_holm:.4f}"]
         for gain in others:
-            cells += [_points(gain.value), _signed(gain.gain)]
+            cells += [percent(gain.value), points(gain.gain)]
         rows.append([*cells, "LEAKS" if result.name in leaking else ""])
     notes = _partial_notes(partial, level)
     notes += [f"not tried ({reason}): {names}" for names, reason in _left_out(partial)]
@@ -68,11 +69,11 @@ def _partial_inputs(report: CheckReport, level: float) -> Table:
 
 
 def _numbers(gain: Gain) -> list[str]:
-    return [_points(gain.value), _points(gain.chance), _signed(gain.gain)]
+    return [percent(gain.value), percent(gain.chance), points(gain.gain)]
 
 
 def _interval(gain: Gain) -> str:
-    return "–" if gain.interval is None else f"{_signed(gain.interval.low)} to {_signed(gain.interval.high)}"
+    return "–" if gain.interval is None else f"{points(gain.interval.low)} to {points(gain.interval.high)}"
 
 
 def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
@@ -158,11 +159,3 @@ def _title(report: CheckReport) -> str:
         f"data {dataset.fingerprint[:8]}",
     ]
     return " · ".join(facts)
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:.2f}"
-
-
-def _signed(value: float) -> str:
-    return f"{round(100 * value, 2) + 0.0:+.2f}"  # adding 0 makes -0 a plain 0

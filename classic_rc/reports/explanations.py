@@ -17,6 +17,7 @@ Pair = tuple[str, str]
 
 _PLAIN: Mapping[str, Pair] = {
     "window": ("[[", "]]"),
+    "sentence": ("[[", "]]"),
     "question": ("_", "_"),
     "candidate": ("*", "*"),
     "pair-question": ("{", "}"),
@@ -24,6 +25,7 @@ _PLAIN: Mapping[str, Pair] = {
 }
 _ANSI: Mapping[str, Pair] = {
     "window": ("\x1b[100m", "\x1b[49m"),
+    "sentence": ("\x1b[100m", "\x1b[49m"),
     "question": ("\x1b[36m", "\x1b[39m"),
     "candidate": ("\x1b[33m", "\x1b[39m"),
     "pair-question": ("\x1b[1;4m", "\x1b[22;24m"),
@@ -31,6 +33,7 @@ _ANSI: Mapping[str, Pair] = {
 }
 _LEGEND = {
     "window": "the best window",
+    "sentence": "a sentence that is used",
     "question": "question word",
     "candidate": "candidate's word",
     "pair-question": "the nearest pair",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.metrics import METRICS, metrics_for, primary_metric
-from classic_rc.printable import printable
 from classic_rc.questions import Task
-from classic_rc.reports.tables import Table
+from classic_rc.reports.numbers import percent
+from classic_rc.reports.tables import Table, records_csv
 
 __all__ = ["results_csv", "results_table"]
 
@@ -39,12 +37,15 @@ def results_table(evaluation: Evaluation) -> Table:
     rows = []
     for row in evaluation.rows:
         values = row.metrics()
-        cells = [row.name, *(_percent(values[name]) for name in metrics)]
-        cells += [_percent(row.metrics(mask)[main.name]) for mask in evaluation.groups.values()]
+        cells = [row.name, *(percent(values[name], interval=row.intervals.get(name)) for name in metrics)]
+        cells += [percent(row.metrics(mask)[main.name]) for mask in evaluation.groups.values()]
         share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
-        rows.append([*cells, _percent(share, 1), "; ".join(row_notes(row))])
+        rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
-    return Table(_title(evaluation), header, rows, frozenset({0, len(header) - 1}), ["Signatures", *signatures])
+    notes = ["Signatures", *signatures]
+    if evaluation.resampling is not None:
+        notes = [evaluation.resampling.note, *notes]
+    return Table(_title(evaluation), header, rows, frozenset({0, len(header) - 1}), notes)
 
 
 def row_notes(row: Row) -> list[str]:
@@ -58,7 +59,7 @@ def row_notes(row: Row) -> list[str]:
         notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
     if isinstance(row.threshold, float):
         notes.append(f"threshold {row.threshold:.6g}")
-    notes += [f"{name} {value}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
+    notes += [f"{name} {_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
     if row.trained_on is not None:
         notes.append(f"learned from {row.trained_on}")
     return notes
@@ -66,17 +67,7 @@ def row_notes(row: Row) -> list[str]:
 
 def results_csv(evaluations: Sequence[Evaluation]) -> str:
     """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped."""
-    records = [
-        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
-        for evaluation in evaluations
-        for record in (_record(evaluation, row) for row in evaluation.rows)
-    ]
-    fields = list(dict.fromkeys(key for record in records for key in record))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(records)
-    return out.getvalue()
+    return records_csv([_record(evaluation, row) for evaluation in evaluations for row in evaluation.rows])
 
 
 def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
@@ -89,6 +80,8 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
         "variant": row.variant,
         **row.metrics(),
     }
+    for name, interval in row.intervals.items():
+        record |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
     for value, mask in evaluation.groups.items():
         record |= {f"{name}[{evaluation.group_by}={value}]": v for name, v in row.metrics(mask).items()}
     record |= {
@@ -115,5 +108,6 @@ def _title(evaluation: Evaluation) -> str:
     return " · ".join(facts)
 
 
-def _percent(value: float | None, decimals: int = 2) -> str:
-    return "–" if value is None or value != value else f"{100 * value:.{decimals}f}"
+def _tuned(value: Any) -> str:
+    """What a parameter was tuned to; numbers that belong together with four digits each."""
+    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)

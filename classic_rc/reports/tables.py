@@ -1,14 +1,17 @@
-"""A table of strings, and its renderings."""
+"""A table of strings, and its renderings; records as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from classic_rc.printable import printable
 
-__all__ = ["FORMATS", "Table", "render"]
+__all__ = ["FORMATS", "Table", "records_csv", "render"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,20 @@ class Table:
 def render(table: Table, form: str) -> str:
     """The table in a form of :data:`FORMATS`, ending with a line break."""
     return FORMATS[form](table)
+
+
+def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV with all their columns, in the order of their first use; control characters escaped."""
+    safe = [
+        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
+        for record in records
+    ]
+    out = io.StringIO()
+    fields = list(dict.fromkeys(key for record in safe for key in record))
+    writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(safe)
+    return out.getvalue()
 
 
 def _text(table: Table) -> str:

@@ -1,16 +1,25 @@
 """Solvers: one interface, one family a file."""
 
+from classic_rc.solvers.alignment import AlignmentILP
 from classic_rc.solvers.base import Solver, Variant
+from classic_rc.solvers.cloze_distance import ClozeDistance
+from classic_rc.solvers.cloze_window import ClozeWindow
+from classic_rc.solvers.combination import Combination
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
 from classic_rc.solvers.ir import IRSolver
+from classic_rc.solvers.lexical import LexicalMatcher
+from classic_rc.solvers.ngram_lm import NGramLM
 from classic_rc.solvers.random import Random
-from classic_rc.solvers.registry import DEFAULT_SOLVERS, SOLVERS, parse_solver
+from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVERS
 from classic_rc.solvers.saved import load_solver, save_solver
 from classic_rc.solvers.saved_solver import SavedSolver
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
+from classic_rc.solvers.span_lr import SpanLR
+from classic_rc.solvers.span_sw import SpanSlidingWindow
+from classic_rc.solvers.specs import parse_solver, solver_spec
 from classic_rc.solvers.surface import SurfaceLR
 from classic_rc.solvers.trivial import (
     AllNegative,
@@ -22,16 +31,23 @@ from classic_rc.solvers.trivial import (
 
 __all__ = [
     "DEFAULT_SOLVERS",
+    "LEARNING_SOLVERS",
     "SOLVERS",
+    "AlignmentILP",
     "AllNegative",
     "AllPositive",
+    "ClozeDistance",
+    "ClozeWindow",
+    "Combination",
     "ConstantPosition",
     "ExclusiveFrequency",
     "Explanation",
     "IRSolver",
     "Length",
+    "LexicalMatcher",
     "LongestCandidate",
     "MaximumFrequency",
+    "NGramLM",
     "NegationWords",
     "PositionPrior",
     "Random",
@@ -41,6 +57,8 @@ __all__ = [
     "SlidingWindow",
     "SlidingWindowDistance",
     "Solver",
+    "SpanLR",
+    "SpanSlidingWindow",
     "SurfaceLR",
     "Variant",
     "VerbatimOverlap",
@@ -48,4 +66,5 @@ __all__ = [
     "load_solver",
     "parse_solver",
     "save_solver",
+    "solver_spec",
 ]

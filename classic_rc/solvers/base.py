@@ -15,6 +15,7 @@ from classic_rc.metrics import primary_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.unlabelled import WithoutGold, texts_only
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
@@ -100,6 +101,10 @@ class Solver(BaseEstimator, ABC):
         Scores
         """
 
+    def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
+        """As :meth:`score_candidates`; a solver that takes long may divide the work among up to `jobs` processes."""
+        return self.score_candidates(questions)
+
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn from `questions`, or only check the parameters; `y` is there for scikit-learn and ignored.
 
@@ -109,6 +114,34 @@ class Solver(BaseEstimator, ABC):
             A parameter has a value that it cannot have.
         """
         return self
+
+    def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
+        """Fit as `learns_from` says: to `train`, to the texts of `train` and `asked`, or just for `asked`.
+
+        Parameters
+        ----------
+        asked : sequence of Question
+            What is to be answered; its gold is never seen.
+        train : sequence of Question, optional
+
+        Raises
+        ------
+        UsageError
+            It learns from gold, and there is no `train`.
+        """
+        if self.learns_from == "gold":
+            return self.fit(self._training(train))
+        if self.learns_from == "passages":
+            return self.fit([*texts_only(train or ()), *texts_only(asked)])
+        return self.fit(WithoutGold(asked))
+
+    def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
+        if train is None:
+            raise UsageError(
+                f"{self.name} learns from gold answers: give training data (--train DATA), "
+                "or learn out of fold (--cv 5)"
+            )
+        return train
 
     def tune(self, questions: Sequence[Question]) -> Self:
         """Set ``decision_``: the decision rule, fitted to the scores of `questions` and their gold."""
@@ -157,6 +190,19 @@ class Solver(BaseEstimator, ABC):
         By default what :meth:`fit` has put into ``caveats_``: that a learner stopped early, for one.
         """
         return getattr(self, "caveats_", ())
+
+    @property
+    def members(self) -> Sequence[Solver]:
+        """The solvers that it is made of, once fitted the fitted ones; none by default."""
+        return ()
+
+    def published_tuning(self) -> Mapping[str, str]:
+        """The splits, by content fingerprint, that constants of its or its members' variants were tuned on."""
+        variant = self.variant_name()
+        splits = dict(self.variants[variant].tuned_on) if variant else {}
+        for member in self.members:
+            splits |= member.published_tuning()
+        return splits
 
     def signature_facts(self) -> Mapping[str, Any]:
         """What its scores depend on besides its parameters and the named data, for the signature.

@@ -21,7 +21,7 @@ class Mark:
     start, end : int
         Character offsets in the passage's text; `end` is exclusive.
     kind : str
-        ``"window"``, ``"question"`` (a question word) or ``"candidate"`` (a candidate's word).
+        ``"window"``, ``"sentence"``, ``"question"`` (a question word) or ``"candidate"`` (a candidate's word).
     weight : float, optional
         What it added to the score.
     """

@@ -22,10 +22,12 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
     known = questions if isinstance(questions, Dataset) else None
+    lists = {id(q.candidates): q.candidates for q in questions}
+    sizes = {key: len(candidates) for key, candidates in lists.items()}  # generated spans are made to be counted
     return {
         "name": known and known.name,
         "fingerprint": known and known.fingerprint,
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
-        "candidates": sum(len(q.candidates) for q in questions),
+        "candidates": sum(sizes[id(q.candidates)] for q in questions),
     }

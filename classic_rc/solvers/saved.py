@@ -69,7 +69,7 @@ def require_persistent(solver: Solver) -> None:
     """
     from classic_rc.solvers.registry import SOLVERS
 
-    if solver.learns_from == "nothing":
+    if solver.learns_from == "nothing" and not getattr(solver, "learns_from_files", False):
         raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
     if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
         raise UsageError(f"{solver.name} cannot be saved: fit it where it is run (--train DATA)")
@@ -215,6 +215,8 @@ def _plain(solver: Solver, name: str, value: Any) -> Any:
     """A parameter as plain data, from which :func:`_made` makes it again."""
     from sklearn.linear_model import LogisticRegression
 
+    from classic_rc.solvers.registry import SOLVERS
+
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -223,6 +225,9 @@ def _plain(solver: Solver, name: str, value: Any) -> Any:
         return {"sequence": type(value).__name__, "items": [_plain(solver, name, item) for item in value]}
     if isinstance(value, Analyzer):
         return value.spec
+    if isinstance(value, Solver) and SOLVERS.get(type(value).name) is type(value):
+        params = {key: _plain(value, key, v) for key, v in value.get_params(deep=False).items()}
+        return {"solver": type(value).name, "params": params}
     if type(value) in _decisions().values():
         fitted = {key: v for key, v in vars(value).items() if key.endswith("_")}
         return {"decision": type(value).__name__, "params": value.get_params(deep=False), "fitted": fitted}
@@ -239,6 +244,10 @@ def _made(value: Any) -> Any:
     if "sequence" in value:
         items = [_made(item) for item in value["items"]]
         return tuple(items) if value["sequence"] == "tuple" else items
+    if "solver" in value:
+        from classic_rc.solvers.registry import SOLVERS
+
+        return SOLVERS[value["solver"]].from_params({name: _made(v) for name, v in value["params"].items()})
     if "classifier" in value:
         from sklearn.linear_model import LogisticRegression
 

@@ -42,7 +42,7 @@ class SavedSolver(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Read the file; nothing is learned from the questions.
+        """Read the file; nothing is learned from the questions, but members that are score files read theirs.
 
         Raises
         ------
@@ -54,6 +54,7 @@ class SavedSolver(Solver):
         solver = self._solver()
         if len(questions) and questions[0].task not in solver.tasks:
             raise UsageError(f"{solver.name} in {self.path} is not for {questions[0].task} questions")
+        _fit_unlearned(solver, questions)
         self.solver_ = solver
         self.name = f"saved:{_label(solver)}"  # type: ignore[misc]
         return self
@@ -82,26 +83,33 @@ class SavedSolver(Solver):
         return self.solver_.analyzer if hasattr(self, "solver_") else None
 
     @property
+    def members(self) -> Sequence[Solver]:
+        """The saved solver's, once its file is read."""
+        return self.solver_.members if hasattr(self, "solver_") else ()
+
+    @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """As the saved solver."""
         return self._solver().needs_only_arrays
 
+    @property
+    def trained_on_(self) -> Mapping[str, Any] | None:
+        """What the saved solver learned from; see :func:`~classic_rc.solvers.provenance.provenance`."""
+        return getattr(self._solver(), "trained_on_", None)
+
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """What the fit left to be said; and that the questions are those it learned from, if they are."""
-        solver = self._solver()
-        trained_on = getattr(solver, "trained_on_", None) or {}
-        caveats = solver.caveats(questions)
+        trained_on, caveats = self.trained_on_ or {}, self._solver().caveats(questions)
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)
         return caveats
 
     def signature_facts(self) -> Mapping[str, Any]:
         """What the saved solver learned from."""
-        solver = self._solver()
-        trained_on = getattr(solver, "trained_on_", None) or {}
+        trained_on = self.trained_on_ or {}
         fingerprint = trained_on.get("fingerprint")
         learned = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
-        return {**solver.signature_facts(), **learned}
+        return {**self._solver().signature_facts(), **learned}
 
     def _solver(self) -> Solver:
         if hasattr(self, "solver_"):
@@ -109,6 +117,15 @@ class SavedSolver(Solver):
         if not self.path:
             raise UsageError("saved needs a file: path=FILE")
         return load_solver(self.path)
+
+
+def _fit_unlearned(solver: Solver, questions: Sequence[Question]) -> None:
+    """Fit the members that learn nothing, at any depth, to what is asked."""
+    for member in solver.members:
+        if member.learns_from == "nothing":
+            member.fit(questions)
+        else:
+            _fit_unlearned(member, questions)
 
 
 def _label(solver: Solver) -> str:

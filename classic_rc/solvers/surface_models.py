@@ -27,6 +27,8 @@ __all__ = [
 LEARNERS: Mapping[str, str] = {
     "liblinear": "LIBLINEAR's logistic regression, the default",
     "newton-cg": "the same weights by Newton's method, many times faster where lengths are not scaled",
+    "lbfgs": "the same by L-BFGS, but for the bias, which is not regularised",
+    "sgd": "the same by stochastic gradient descent, near the optimum",
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",
 }
@@ -156,6 +158,12 @@ def make_learner(learner: Any, C: float) -> Any:
         return LogisticRegression(solver="liblinear", **liblinear)
     if learner == "newton-cg":  # its tolerance is for the mean over candidates, of which there are many
         return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MOST_ITERATIONS, fit_intercept=False)
+    if learner == "lbfgs":
+        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MOST_ITERATIONS)
+    if learner == "sgd":
+        from sklearn.linear_model import SGDClassifier
+
+        return SGDClassifier(loss="log_loss", max_iter=_MOST_ITERATIONS, random_state=0)
     if learner == "linear-svm":
         from sklearn.svm import LinearSVC
 
@@ -199,8 +207,10 @@ def fit_model(
     classifier = make_learner(learner, C)
     if learner == "newton-cg":  # which leaves a bias of its own unregularised
         features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
+    if learner == "sgd":  # which divides the loss by the number of candidates
+        classifier.set_params(alpha=1 / (C * len(right)))
     caveats = _fit(classifier, features, right)
-    if not isinstance(classifier, LogisticRegression):
+    if learner != "sgd" and not isinstance(classifier, LogisticRegression):
         return ClassifierModel(classifier), caveats
     weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
     if learner == "newton-cg":

@@ -5,10 +5,11 @@ A function that bears its module's name is imported from there: ``classic_rc.tex
 """
 
 from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
+from classic_rc.text.annotations import Annotations, read_annotations
 from classic_rc.text.base import Tokenizer
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.sentences import passage_sentences, split_sentences
-from classic_rc.text.spans import SpanCandidates, SpanGenerator, oracle_recall
+from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS
 from classic_rc.text.tokenizers import TOKENIZERS, get_tokenizer
@@ -20,14 +21,15 @@ __all__ = [
     "STOP_LISTS",
     "TOKENIZERS",
     "Analyzer",
+    "Annotations",
     "EncodedDataset",
     "SpanCandidates",
     "SpanGenerator",
     "Tokenizer",
     "get_analyzer",
     "get_tokenizer",
-    "oracle_recall",
     "passage_sentences",
+    "read_annotations",
     "split_sentences",
     "stemmer",
     "unspaced_share",

@@ -16,7 +16,7 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words
 
-__all__ = ["EncodedDataset"]
+__all__ = ["EncodedDataset", "stop_flags"]
 
 
 class EncodedDataset(Sequence[Question]):
@@ -91,9 +91,7 @@ class EncodedDataset(Sequence[Question]):
         -------
         ndarray of bool, shape (n_words,)
         """
-        stem = stemmer(self.analyzer.stemmer)
-        listed = {stem(word) for word in stop_words(str(name))}
-        return np.fromiter((w.lower() in listed for w in self.vocabulary), np.bool_, len(self.vocabulary))
+        return stop_flags(self.vocabulary, self.analyzer, name)
 
     def passage_word_counts(self) -> NDArray[np.int64]:
         """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
@@ -166,6 +164,13 @@ class EncodedDataset(Sequence[Question]):
                 )
             )
         return parts
+
+
+def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
+    """Which words of a vocabulary are in a stop list, stemmed as the analyzer stems: shape (n_words,)."""
+    stem = stemmer(analyzer.stemmer)
+    listed = {stem(word) for word in stop_words(str(name))}
+    return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
 
 
 class _LeftBehind(Sequence[Question]):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import ragged_indices
-from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.questions import Candidate, Passage
 from classic_rc.text.sentences import passage_sentences, word_table
 from classic_rc.text.stop_words import stop_list_signature, stop_words
 from classic_rc.text.tokenizers import get_tokenizer
 
-__all__ = ["SpanCandidates", "SpanGenerator", "oracle_recall"]
+__all__ = ["SpanCandidates", "SpanGenerator"]
 
 _LINKS = word_table(
     "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von"
@@ -152,31 +152,6 @@ class SpanGenerator:
         spans = np.concatenate([spans, bare], axis=1)
         _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
         return SpanCandidates(passage.text, *spans[:, once].astype(np.int32))
-
-
-def oracle_recall(questions: Iterable[Question], generator: SpanGenerator) -> float:
-    """The share of questions that a perfect choice among the generated spans would answer, in 0..1.
-
-    A multi-span question counts when all its gold texts are among the texts of its passage's spans, a span
-    question when one is; texts are compared without blanks around them, and otherwise to the letter. NaN
-    without a question.
-
-    Raises
-    ------
-    DataError
-        A question's gold is hidden.
-    """
-    found = []
-    passage, texts = None, frozenset[str]()
-    for question in questions:
-        if question.gold is None:
-            raise DataError("the gold answer is hidden", where=f"question {question.id}")
-        if question.passage is not passage:
-            passage = question.passage
-            texts = frozenset(text.strip() for text in generator(passage).texts())
-        wanted = all if question.task is Task.MULTI_SPAN else any
-        found.append(wanted(str(gold).strip() in texts for gold in question.gold))
-    return sum(found) / len(found) if found else float("nan")
 
 
 class _Tokens(NamedTuple):

@@ -15,7 +15,7 @@ from classic_rc.text.stop_words import STOP_LISTS
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
-MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir"}
+MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}
 
 
 @pytest.mark.parametrize(("sample", "solver"), CASES)
@@ -116,4 +116,4 @@ def test_listed_variants_can_be_given_to_run(cli):
         spec = line.split()[0]
         solver, variant = parse_solver(spec), spec.partition(":")[2]
         given = solver.get_params(deep=False)
-        assert all(given[name] == value for name, value in solver.variants[variant].params.items())
+        assert all(repr(given[name]) == repr(value) for name, value in solver.variants[variant].params.items())

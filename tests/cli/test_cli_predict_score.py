@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -99,7 +100,9 @@ def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver
     ran = cli("run", data(name), "-s", solver, "--format", "json").row(solver.split(":")[0])
     for key in ("metrics", "tie_rate", "ties", "selected_share", "threshold"):
         assert scored[key] == ran[key]
-    assert scored["signature"].startswith("solver:score-file|path:scores@")
+    digest = hashlib.sha256(out.read_bytes()).hexdigest()
+    assert f"|file:{digest}|" in scored["signature"]
+    assert "path" not in scored["signature"]
     if form == "jsonl":
         assert scored["no_evidence"] == ran["no_evidence"]
 

@@ -21,14 +21,16 @@ def json_of(cli, *args):
 def test_without_a_solver_the_default_set_for_the_task_runs(cli):
     done = json_of(cli, "sample:cloze")
     assert [row["solver"] for row in done.rows] == [
-        *("random", "max-frequency", "exclusive-frequency", "sliding-window", "word-distance", "sw+d", "ir")
+        *("random", "max-frequency", "exclusive-frequency", "cloze-distance"),
+        *("sliding-window", "word-distance", "sw+d", "ir"),
     ]
 
 
 def test_sample_stands_for_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in json.loads(done.out)["runs"]] == SAMPLES
-    assert done.err == ""
+    (note,) = done.err.splitlines()
+    assert note.startswith("classic-rc: note: sample:multi-span: a perfect choice among the candidate spans")
 
 
 def test_several_datasets_are_several_tables_in_their_order(cli, single, several):
@@ -104,11 +106,15 @@ def test_train_teaches_the_majority_position(cli, single, write):
     assert row["trained_on"] == "train"
     assert row["metrics"] == {"accuracy": 0.0}
     assert "trained_on:train@" in row["signature"]
-    rows = json_of(cli, single, "--train", lasts).rows
-    assert [(r["solver"], r["variant"]) for r in rows[1:3]] == [
-        ("constant-position", "first"),
+
+
+def test_with_something_to_learn_from_the_default_set_has_what_learns(cli):
+    rows = json_of(cli, "sample:single-choice", "--train", "sample:single-choice").rows
+    assert [(r["solver"], r["variant"]) for r in rows[-2:]] == [
         ("constant-position", "majority"),
+        ("surface-lr", None),
     ]
+    assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-lr"
 
 
 def test_train_split_chooses_what_to_learn_from(cli, single, write):

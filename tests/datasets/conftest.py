@@ -95,6 +95,24 @@ RECORD_LINE = {
     "passage": {"text": _NEWS, "entities": _ENTITIES},
     "qas": [{"idx": 8, "query": "@placeholder was glad", "answers": _ANSWERS}],
 }
+CNN_DAILYMAIL = """http://news.example/2015/rome
+
+@entity2 , who met @entity0 in @entity11 , said @entity0 was glad .
+
+@placeholder likes @entity11
+
+@entity0
+
+@entity0:Bob Lee
+@entity2:Ann
+@entity11:Rome
+"""
+_CBT_NAMES = "Ann|Bob|Carla|Dora|Emil|Fay|Gus|Hal|Ida|Jo"
+CBT = "".join(
+    "".join(f"{i} {name} had {i} `` figs '' .\n" for i in range(1, 21))
+    + f"21 Then XXXXX ate them all .\t{name}\t\t{_CBT_NAMES}\n\n"
+    for name in ("Fay", "Hal")
+)
 _CONTEXT = "Maya wrote to Ines and to Paul."
 SQUAD = {
     "version": "2.0",
@@ -199,6 +217,8 @@ _FILES: dict[str, tuple[str, Any]] = {
     "superglue": ("val.jsonl", SUPERGLUE),
     "record": ("record.json", RECORD),
     "record-line": ("record.jsonl", RECORD_LINE),
+    "cnn-dailymail": ("0a1b.question", CNN_DAILYMAIL),
+    "cbt": ("cbtest_NE_valid_2ex.txt", CBT),
     "squad": ("squad.json", SQUAD),
     "quoref": ("quoref.json", QUOREF),
     "dream": ("dream.json", DREAM),

@@ -11,6 +11,7 @@ from classic_rc import __version__
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.record import run_record, runs_to_dict
+from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 
@@ -35,6 +36,7 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         (source,) = kept["dataset"].pop("sources")
         assert len(source["sha256"]) == 64
         assert [row.pop("outcomes") for row in kept["rows"]]
+        assert kept.pop("passage_groups") == passage_groups(evaluation.dataset).tolist()
         assert kept == shown
         assert kept["dataset"]["fingerprint"] == evaluation.dataset.fingerprint
 

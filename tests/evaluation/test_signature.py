@@ -11,10 +11,10 @@ import pytest
 from classic_rc import __version__
 from classic_rc.decisions import Argmax
 from classic_rc.evaluation import evaluate, evaluate_predictions
-from classic_rc.evaluation.signature import changed_params, file_signature, plain_params
+from classic_rc.evaluation.signature import changed_params, file_digest, file_signature, plain_params
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import LongestCandidate, Random, ScoreFile, SlidingWindow, Solver, parse_solver
+from classic_rc.solvers import LongestCandidate, Random, SavedSolver, SlidingWindow, Solver, parse_solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
 
@@ -102,11 +102,13 @@ def test_a_files_scores_go_by_their_content(tmp_path):
     file.write_text("{}", encoding="utf-8")
     given = [Prediction(q.id, (frozenset({0}),)) for q in DATASET]
     (row,) = evaluate_predictions(DATASET, given, source=str(file)).rows
-    assert f"path:{file_signature(str(file))}" in row.signature.split("|")
+    assert f"file:{file_digest(str(file))}" in row.signature.split("|")
+    assert f"file:{file_digest(str(file))[:8]}" in row.short_signature.split("|")
     assert str(tmp_path) not in row.signature
     assert row.params == {"path": str(file)}
-    assert changed_params(ScoreFile(path=str(file)), None)["path"] == file_signature(str(file))
-    assert file_signature("no such file") == "no such file"
+    assert changed_params(SavedSolver(path=str(file)), None)["path"] == file_signature(str(file))
+    assert file_signature(str(file)) == f"theirs.json@{file_digest(str(file))[:8]}"
+    assert file_signature("no such file") == file_digest("no such file") == "no such file"
 
 
 class Needs(Solver):

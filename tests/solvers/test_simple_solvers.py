@@ -101,7 +101,7 @@ def test_a_score_file_gives_its_scores_by_question(tmp_path):
     write_predictions(path, dataset, Scores.from_lists([[1.5, 2.0], [0.25]]), format="jsonl")
     solver = ScoreFile(path=str(path)).fit(dataset)
     assert scores_of(solver, dataset[1], dataset[0]) == [[0.25], [1.5, 2.0]]
-    with pytest.raises(UsageError, match="no scores for 1 questions, such as z"):
+    with pytest.raises(DataError, match="none for question_id 'z'"):
         solver.score_candidates([ask("a", id="z")])
     with pytest.raises(NotFittedError):
         ScoreFile(path=str(path)).score_candidates(dataset)

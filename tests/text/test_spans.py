@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.errors import DataError, UsageError
-from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.errors import UsageError
+from classic_rc.questions import Candidate, Passage
 from classic_rc.text.sentences import split_sentences
-from classic_rc.text.spans import SpanCandidates, SpanGenerator, oracle_recall
+from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.unicode_words import WordTokenizer
 
@@ -22,10 +20,6 @@ PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
 
 def spans(text: str, **parameters) -> list[str]:
     return SpanGenerator(**parameters)(Passage("p", text)).texts()
-
-
-def question(text: str, *gold: str, task: Task = Task.MULTI_SPAN, passage: Passage | None = None) -> Question:
-    return Question("q", passage or Passage("p", text), "Who?", (), gold, task)
 
 
 def test_spans_begin_and_end_with_no_stop_word():
@@ -201,36 +195,3 @@ def test_the_signature_names_all_parameters():
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(UsageError, match=message):
         SpanGenerator(**parameters)
-
-
-def test_oracle_recall_wants_all_texts_of_a_multi_span_answer_and_one_of_a_span():
-    text, generator = "the fox met hens", SpanGenerator()
-    both, one = question(text, "fox", " hens "), question(text, "fox", "the hens")
-    assert oracle_recall([both], generator) == 1.0
-    assert oracle_recall([one], generator) == 0.0
-    assert oracle_recall([question(text, "fox", "the hens", task=Task.SPAN)], generator) == 1.0
-    assert oracle_recall([both, one, both, both], generator) == 0.75
-    assert np.isnan(oracle_recall([], generator))
-
-
-def test_oracle_recall_needs_gold():
-    hidden = Question("q7", Passage("p", "fox"), "Who?", (), None, Task.SPAN)
-    with pytest.raises(DataError, match="question q7: the gold answer is hidden"):
-        oracle_recall([hidden], SpanGenerator())
-
-
-def test_spans_of_quoref_hold_nearly_all_answers(shared_data):
-    file = shared_data / "quoref" / "quoref-dev-v0.1.json"
-    questions = []
-    for article in json.loads(file.read_text(encoding="utf-8"))["data"]:
-        for paragraph in article["paragraphs"]:
-            passage = Passage(paragraph["context_id"], paragraph["context"])
-            questions += [
-                question("", *(answer["text"] for answer in qa["answers"]), passage=passage)
-                for qa in paragraph["qas"]
-            ]
-    generator = SpanGenerator()
-    n_spans = [len(generator(passage)) for passage in {q.passage for q in questions}]
-    assert len(questions) == 2418
-    assert oracle_recall(questions, generator) > 0.94
-    assert np.mean(n_spans) < 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ class OutOfFold:
     Parameters
     ----------
     learn : callable
-        Gives a solver fitted to the questions of a dataset.
-    dataset : Dataset
+        Gives a solver fitted to some of the questions: to a dataset, if they are one.
+    dataset : Dataset or sequence of Question
         With gold answers.
     plan : FoldPlan
 
@@ -35,11 +36,13 @@ class OutOfFold:
         The fold that each question of `dataset` is in.
     """
 
-    def __init__(self, learn: Callable[[Dataset], Solver], dataset: Dataset, plan: FoldPlan) -> None:
+    def __init__(self, learn: Callable[[Any], Solver], dataset: Sequence[Question], plan: FoldPlan) -> None:
         self.solvers: list[Solver] = []
         self.fold_of = np.zeros(len(dataset), dtype=np.int64)
         for fold, (others, own) in enumerate(plan.folds(dataset)):
-            self.solvers.append(learn(replace(dataset, questions=[dataset[i] for i in others.tolist()])))
+            questions = [dataset[i] for i in others.tolist()]
+            part = replace(dataset, questions=questions) if isinstance(dataset, Dataset) else questions
+            self.solvers.append(learn(part))
             self.fold_of[own] = fold
 
     def score(self, questions: Sequence[Question], index: NDArray[np.int64]) -> Scores:

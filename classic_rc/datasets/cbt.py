@@ -1,0 +1,110 @@
+"""The Children's Book Test: twenty numbered sentences, and the next one with a word missing."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.files import File
+from classic_rc.datasets.reading import Reading
+from classic_rc.errors import DataError
+from classic_rc.files.nodes import describe
+from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+
+__all__ = ["CBT"]
+
+_BLANK = "XXXXX"
+_SENTENCES = 20
+_CANDIDATES = 10
+_COLUMNS = "the query, the answer, nothing and the candidates, separated by tabs"
+_NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
+
+
+class CBT(Reader):
+    """The Children's Book Test: sentences numbered 1 to 20, then ``21 query<TAB>answer<TAB><TAB>ten|candidates``.
+
+    The passage is the twenty sentences, a line each, which are its ``sentences`` too; ``XXXXX`` in the query
+    becomes our placeholder. Candidates come in the file's order. The n-th question, from 1, of
+    ``cbtest_NE_test_2500ex.txt`` is ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of the missing word, as
+    the file's name tells: ``NE``, ``CN``, ``V`` or ``P``, kept as ``meta["type"]``. Whole books without questions
+    (``cbt_train.txt``) are passed over.
+    """
+
+    name: ClassVar[str] = "cbt"
+    title: ClassVar[str] = "Children's Book Test"
+    description: ClassVar[str] = "A word missing after twenty sentences of a children's book, ten candidates."
+    citation: ClassVar[str] = (
+        "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books with Explicit "
+        "Memory Representations, arXiv:1511.02301"
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def recognises(self, file: File) -> bool:
+        """Whether it begins with sentences numbered 1 to 20 and a query with its candidates."""
+        lines = file.text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
+        numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
+        return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
+
+    def subset_of(self, file: File) -> str | None:
+        """The kind of the missing word, as its name tells."""
+        named = _NAME.match(file.base)
+        return named[1].upper() if named else None
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """A query every 21 lines."""
+        kind = self.subset_of(file)
+        facts = reading.meta() if kind is None else reading.meta(type=kind)
+        for n, (number, (*sentences, last)) in enumerate(_blocks(file), start=1):
+            ends = list(itertools.accumulate(len(sentence) + 1 for sentence in sentences))
+            marks = [(end - 1 - len(sentence), end - 1) for sentence, end in zip(sentences, ends, strict=True)]
+            passage = reading.passage(None, "\n".join(sentences), file.name, f"line {number}", marks)
+            query, answer, candidates = _columns(file, number, last)
+            if len(candidates) != _CANDIDATES:
+                reading.count("queries with more or fewer than ten candidates, kept")
+            yield Question(
+                f"{file.stem}-{n}",
+                passage,
+                query.replace(_BLANK, PLACEHOLDER),
+                tuple(map(Candidate, candidates)),
+                (answer,),
+                Task.CLOZE,
+                facts,
+            )
+
+
+def _blocks(file: File) -> Iterator[tuple[int, list[str]]]:
+    """The 21 lines of each question without their numbers, and which line of the file is the last of them."""
+    block: list[str] = []
+    for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
+        if not line.strip():
+            if block:
+                raise _error(file, number, "the question ends early", f"{len(block)} lines", f"{_SENTENCES + 1}")
+            continue
+        found, _, content = line.partition(" ")
+        if found != str(len(block) + 1):
+            raise _error(file, number, "wrong number of a line", describe(found), str(len(block) + 1))
+        block.append(content.strip(" "))
+        if len(block) > _SENTENCES:
+            yield number, block
+            block = []
+
+
+def _columns(file: File, number: int, content: str) -> tuple[str, str, list[str]]:
+    """The query, the answer and the candidates of a query's line."""
+    columns = [column.strip() for column in content.split("\t")]
+    if len(columns) != 4 or columns[2]:
+        raise _error(file, number, "not a query with its candidates", describe(content), _COLUMNS)
+    query, answer, _, listed = columns
+    if _BLANK not in query:
+        raise _error(file, number, "no placeholder in the query", describe(query), _BLANK)
+    candidates = [candidate for candidate in listed.split("|") if candidate]
+    if answer not in candidates:
+        raise _error(file, number, "gold is not among the candidates", describe(answer), listed)
+    return query, answer, candidates
+
+
+def _error(file: File, number: int, problem: str, found: str, expected: str) -> DataError:
+    return DataError(problem, source=file.name, where=f"line {number}", found=found, expected=expected)

@@ -1,0 +1,109 @@
+"""CNN and Daily Mail: one file a cloze query, with its passage and its entities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, split_in
+from classic_rc.datasets.files import File
+from classic_rc.datasets.reading import Reading
+from classic_rc.errors import DataError
+from classic_rc.files.nodes import describe
+from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+
+__all__ = ["CNNDailyMail"]
+
+_ENTITY = re.compile(r"@entity\d+")
+_TEXTS = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
+_BLANKS = (1, 3, 5, 7)
+_ENTITIES = 8
+
+
+class CNNDailyMail(Reader):
+    """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank lines between.
+
+    The path may be one file, a folder of them (``cnn/questions/test``) or a tar archive. The candidates are the
+    mentions ``@entityN`` in the passage, in its order and equal ones included; gold is the marker that answers. The
+    names behind the markers are the question's ``meta["entities"]``, the address is the passage's ``meta["url"]``.
+    A question's id is its file's name without the extension. ``subset`` is ``cnn`` or ``dailymail``, as a folder
+    above the file is called.
+    """
+
+    name: ClassVar[str] = "cnn-dailymail"
+    title: ClassVar[str] = "CNN and Daily Mail"
+    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files, a query each."
+    citation: ClassVar[str] = (
+        "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
+        "Comprehend, NIPS"
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def recognises(self, file: File) -> bool:
+        """Whether its lines alternate with blank ones, the third being a query and the fourth an entity."""
+        lines = file.text.split("\n", _ENTITIES)
+        return (
+            len(lines) > _TEXTS["answer"]
+            and not any(lines[i].strip() for i in _BLANKS if i < len(lines))
+            and PLACEHOLDER in lines[_TEXTS["query"]]
+            and _ENTITY.fullmatch(lines[_TEXTS["answer"]].strip()) is not None
+        )
+
+    def accepts(self, file: File, reading: Reading) -> bool:
+        """Whether it is called ``.question``: a folder has a hundred thousand of them."""
+        return file.suffix == ".question"
+
+    def split_of(self, file: File) -> str | None:
+        """As the folder that it is in tells."""
+        return split_in(file.folders[-1]) if file.folders else None
+
+    def subset_of(self, file: File) -> str | None:
+        """``cnn`` or ``dailymail``: a folder that it is in, the nearest."""
+        named = (folder.lower() for folder in reversed(file.folders))
+        return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The file's one query."""
+        lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
+        for i in _BLANKS:
+            if i < len(lines) and lines[i]:
+                raise _error(file, i, "not a blank line", found=describe(lines[i]))
+        url, text, query, answer = (_text(file, lines, field) for field in _TEXTS)
+        if PLACEHOLDER not in query:
+            raise _error(file, 4, "no placeholder in the query", found=describe(query), expected=PLACEHOLDER)
+        if not _ENTITY.fullmatch(answer):
+            raise _error(file, 6, "the answer is no entity", found=describe(answer), expected="such as @entity1")
+        mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
+        if not mentions:
+            raise _error(file, 2, "no candidate", found=describe(text), expected="entities such as @entity1")
+        if answer not in {mention.text for mention in mentions}:
+            reading.count("answers that their passage does not mention, kept")
+        passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
+        facts = reading.meta(entities=_entities(file, lines))
+        yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
+
+
+def _text(file: File, lines: list[str], field: str) -> str:
+    """The line that holds a field, which must not be blank."""
+    number = _TEXTS[field]
+    if number < len(lines) and lines[number]:
+        return lines[number]
+    raise _error(file, number, f"the {field} is missing", expected=f"the {field}, between blank lines")
+
+
+def _entities(file: File, lines: list[str]) -> dict[str, str]:
+    """The names of the markers."""
+    names = {}
+    for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
+        marker, colon, name = line.partition(":")
+        if not (colon and _ENTITY.fullmatch(marker)):
+            raise _error(file, i, "not an entity and its name", found=describe(line), expected="@entity1:Name")
+        names[marker] = name
+    return names
+
+
+def _error(
+    file: File, index: int, problem: str, found: str | None = None, expected: str | None = None
+) -> DataError:
+    return DataError(problem, source=file.name, where=f"line {index + 1}", found=found, expected=expected)

@@ -1,0 +1,132 @@
+"""Which published dataset and split questions are from, and whether they are just the official ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from classic_rc.datasets.base import canonical_split
+from classic_rc.questions import Dataset, Question
+
+__all__ = ["FINGERPRINTS", "Official", "official_parts"]
+
+
+@dataclass(frozen=True)
+class Official:
+    """What published figures can be about.
+
+    Parameters
+    ----------
+    dataset : str
+        As in tables: ``"MC160"``, ``"MC500"``, ``"RACE"``, ``"MultiRC"``, …
+    split : str or None
+        ``"train"``, ``"dev"`` or ``"test"``; None where the source does not tell.
+    is_exact : bool or None
+        Whether the content is that of the official file, to the letter; None where that file's fingerprint is not
+        known here.
+    """
+
+    dataset: str
+    split: str | None
+    is_exact: bool | None = None
+
+
+FINGERPRINTS: Mapping[str, tuple[str, str]] = {
+    "2032725dfe1ed79ead8ae923d472d83a7f3c90c99a65174c743796bdaf8462a2": ("MC160", "train"),
+    "965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": ("MC160", "dev"),
+    "6184fe8833155a9e3f95b26e7faecc2aa3858a0bb1718ec267f7682dc7b5058b": ("MC500", "train"),
+    "7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa": ("MC500", "dev"),
+    "ed711fe523cfc57895adf3494cda89b86b5083a5dbab98c9b6a958c7f46d0d4b": ("RACE", "train"),
+    "438a94ad599d074ab8fec6f6215f50c347cb7426e2403afa0011500be3bc5705": ("RACE", "train"),  # middle
+    "99be078d77217e256ffa49f7aa40fa1f2bf68f3e6a81f60898f5f36431d00ccd": ("RACE", "train"),  # high
+    "650a494eacf30f663a57a6721ab8525934db888189da1b9c72d7544226048373": ("RACE", "dev"),
+    "dbe74e63da4213f421bb4aa701f13e703df73c131a491980751d647edf3e3316": ("RACE", "dev"),  # middle
+    "8cbcce4f9047f1b3f66075be48174aae0c5ae0e50e8aebce8edde8d6150badf1": ("RACE", "dev"),  # high
+    "1bb7c8843479c86f25286afd15e5d891ae9faf8e87d704b98175f2e64c6425e5": ("MultiRC", "train"),  # 456-fixedIds
+    "59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": ("MultiRC", "dev"),  # 83-fixedIds
+    "67629df77dfad8dc11e01dd6bb6b095ae07dccf71d0f290c9add7b00627e925f": ("MultiRC", "dev"),  # SuperGLUE's val
+    "eddf8f6f4a0043517fa69c60b0165171392f4f75ad6b0fd9d7cd10370cd85ff1": ("Quoref", "dev"),  # v0.1
+    "f644feca6f645ceff303869e461e277160b5d9612d38de4fd23cd3a5f05c992f": ("DREAM", "train"),
+    "80e93ea94ca0ca63c8079faecf31f5a5571fc3cc57268e96408e0d6385154b51": ("DREAM", "dev"),
+    "c398deeafb51fb480741fe73fa7b19b04eec6a8a185ba36f6b36c1670451d49c": ("MCScript", "train"),
+    "b7275c734f448db94e699482dd8ec1d0c412da6fa12a38acd4d4c3d88e57f128": ("MCScript", "dev"),
+}
+"""Dataset and split of official files, by content fingerprint (:attr:`~classic_rc.questions.Dataset.fingerprint`)."""
+
+_BY_READER = {
+    "race": "RACE",
+    "multirc": "MultiRC",
+    "record": "ReCoRD",
+    "quoref": "Quoref",
+    "dream": "DREAM",
+    "mcscript": "MCScript",
+    "squad": "SQuAD",
+    "cbt": "CBT",
+}
+"""Readers whose format is that of one dataset."""
+_MCTEST_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
+
+
+def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
+    """The questions by the published dataset and split that they are from.
+
+    Told by the content's fingerprint, or else by the reader and by what it says of each question's split (MCTest's
+    stories are named after theirs). A dataset of one's own, also one in a published format, is told from the
+    official one by ``is_exact``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    list of (Official or None, Dataset)
+        In the order of their first questions; None for what no published figure is about.
+
+    Examples
+    --------
+    >>> from classic_rc.datasets import load
+    >>> [(official, len(part)) for official, part in official_parts(load("sample:cloze"))]
+    [(None, 6)]
+    """
+    if dataset.fingerprint in FINGERPRINTS:
+        return [(Official(*FINGERPRINTS[dataset.fingerprint], True), dataset)]
+    keys = [_origin(question, dataset) for question in dataset]
+    distinct = list(dict.fromkeys(keys))
+    if len(distinct) == 1:
+        return [(_checked(distinct[0], dataset), dataset)]
+    parts = []
+    for key in distinct:
+        questions = [question for question, own in zip(dataset, keys, strict=True) if own == key]
+        name = dataset.name if key is None else ".".join(filter(None, (key.dataset.lower(), key.split)))
+        split = dataset.split if key is None else key.split
+        part = replace(dataset, questions=questions, name=name, split=split)
+        parts.append((_checked(key, part), part))
+    return parts
+
+
+def _origin(question: Question, dataset: Dataset) -> Official | None:
+    if dataset.reader == "mctest":
+        story = _MCTEST_STORY.fullmatch(question.passage.id)
+        return Official(story[1].upper(), story[2]) if story else None
+    name = _BY_READER.get(dataset.reader or "")
+    if dataset.reader == "cnn-dailymail":
+        name = "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN"
+    if dataset.reader == "arc" and dataset.sources:
+        kind = re.search("challenge|easy", dataset.sources[0].path.rpartition("/")[2].lower())
+        name = f"ARC {kind.group().title()}" if kind else None
+    if name is None:
+        return None
+    split = question.meta.get("split", dataset.split)
+    return Official(name, None if split is None else canonical_split(str(split)))
+
+
+def _checked(origin: Official | None, part: Dataset) -> Official | None:
+    """With the fingerprint compared, where the official file's is known."""
+    if origin is None:
+        return None
+    known = FINGERPRINTS.get(part.fingerprint)
+    if known is None and (origin.dataset, origin.split) not in FINGERPRINTS.values():
+        return origin
+    return replace(origin, is_exact=known == (origin.dataset, origin.split))

@@ -1,0 +1,101 @@
+"""The intervals of metrics: how far a number would move with other passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.evaluation.resampling import Resampling, percentile_interval, resampled_means
+from classic_rc.evaluation.results import Evaluation
+from classic_rc.folds import passage_groups
+from classic_rc.metrics import METRICS, Metric
+
+__all__ = ["resampled_metrics", "with_intervals"]
+
+
+def with_intervals(
+    evaluation: Evaluation, n: int = 10_000, *, seed: int = 0, level: float = 0.95, group: str | None = None
+) -> Evaluation:
+    """The evaluation with an interval for every metric of every row: the bootstrap over groups of passages.
+
+    Answers stay as they are: what is uncertain is which passages the dataset holds, not what a system would have
+    learned from others. All rows are resampled together, so that each resample is the same passages for all. Of a
+    row that is an expectation over draws, it is the interval of the expectation.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    n : int
+        How many resamples.
+    seed : int
+        Of the resamples.
+    level : float
+        In 0..1.
+    group : str, optional
+        A key of `meta` (article, author) whose equal values stay together, as equal passages do.
+
+    Returns
+    -------
+    Evaluation
+        Warned where there are fewer than :data:`~classic_rc.evaluation.resampling.FEW_GROUPS` groups; without
+        intervals, and with the reason, where there are fewer than two.
+
+    Raises
+    ------
+    UsageError
+        No resample is wanted, `level` is not between 0 and 1, or no question has the `group`.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> from classic_rc.evaluation import with_intervals
+    >>> dataset = classic_rc.load("sample:single-choice")
+    >>> evaluation = with_intervals(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
+    >>> low, high = evaluation.rows[0].intervals["accuracy"]
+    >>> low < evaluation.rows[0].metrics()["accuracy"] < high
+    True
+    """
+    groups = passage_groups(evaluation.dataset, group)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group)
+    rows = evaluation.rows
+    if resampling.n_groups > 1:
+        measured = [(METRICS[name], of) for row in rows for name, of in row.outcomes.statistics.items()]
+        drawn = iter(resampled_metrics(measured, groups, n=n, seed=seed))
+        rows = tuple(
+            replace(row, intervals={name: percentile_interval(next(drawn), level) for name in row.metrics()})
+            for row in rows
+        )
+    warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
+    return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
+
+
+def resampled_metrics(
+    measured: Sequence[tuple[Metric, NDArray[np.float64]]],
+    groups: NDArray[np.int64],
+    *,
+    n: int = 10_000,
+    seed: int = 0,
+) -> list[NDArray[np.float64]]:
+    """The bootstrap distributions of several metrics, each with the statistics it follows from.
+
+    All are over the same resamples, so the differences of two of them are those of a paired bootstrap.
+
+    Parameters
+    ----------
+    measured : sequence of (Metric, ndarray of float64, shape (n_questions, n_statistics))
+    groups, n, seed
+        As in :func:`~classic_rc.evaluation.resampling.resampled_means`.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (n,)
+    """
+    if not measured:
+        return []
+    ends = np.cumsum([rows.shape[1] for _, rows in measured])
+    means = resampled_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
+    parts = np.split(means, ends[:-1], axis=1)
+    return [metric.from_means(part) for (metric, _), part in zip(measured, parts, strict=True)]

@@ -1,0 +1,146 @@
+"""How far a perfect choice among the candidate spans would go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from classic_rc.evaluation.blocks import blocks
+from classic_rc.metrics import METRICS, metrics_for
+from classic_rc.metrics.base import TextMetric, Texts, known_gold
+from classic_rc.predictions import Prediction
+from classic_rc.questions import Candidate, Dataset, Question, Task
+
+__all__ = ["SpanOracle", "oracle_predictions", "span_oracle"]
+
+
+def span_oracle(dataset: Dataset) -> SpanOracle:
+    """What a perfect choice among a dataset's candidate spans would score.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of span questions with gold and candidates (:func:`~classic_rc.evaluation.prepare.with_spans`).
+
+    Returns
+    -------
+    SpanOracle
+
+    Raises
+    ------
+    DataError
+        A gold answer is hidden.
+    """
+    oracle = SpanOracle()
+    for _, questions in blocks(dataset):
+        oracle.add(questions)
+    return oracle
+
+
+@dataclass
+class SpanOracle:
+    """Ceilings of the metrics, over the questions that were added.
+
+    Attributes
+    ----------
+    n_questions : int
+    several, one : dict of str to float
+        By metric the sum over questions of what the best answer scores: of any number of spans, and of one span.
+    """
+
+    n_questions: int = 0
+    several: dict[str, float] = field(default_factory=dict)
+    one: dict[str, float] = field(default_factory=dict)
+
+    def add(self, questions: Sequence[Question]) -> None:
+        """Add questions, with their candidates in memory."""
+        predictions = oracle_predictions(questions)
+        singles = [_best_one(q, p) for q, p in zip(questions, predictions, strict=True)]
+        for metric in metrics_for(questions[0].task) if len(questions) else ():
+            for totals, answers in ((self.several, predictions), (self.one, singles)):
+                total = metric.statistics(questions, answers)[:, 0].sum()
+                totals[metric.name] = totals.get(metric.name, 0.0) + float(total)
+        self.n_questions += len(questions)
+
+    @property
+    def ceilings(self) -> dict[str, float]:
+        """By metric, in 0..1: of exact match the share of questions all of whose gold is among the candidates."""
+        return {name: total / self.n_questions for name, total in self.several.items()}
+
+    @property
+    def single_span_ceilings(self) -> dict[str, float]:
+        """By metric, in 0..1, where no more than one span may be answered."""
+        return {name: total / self.n_questions for name, total in self.one.items()}
+
+    @property
+    def note(self) -> str:
+        """A line for the reader of a run."""
+        note = f"a perfect choice among the candidate spans would score {_listed(self.ceilings)}"
+        if self.one == self.several:
+            return note
+        return f"{note}; a perfect choice of one span a question, {_listed(self.single_span_ceilings)}"
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{METRICS[name].label} {100 * value:.2f}" for name, value in values.items())
+
+
+def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
+    """Of each question the answer of a perfect choice: for each gold text the candidate nearest to it.
+
+    The nearest matches exactly (normalised as the metric does) or, if none does, has the highest F1; of equal ones
+    it is the first. Where any one of the gold texts suffices, the answer is the nearest to the easiest of them.
+    Questions without candidates have no answer.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        With gold and candidates; those of a passage share their list of candidates.
+
+    Returns
+    -------
+    list of Prediction
+
+    Raises
+    ------
+    DataError
+        A gold answer is hidden.
+    """
+    predictions = []
+    texts: Sequence[str] = ()
+    previous = None
+    for question in questions:
+        if question.candidates is not previous:
+            previous = question.candidates
+            texts = _texts(previous)
+        predictions.append(Prediction(question.id, _best(question, texts), n_candidates=len(question.candidates)))
+    return predictions
+
+
+def _texts(candidates: Sequence[Candidate]) -> list[str]:
+    return list(dict.fromkeys(candidate.text for candidate in candidates))
+
+
+def _best(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    gold = known_gold(question)
+    if not gold or not texts:
+        return ()
+    held = set(texts)
+    # Nearly all gold texts are candidates to the letter: the others alone are looked for.
+    chosen = tuple(text if text in held else max(texts, key=_worth(question.task, (text,))) for text in gold)
+    return (chosen,) if question.task is Task.MULTI_SPAN else ((max(chosen, key=_worth(question.task, gold)),),)
+
+
+def _worth(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
+    """What one text would score by each metric, exact match first."""
+    metrics = [metric for metric in metrics_for(task) if isinstance(metric, TextMetric)]
+    return lambda text: tuple(metric.value(gold, (text,)) for metric in metrics)
+
+
+def _best_one(question: Question, prediction: Prediction) -> Prediction:
+    """The one of the predicted texts that scores most alone."""
+    gold = known_gold(question)
+    answers = cast(Texts, prediction.answers)
+    best = tuple((max(answer, key=_worth(question.task, gold)),) for answer in answers)
+    return replace(prediction, answers=best)

@@ -1,0 +1,216 @@
+"""Interpolated modified Kneser-Ney language models over sorted n-gram tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.ngrams import NGrams, find, suffix_ranks
+
+__all__ = [
+    "END",
+    "FALLBACK_DISCOUNTS",
+    "MARKS",
+    "START",
+    "UNKNOWN",
+    "KneserNey",
+    "Probabilities",
+    "adjusted_counts",
+    "kneser_ney",
+    "modified_discounts",
+    "token_probabilities",
+]
+
+START, END, UNKNOWN = 0, 1, 2
+"""The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
+
+MARKS = ("<s>", "</s>", "<unk>")
+"""How they are written."""
+
+FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+"""The discounts where a text is too small to estimate them: those of KenLM's ``--discount_fallback``."""
+
+
+class KneserNey(NamedTuple):
+    r"""A model of order n, as a table of n-grams for each k = 1..n.
+
+    Parameters
+    ----------
+    keys : tuple of ndarray of int64
+        The keys of the k-grams, rising; see :class:`~classic_rc.kernels.ngrams.NGrams`.
+    probabilities : tuple of ndarray of float64
+        Of each k-gram, that its last word follows the others.
+    backoffs : tuple of ndarray of float64
+        Of each k-gram, k < n, what is left for words that do not follow it in the text: :math:`\gamma`; 1 where
+        nothing follows.
+    discounts : ndarray of float64, shape (n, 3)
+        What was taken from counts of 1, 2, and 3 or more.
+    """
+
+    keys: tuple[NDArray[np.int64], ...]
+    probabilities: tuple[NDArray[np.float64], ...]
+    backoffs: tuple[NDArray[np.float64], ...]
+    discounts: NDArray[np.float64]
+
+    @property
+    def order(self) -> int:
+        """The n of the longest n-grams."""
+        return len(self.keys)
+
+    @property
+    def n_words(self) -> int:
+        """The size of the vocabulary, the marks of :data:`MARKS` included."""
+        return len(self.keys[0])
+
+
+class Probabilities(NamedTuple):
+    """What a model says of tokens.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_tokens,)
+        Of each token, given those before it in its text.
+    orders : ndarray of int64, shape (n_tokens,)
+        The length of the longest n-gram of the model that ends with the token.
+    """
+
+    values: NDArray[np.float64]
+    orders: NDArray[np.int64]
+
+
+def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None = None) -> KneserNey:
+    r"""Estimate a model from counts (Chen and Goodman 1998, section 4.1.6 and equation 26).
+
+    .. math::
+
+        p_k(w \mid h) = \frac{c(hw) - D_k(c(hw))}{\sum_v c(hv)} + \gamma_k(h)\, p_{k-1}(w \mid h'), \qquad
+        \gamma_k(h) = \frac{\sum_v D_k(c(hv))}{\sum_v c(hv)}
+
+    with c the adjusted counts of :func:`adjusted_counts`, h' the context h without its first word, and
+    :math:`p_0` uniform over all words that can be predicted: those of the vocabulary, END and UNKNOWN. A context
+    that the texts do not have leaves :math:`p_k = p_{k-1}`.
+
+    Parameters
+    ----------
+    ngrams : sequence of NGrams
+        Of order 1, 2, …, from texts that all begin with START.
+    discounts : ndarray of float64, shape (n, 3), optional
+        Of each order, what is taken from counts of 1, 2, and 3 or more; by default :func:`modified_discounts`.
+
+    Returns
+    -------
+    KneserNey
+    """
+    n_words = len(ngrams[0].keys)
+    suffixes = suffix_ranks(ngrams, n_words)
+    adjusted = adjusted_counts(ngrams, suffixes)
+    if discounts is None:
+        discounts = np.array([modified_discounts(counts) for counts in adjusted])
+    lower = np.full(n_words, 1 / (n_words - 1))
+    probabilities, backoffs = [], []
+    for k, (table, counts) in enumerate(zip(ngrams, adjusted, strict=True)):
+        size = np.minimum(counts, 3)
+        discount = np.append(0, discounts[k])[size]
+        if k == 0:
+            context, suffix, n_contexts = np.zeros(n_words, dtype=np.int64), table.keys, 1
+        else:
+            context, suffix, n_contexts = table.keys // n_words, suffixes[k - 1], len(ngrams[k - 1].keys)
+        total = np.bincount(context, counts, n_contexts)
+        # From whole numbers, whose sums have the same bits in whatever order the words are numbered.
+        left = sum(discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts) for i in (1, 2, 3))
+        backoff = np.divide(left, total, out=np.ones(n_contexts), where=total > 0)
+        share = np.divide(counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0)
+        lower = share + backoff[context] * lower[suffix]
+        if k == 0:
+            lower[START] = 0
+        else:
+            backoffs.append(backoff)
+        probabilities.append(lower)
+    return KneserNey(tuple(t.keys for t in ngrams), tuple(probabilities), tuple(backoffs), discounts)
+
+
+def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """What stands for counts: the longest n-grams' own, and of shorter ones how many words stand before them.
+
+    Nothing stands before START, so n-grams that begin with it keep their own counts; START itself, which is never
+    predicted, has none.
+
+    Parameters
+    ----------
+    ngrams : sequence of NGrams
+    suffixes : sequence of ndarray of int64
+        Those of :func:`~classic_rc.kernels.ngrams.suffix_ranks`.
+    """
+    n_words = len(ngrams[0].keys)
+    adjusted, n_from_start = [], START + 1
+    for k, table in enumerate(ngrams):
+        if k:  # in sorted tables those that begin with the smallest id come first
+            n_from_start = int(np.searchsorted(table.keys, n_from_start * n_words))
+        counts = table.counts.copy()
+        if k + 1 < len(ngrams):
+            counts[n_from_start:] = np.bincount(suffixes[k], minlength=len(counts))[n_from_start:]
+        adjusted.append(counts)
+    adjusted[0][START] = 0
+    return adjusted
+
+
+def modified_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    r"""The discounts of one order, estimated from how many n-grams have a count of 1, 2, 3 and 4.
+
+    .. math:: D_i = i - (i + 1)\, \frac{n_1}{n_1 + 2 n_2}\, \frac{n_{i+1}}{n_i}, \qquad i = 1, 2, 3+
+
+    (Chen and Goodman 1998, equation 26.) Where one of n1, n2 and n3 is 0 or a discount is not in 0..i, as happens
+    with little text, all three are :data:`FALLBACK_DISCOUNTS`.
+
+    Parameters
+    ----------
+    counts : ndarray of int64
+        Adjusted counts.
+
+    Returns
+    -------
+    ndarray of float64, shape (3,)
+    """
+    n = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].astype(np.float64)
+    if not n[:3].all():
+        return np.array(FALLBACK_DISCOUNTS)
+    i = np.arange(1, 4)
+    discounts = i - (i + 1) * (n[0] / (n[0] + 2 * n[1])) * n[1:] / n[:3]
+    return discounts if np.all((discounts >= 0) & (discounts <= i)) else np.array(FALLBACK_DISCOUNTS)
+
+
+def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]) -> Probabilities:
+    """The probability of every token given those before it in its text, at most n - 1 of them.
+
+    All windows of all texts are looked up at once, a search a length: the k-gram that ends at a token is the
+    (k - 1)-gram that ends at the token before, and the token.
+
+    Parameters
+    ----------
+    model : KneserNey
+    tokens : ndarray of int
+        Word ids below ``model.n_words``.
+    offsets : ndarray of int64, shape (n_texts + 1,)
+        Text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+
+    Returns
+    -------
+    Probabilities
+    """
+    tokens = tokens.astype(np.int64)
+    first = offsets[:-1][np.diff(offsets) > 0]
+    values, orders = model.probabilities[0][tokens], np.ones(len(tokens), dtype=np.int64)
+    rank = tokens  # of the k-gram that ends at each token; -1 where the model does not have it
+    for k in range(1, model.order):
+        context = np.append(-1, rank)[:-1]
+        context[first] = -1
+        (known,) = np.nonzero(context >= 0)
+        rank = np.full(len(tokens), -1)
+        rank[known] = find(model.keys[k], context[known] * model.n_words + tokens[known])
+        values[known] *= model.backoffs[k - 1][context[known]]
+        (found,) = np.nonzero(rank >= 0)
+        values[found], orders[found] = model.probabilities[k][rank[found]], k + 1
+    return Probabilities(values, orders)

@@ -1,0 +1,150 @@
+"""Sums over a passage's matched words and over its sentences (Smith et al. 2015), for whole datasets at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
+
+__all__ = ["bag_of_words", "best_sentences", "occurrence_distance", "token_counts", "without_questions"]
+
+
+def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
+    """How often the word of each token of the passages stands in its passage: shape (n_passage_tokens,)."""
+    passage = np.repeat(np.arange(len(arrays.passage_offsets) - 1), np.diff(arrays.passage_offsets))
+    keys = passage * arrays.n_words + arrays.passage_tokens
+    _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[which]
+
+
+def without_questions(arrays: TokenArrays) -> TokenArrays:
+    """The same texts with empty questions: what is matched then are all of a candidate's own words."""
+    return arrays._replace(
+        question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros_like(arrays.question_offsets)
+    )
+
+
+def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The weight of all the passage's tokens that are words of the question or of the candidate.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+    token_weights : ndarray of int32, shape (n_passage_tokens,)
+        What each token of the passages weighs; 0 for those that do not count.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+        :func:`classic_rc.kernels.reference_lexical.bag_of_words` of all candidates.
+    """
+    totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
+    for where, rows, tokens in _matched(arrays):
+        # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
+        totals[where] = np.bincount(rows, token_weights[tokens], minlength=where.stop - where.start)
+    return totals
+
+
+def best_sentences(
+    arrays: TokenArrays,
+    token_weights: NDArray[np.int32],
+    token_sentences: NDArray[np.int64],
+    n_best: int = 2,
+) -> NDArray[np.int64]:
+    """The weight of the matched tokens in the sentences of the passage in which it is largest.
+
+    Parameters
+    ----------
+    arrays, token_weights
+        As of :func:`bag_of_words`.
+    token_sentences : ndarray of int64, shape (n_passage_tokens,)
+        The number of each token's sentence in its passage, from 0.
+    n_best : int
+        How many sentences are added up.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+        :func:`classic_rc.kernels.reference_lexical.best_sentences` of all candidates.
+    """
+    totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
+    for where, rows, tokens in _matched(arrays):
+        n = where.stop - where.start
+        width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
+        cells = rows * width + token_sentences[tokens]
+        sums = np.bincount(cells, token_weights[tokens], minlength=n * width).reshape(n, width)
+        totals[where] = np.partition(sums, width - n_best, axis=1)[:, -n_best:].sum(axis=1)
+    return totals
+
+
+def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The mean over a question's words in the passage, occurrence by occurrence, of the way to the candidate.
+
+    From each place of a word of the question it is as many steps to the nearest place of any word of the candidate,
+    one of the question's among them, as lie between, and one more; d is their mean, divided by |P| - 1. So has it
+    the code of Smith et al. 2015, where P is the passage without stop words.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+
+    Returns
+    -------
+    distances : ndarray of float64, shape (n_candidates,)
+        1 where there is nothing to measure.
+    found : ndarray of bool, shape (n_candidates,)
+        Whether there was. :func:`classic_rc.kernels.reference_lexical.occurrence_distance` of all candidates.
+    """
+    n_candidates = len(arrays.candidate_question)
+    distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
+    for where, block in arrays.blocks(BLOCK_TOKENS):
+        postings = passage_postings(block)
+        questions, _ = match_words(block, postings)
+        _, candidates = match_words(without_questions(block), postings)
+        asked = block.candidate_question
+        has_both = (np.diff(questions.offsets)[asked] > 0) & (np.diff(candidates.offsets) > 0)
+        found[where] = has_both
+        rows = np.flatnonzero(has_both)
+        if not len(rows):
+            continue
+        lengths = np.diff(block.passage_offsets)[block.question_passage[asked[rows]]]
+        stride = 4 * int(lengths.max())  # so that places of different rows are never the nearest
+        sides = []
+        for places in (places_of(postings, questions, asked[rows]), places_of(postings, candidates, rows)):
+            sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
+        from_, to = sides
+        after = np.searchsorted(to, from_)
+        right, left = to[np.minimum(after, len(to) - 1)], to[np.maximum(after - 1, 0)]
+        steps = np.minimum(np.abs(right - from_), np.abs(from_ - left)) + 1
+        counts = np.bincount(from_ // stride, minlength=len(rows))
+        totals = np.add.reduceat(steps, offsets_of(counts)[:-1])
+        distances[np.arange(where.start, where.stop)[rows]] = totals / (counts * np.maximum(lengths - 1, 1))
+    return distances, found
+
+
+def _matched(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    """For some candidates at a time, the passage tokens that are words of theirs or of their question.
+
+    Yields
+    ------
+    where : slice
+        The candidates.
+    rows : ndarray of int64, shape (n_matches,)
+        Which of them, from 0.
+    tokens : ndarray of int64, shape (n_matches,)
+        Which token of all passages.
+    """
+    passage_starts = arrays.passage_offsets[:-1]
+    for block in matched_blocks(arrays):
+        question = block.arrays.candidate_question
+        starts = passage_starts[arrays.question_passage[arrays.candidate_question[block.where]]]
+        rows, tokens = [], []
+        for matches, texts in ((block.questions, question), (block.additions, np.arange(len(question)))):
+            places = places_of(block.postings, matches, texts)
+            rows.append(np.repeat(places.rows, places.counts))
+            tokens.append(starts[rows[-1]] + places.positions)
+        yield block.where, np.concatenate(rows), np.concatenate(tokens)

@@ -1,0 +1,142 @@
+"""The tables of a comparison of systems, and its flat records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from classic_rc.evaluation.comparison import Comparison
+from classic_rc.reports.numbers import bounds, p_value, percent, points
+from classic_rc.reports.tables import Table, records_csv
+
+__all__ = ["comparison_csv", "comparison_tables"]
+
+
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """The tables of one dataset: systems, pairs, and who solves what (if that can be told).
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of Table
+    """
+    tables = [_systems(comparison), _pairs(comparison)]
+    return [*tables, _overlap(comparison)] if comparison.regions else tables
+
+
+def comparison_csv(comparisons: Sequence[Comparison]) -> str:
+    """Everything in flat records of three kinds (system, pair, region); numbers are fractions in full precision."""
+    return records_csv([record for comparison in comparisons for record in _records(comparison)])
+
+
+def _systems(comparison: Comparison) -> Table:
+    interval = comparison.resampling.label
+    header = ["system", comparison.metric.label, "gain over chance", interval, "relative gain"]
+    rows = [
+        [
+            s.name,
+            percent(s.value, interval=s.interval),
+            points(s.gain),
+            bounds(s.gain_interval),
+            "–" if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
+        ]
+        for s in comparison.standings
+    ]
+    if comparison.chance is None:
+        gain = "gain over chance: not known, as no `random` is among these; name the data (--data)"
+    else:
+        gain = f"chance: random scores {percent(comparison.chance)}, in expectation; relative gain: gain / chance"
+    signatures = [f"{s.name} = {s.signature}" for s in comparison.standings]
+    notes = [comparison.resampling.note, gain, "Signatures", *signatures]
+    return Table(comparison.contest.label, header, rows, frozenset({0}), notes)
+
+
+def _pairs(comparison: Comparison) -> Table:
+    header = [
+        *("first", "second", "difference", comparison.resampling.label),
+        *("p", "p (Holm)", "wins", "ties", "losses"),
+    ]
+    rows = [
+        [
+            pair.first,
+            pair.second,
+            points(pair.difference),
+            bounds(pair.interval),
+            p_value(pair.p),
+            p_value(pair.p_holm),
+            *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses)),
+        ]
+        for pair in comparison.pairs
+    ]
+    notes = [
+        f"null hypothesis: {comparison.null_hypothesis}",
+        f"p: {_method(comparison)}; Holm: adjusted for {_many(len(rows), 'pair')}",
+        "wins, ties, losses: questions that the first answers better than the second, as well, and worse",
+    ]
+    expected = [c.name for c in comparison.contest.contenders if c.expected]
+    if expected and comparison.test == "permutation":
+        of = f"{', '.join(expected)}, in expectation"
+        notes.append(f"against {of}, the null hypothesis is that differences by passage are symmetric about 0")
+    return Table(f"{comparison.metric.label}: the first less the second", header, rows, frozenset({0, 1}), notes)
+
+
+def _method(comparison: Comparison) -> str:
+    n, seed = comparison.resampling.n, comparison.resampling.seed
+    if comparison.test == "mcnemar":
+        return "two-sided, McNemar's test, exact"
+    if comparison.test == "bootstrap":
+        return f"two-sided, from the same {n:,} resamples as the interval"
+    exact = [pair.exact for pair in comparison.pairs]
+    if all(exact):
+        return "two-sided, exact: all ways to swap whole groups of passages"
+    some = " (all ways where there are no more)" if any(exact) else ""
+    return f"two-sided, from {n:,} random swaps of whole groups of passages{some}, seed {seed}"
+
+
+def _overlap(comparison: Comparison) -> Table:
+    names = comparison.regions[0].systems  # who solves what all solve
+    rows = [
+        [
+            *("yes" if name in region.systems else "–" for name in names),
+            f"{region.questions:,}",
+            percent(region.share, 1),
+        ]
+        for region in comparison.regions
+    ]
+    notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
+    title = f"solved by these and no other ({comparison.solved_by.label} 1)"
+    return Table(title, [*names, "questions", "%"], rows, frozenset(range(len(names))), notes)
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}" + ("s" if n > 1 else "")
+
+
+def _records(comparison: Comparison) -> list[dict[str, Any]]:
+    plain = comparison.to_dict()
+    shared = {"dataset": comparison.contest.dataset, "metric": comparison.metric.name}
+    records: list[dict[str, Any]] = [
+        *({**shared, "kind": "system", **system} for system in plain["systems"]),
+        *({**shared, "kind": "pair", "test": comparison.test, **pair} for pair in plain["pairs"]),
+        *(
+            {**shared, "kind": "region", "metric": comparison.solved_by.name, **region}
+            for region in plain["overlap"]["regions"]
+        ),
+    ]
+    return [_flat(record) for record in records]
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """Intervals as two columns, several names in one."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if key.endswith("interval"):
+            low, high = value or (None, None)
+            stem = key.removesuffix("interval")
+            flat |= {f"{stem}low": low, f"{stem}high": high}
+        else:
+            flat[key] = " + ".join(value) if isinstance(value, list) else value
+    return flat

@@ -1,0 +1,188 @@
+"""What every solver made of other solvers has: members with names, whose parameters are its own too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
+
+__all__ = ["Composite", "unfitted"]
+
+
+class Composite(Solver):
+    """A solver made of others: its parameter `solvers`, and once it is fitted ``solvers_``.
+
+    A member is called by its solver's name, numbered from 1 where several have one. Its parameters are the
+    composite's too, behind that name and two underscores, as in scikit-learn: ``sw+d__distance_weight``.
+    """
+
+    solvers: Sequence[Solver]
+    solvers_: list[Solver]
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Self:
+        """The solver with these parameters; members may be specifications, and have parameters of their own."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        if "solvers" in own:
+            own["solvers"] = _made(cls.name, own["solvers"])
+        made = super().from_params(own)
+        members = made._named()
+        for name, value in params.items():
+            if name in own:
+                continue
+            member, _, parameter = name.partition("__")
+            if member not in members:
+                raise unknown_name(f"member of {cls.name}", member, members or ["(none: give solvers=[A; B])"])
+            known = members[member].get_params()
+            if parameter not in known:
+                raise unknown_name(f"parameter of {member}", parameter, known)
+            members[member].set_params(**{parameter: value})
+        return made
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; if `deep`, the members by name, and their parameters, too."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        for name, member in self._named().items() if deep else ():
+            params[name] = member
+            params |= {f"{name}__{inner}": value for inner, value in member.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, members by name, or members' parameters."""
+        if "solvers" in params:  # first, because the others' names follow from them
+            self.solvers = params.pop("solvers")
+        named = self._named()
+        if not params.keys().isdisjoint(named):
+            self.solvers = [params.pop(name, member) for name, member in named.items()]
+        super().set_params(**params)
+        return self
+
+    @property
+    def members(self) -> Sequence[Solver]:
+        """The solvers that it is made of, once fitted the fitted ones."""
+        return getattr(self, "solvers_", None) or list(self._named().values())
+
+    @property
+    def member_names(self) -> list[str]:
+        """What the members are called."""
+        return list(self._named())
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
+        """What its members learn from: gold if one does, else passages if one does."""
+        sources = {member.learns_from for member in self._named().values()}
+        return "gold" if "gold" in sources else "passages" if "passages" in sources else "nothing"
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        """The tasks that all members are for."""
+        return frozenset(Task).intersection(*(member.tasks for member in self._named().values()))
+
+    @property
+    def analyzer(self) -> Any:
+        """The analyzer of the members that take encoded questions, if it is one for all of them."""
+        analyzers = {get_analyzer(member.analyzer) for member in self.members if _is_encoded(member)}
+        return next(iter(analyzers)) if len(analyzers) == 1 else None
+
+    @property
+    def needs_only_arrays(self) -> bool:  # type: ignore[override]
+        """Whether no member looks at a question object."""
+        return self.analyzer is not None and all(_is_encoded(m) and m.needs_only_arrays for m in self.members)
+
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """Its own, and its members'."""
+        named = zip(self.member_names, self.members, strict=True)
+        of_members = (f"{name}: {said}" for name, member in named for said in member.caveats(questions))
+        return (*super().caveats(questions), *of_members)
+
+    def scores_of(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
+        """The scores of some fitted members; what has one analyzer is encoded once.
+
+        Raises
+        ------
+        UsageError
+            A score is infinite.
+        """
+        encodings: dict[Analyzer, EncodedDataset] = {}
+        plain = questions
+        if isinstance(questions, EncodedDataset):
+            encodings[questions.analyzer], plain = questions, questions.questions
+        scored = []
+        for member in members:
+            given = plain
+            if _is_encoded(member):
+                analyzer = get_analyzer(member.analyzer)
+                given = encodings[analyzer] = encodings.get(analyzer) or encode(plain, analyzer)
+            scores = member.score_candidates(given)
+            if not np.isfinite(scores.values).all():
+                raise UsageError(f"{member.name} gives an infinite score, which {self.name} cannot add to others")
+            scored.append(scores)
+        return scored
+
+    def check_members(self) -> None:
+        """Refuse what cannot be combined.
+
+        Raises
+        ------
+        UsageError
+        """
+        if not isinstance(self.solvers, list | tuple) or len(self.solvers) < 2:
+            raise UsageError(f"{self.name} needs two solvers or more: solvers=[A; B], got {self.solvers!r}")
+        for number, member in enumerate(self.solvers, start=1):
+            if not isinstance(member, Solver):
+                raise UsageError(f"member {number} of {self.name} is no solver: {member!r}")
+            if member.tunes_parameters:
+                raise UsageError(
+                    f"member {number} of {self.name}, {member.name}, has parameters of its own to tune: "
+                    "give them fixed values"
+                )
+
+    def _named(self) -> dict[str, Solver]:
+        """The members by name; what is no solver is left for :meth:`check_members` to refuse."""
+        listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
+        solvers = [solver for solver in listed if isinstance(solver, Solver)]
+        total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
+        named = {}
+        for solver in solvers:
+            name = type(solver).name
+            seen[name] += 1
+            named[f"{name}-{seen[name]}" if total[name] > 1 else name] = solver
+        return named
+
+
+def unfitted(estimator: Any) -> Any:
+    """A clone without what was learned."""
+    from sklearn.base import clone
+
+    return clone(estimator)
+
+
+def _is_encoded(member: Solver) -> bool:
+    return member.takes_encoding and member.analyzer is not None
+
+
+def _made(name: str, solvers: Any) -> list[Any]:
+    """Members of their own, from solvers or specifications."""
+    from sklearn.base import clone
+
+    from classic_rc.solvers.specs import parse_solver
+
+    if not isinstance(solvers, list | tuple):
+        raise UsageError(f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}")
+    made = []
+    for number, member in enumerate(solvers, start=1):
+        try:
+            made.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
+        except UsageError as error:
+            raise UsageError(f"member {number} of {name}, {member!r}: {error}") from error
+    return made

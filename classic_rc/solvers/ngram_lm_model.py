@@ -1,0 +1,203 @@
+"""A language model over the words of an analyzer: learned from texts, kept as plain data and arrays."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import DataError
+from classic_rc.kernels.kneser_ney import (
+    END,
+    FALLBACK_DISCOUNTS,
+    MARKS,
+    START,
+    UNKNOWN,
+    KneserNey,
+    kneser_ney,
+    token_probabilities,
+)
+from classic_rc.kernels.ngrams import count_ngrams
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.text_encoder import TextEncoder
+
+__all__ = ["LanguageModel", "Ragged"]
+
+_BATCH = 2**14
+"""Texts that are encoded at once."""
+
+
+class Ragged(NamedTuple):
+    """Texts as word ids: text i is ``tokens[offsets[i]:offsets[i + 1]]``."""
+
+    tokens: NDArray[Any]
+    offsets: NDArray[np.int64]
+
+    def begun(self) -> Ragged:
+        """The texts behind a START each."""
+        tokens = np.insert(self.tokens, self.offsets[:-1], START)
+        return Ragged(tokens, self.offsets + np.arange(len(self.offsets)))
+
+    def ended(self) -> Ragged:
+        """The texts with an END each."""
+        tokens = np.insert(self.tokens, self.offsets[1:], END)
+        return Ragged(tokens, self.offsets + np.arange(len(self.offsets)))
+
+
+class LanguageModel:
+    """An n-gram model with its words.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How texts become words.
+    words : list of str
+        Those of the model, in the order of their ids, behind the ids of the marks.
+    model : KneserNey
+
+    Examples
+    --------
+    >>> model = LanguageModel.fit(["The cat sat.", "The dog sat."], analyzer="word", order=2)
+    >>> round(model.perplexity(["the dog sat"]), 2), round(model.perplexity(["a bird sat"]), 2)
+    (1.94, 6.67)
+    """
+
+    def __init__(self, analyzer: str | Analyzer, words: list[str], model: KneserNey) -> None:
+        self.analyzer, self.words, self.model = get_analyzer(analyzer), words, model
+
+    @classmethod
+    def fit(
+        cls,
+        texts: Iterable[str],
+        *,
+        analyzer: str | Analyzer,
+        order: int,
+        discount: float | None = None,
+        vocabulary: Sequence[str] = (),
+    ) -> Self:
+        """Learn from texts, each a sequence of its own; they are read once, some at a time.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        analyzer : str or Analyzer
+        order : int
+        discount : float, optional
+            What is taken from every count; by default the discounts of modified Kneser-Ney.
+        vocabulary : sequence of str
+            Texts whose words are known, too, though nothing else is learned from them.
+
+        Raises
+        ------
+        DataError
+            The texts have no word.
+        """
+        encoder = TextEncoder(analyzer)
+        encoder.encode(vocabulary)
+        parts = [_marked(*encoder.encode(batch)) for batch in _batches(texts)]
+        tokens = np.concatenate([np.empty(0, dtype=np.int32), *(part.tokens for part in parts)])
+        if not len(tokens):
+            raise DataError("there is no word to learn a language model from")
+        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+        del parts
+        n_words = len(MARKS) + len(encoder.vocabulary)
+        ngrams = count_ngrams(tokens, np.append(0, np.cumsum(lengths)), n_words, order)
+        discounts = None if discount is None else np.full((order, 3), float(discount))
+        return cls(encoder.analyzer, encoder.vocabulary, kneser_ney(ngrams, discounts))
+
+    def ids(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
+        """The ids of words; each that the model does not know has one of its own, beyond the model's."""
+        known, n_words = self._ids, self.model.n_words
+        ids = (known.get(word, n_words + i) for i, word in enumerate(vocabulary))
+        return np.fromiter(ids, np.int64, len(vocabulary))
+
+    def known(self, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The tokens with UNKNOWN for the words that the model does not know."""
+        return np.where(tokens < self.model.n_words, tokens, UNKNOWN)
+
+    def perplexity(self, texts: Iterable[str]) -> float:
+        """The inverse geometric mean of the probabilities of all words and ENDs of texts.
+
+        All unknown words together are one word to the model, so perplexities can be compared between models that
+        know the same words. Texts without a word are left out; NaN if all are.
+        """
+        total, n_tokens = 0.0, 0
+        encoder = TextEncoder(self.analyzer)
+        for batch in _batches(texts):
+            tokens, offsets = encoder.encode(batch)
+            ids = self.known(self.ids(encoder.vocabulary)[tokens])
+            texts_ = Ragged(ids, np.unique(offsets)).begun().ended()
+            values = token_probabilities(self.model, *texts_).values
+            predicted = texts_.tokens != START
+            total += float(np.log(values[predicted]).sum())
+            n_tokens += int(predicted.sum())
+        return float(np.exp(-total / n_tokens)) if n_tokens else float("nan")
+
+    @property
+    def fallback_orders(self) -> list[int]:
+        """The orders whose discounts could not be estimated."""
+        return [k for k, row in enumerate(self.model.discounts, 1) if tuple(row) == FALLBACK_DISCOUNTS]
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The words as plain data, the model as arrays by name."""
+        arrays: dict[str, NDArray[Any]] = {"discounts": self.model.discounts}
+        for name in ("keys", "probabilities", "backoffs"):
+            arrays |= {f"{name}.{k}": table for k, table in enumerate(getattr(self.model, name), 1)}
+        return {"words": self.words}, arrays
+
+    @classmethod
+    def from_state(
+        cls, analyzer: str | Analyzer, order: int, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> Self:
+        """The model that gave this state.
+
+        Raises
+        ------
+        KeyError or ValueError
+            The state is of no such model.
+        """
+        keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
+        probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
+        backoffs = tuple(arrays[f"backoffs.{k}"] for k in range(1, order))
+        model = KneserNey(keys, probabilities, backoffs, arrays["discounts"])
+        _check(model, len(state["words"]))
+        return cls(analyzer, list(state["words"]), model)
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words, len(MARKS))}
+
+
+def _marked(tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
+    """Texts between their marks, those without a word left out."""
+    return Ragged(tokens + np.int32(len(MARKS)), np.unique(offsets)).begun().ended()
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    texts = iter(texts)
+    while batch := list(itertools.islice(texts, _BATCH)):
+        yield batch
+
+
+def _check(model: KneserNey, n_words: int) -> None:
+    """Refuse tables that do not belong together, which would give wrong scores or none."""
+    if not np.array_equal(model.keys[0], np.arange(n_words + len(MARKS))):
+        raise ValueError(f"the table of words is not that of {n_words} words")
+    if model.discounts.shape != (model.order, 3):
+        raise ValueError(f"{model.discounts.shape} discounts for order {model.order}")
+    for k, (keys, shares) in enumerate(zip(model.keys, model.probabilities, strict=True), 1):
+        if keys.shape != shares.shape or np.any(np.diff(keys) <= 0):
+            raise ValueError(f"the {k}-grams are not in order, or have not one probability each")
+        if k > 1 and len(keys) and not 0 <= keys[0] <= keys[-1] < len(model.keys[k - 2]) * model.n_words:
+            raise ValueError(f"a {k}-gram begins with no {k - 1}-gram")
+        if not np.all((shares >= 0) & (shares <= 1)):
+            raise ValueError(f"a {k}-gram's probability is not in 0..1")
+    for k, (keys, backoffs) in enumerate(zip(model.keys[:-1], model.backoffs, strict=True), 1):
+        if backoffs.shape != keys.shape:
+            raise ValueError(f"the {k}-grams have not one back-off weight each")
+        if not np.all((backoffs >= 0) & (backoffs <= 1)):
+            raise ValueError(f"a {k}-gram's back-off weight is not in 0..1")

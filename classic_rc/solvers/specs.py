@@ -1,0 +1,163 @@
+"""Solvers as text: ``SOLVER[:VARIANT][,key=value]…``, parsed and printed.
+
+A value is a number, ``True``, ``False``, ``None`` or a text; a text in double quotes, as JSON has them, may hold
+anything. ``[value; value]`` is a list. Inside brackets or quotes a comma ends no parameter, so that the members of
+a solver made of others are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.registry import SOLVERS
+from classic_rc.text.analyzers import Analyzer
+
+__all__ = ["parse_solver", "solver_spec"]
+
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
+_WORDS = {"True": True, "False": False, "None": None}
+
+
+def parse_solver(spec: str) -> Solver:
+    """The solver that a specification names.
+
+    Parameters
+    ----------
+    spec : str
+        ``SOLVER[:VARIANT][,key=value]...``, or ``path/to/file.py:Class[,key=value]...`` for one's own.
+
+    Raises
+    ------
+    UsageError
+        The solver, the variant or a parameter does not exist, or brackets do not pair.
+
+    Examples
+    --------
+    >>> parse_solver("sw+d:mctest160").distance_weight
+    10.0
+    >>> parse_solver("sliding-window,window=30").window
+    30
+    >>> parse_solver("combination,solvers=[sw+d; ir,similarity=classic],weights=[1; 0.5]").weights
+    [1, 0.5]
+    """
+    head, *assignments = _split(spec, ",")
+    params = dict(_assignment(text, spec) for text in assignments)
+    head = head.strip()
+    file, colon, class_name = head.rpartition(":")
+    if colon and file.endswith(".py"):
+        return _own_solver(Path(file), class_name).from_params(params)
+    name, _, variant = head.partition(":")
+    if name not in SOLVERS:
+        raise unknown_name("solver", name, SOLVERS)
+    solver = SOLVERS[name]
+    return solver.variant(variant, **params) if variant else solver.from_params(params)
+
+
+def solver_spec(solver: Solver) -> str:
+    """The specification of a solver, from which :func:`parse_solver` makes it again.
+
+    Its decision is left out, which specifications do not have. Solvers that are not registered, and values such as
+    a classifier or a corpus in memory, are printed for people alone.
+
+    Examples
+    --------
+    >>> solver_spec(parse_solver("sw+d:mctest160"))
+    'sw+d:mctest160'
+    >>> solver_spec(parse_solver("combination,solvers=[random; sw+d,window=9],weights=[1; 0.5]"))
+    'combination,solvers=[random; sw+d,window=9],weights=[1; 0.5]'
+    """
+    cls, variant = type(solver), solver.variant_name()
+    if variant is None:
+        known = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+    else:
+        known = cls.variant(variant).get_params(deep=False)
+    texts = {name: _text(value) for name, value in solver.get_params(deep=False).items() if name != "decision"}
+    changed = [f"{name}={text}" for name, text in texts.items() if text != _text(known[name])]
+    return ",".join([f"{cls.name}:{variant}" if variant else cls.name, *changed])
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts between separators that stand neither in brackets nor in quotes."""
+    parts, depth, start = [], 0, 0
+    for found in _MARKS.finditer(text):
+        depth += {"[": 1, "]": -1}.get(found[0], 0)
+        if depth < 0:
+            break
+        if found[0] == separator and depth == 0:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    if depth:
+        raise UsageError(f"the brackets in {text!r} do not pair: put a value that has some in double quotes")
+    return [*parts, text[start:]]
+
+
+def _assignment(text: str, spec: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(
+            f"{text.strip()!r} in solver {spec!r} is no key=value: after the first comma come parameters; "
+            "name several solvers with one -s each"
+        )
+    return key.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.startswith("[") and text.endswith("]"):
+        items = text[1:-1].strip()
+        return [_value(item.strip()) for item in _split(items, ";")] if items else []
+    if text.startswith('"') and text.endswith('"'):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise UsageError(f"{text} is no text in double quotes, as JSON has them: {error}") from None
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _text(value: Any) -> str:
+    """A value as :func:`_value` reads it."""
+    if isinstance(value, Solver):
+        return solver_spec(value)
+    if isinstance(value, list | tuple):
+        return f"[{'; '.join(map(_text, value))}]"
+    if isinstance(value, Analyzer):
+        value = value.spec
+    if isinstance(value, str):
+        plain = value and value == value.strip() and not set('[],;"') & set(value) and _value(value) == value
+        return value if plain else json.dumps(value)
+    return " ".join(str(value).split())
+
+
+def _own_solver(path: Path, class_name: str) -> type[Solver]:
+    if not path.is_file():
+        raise DataError("there is no such file", source=str(path), hint="Give path/to/file.py:Class")
+    spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UsageError(f"{path}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    found = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
+    if class_name not in found:
+        own = {n for n, c in found.items() if c.__module__ == module.__name__}
+        raise unknown_name(f"solver class in {path}", class_name, own or ["(none: subclass classic_rc.Solver)"])
+    if getattr(found[class_name], "__abstractmethods__", None):
+        raise UsageError(f"{class_name} in {path} must write score_candidates(questions) -> Scores")
+    return found[class_name]

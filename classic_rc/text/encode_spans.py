@@ -1,0 +1,267 @@
+"""From span questions to arrays: spans as places among their passage's tokens, sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from classic_rc.errors import DataError
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.questions import Candidate, LazyCandidates, Passage, Question
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.spans import SpanCandidates
+
+__all__ = ["EncodedSpans", "encode_spans"]
+
+_BLOCK_CANDIDATES = 2**17
+
+
+class EncodedSpans(NamedTuple):
+    """Span questions as token ids; candidates are stretches of their passages' tokens.
+
+    A *list* is the candidates that some questions of a passage share. Every token belongs to a sentence, and every
+    passage has at least one.
+
+    Parameters
+    ----------
+    questions : list of Question
+        Those of a passage stand together.
+    analyzer : Analyzer
+    vocabulary : list of str
+        The token that each id stands for.
+    tokens : ndarray of int32, shape (n_tokens,)
+        All passages'.
+    token_starts, token_ends : ndarray of int64, shape (n_tokens,)
+        Character offsets in the token's passage.
+    sentence_offsets : ndarray of int64, shape (n_sentences + 1,)
+        Sentence i of all passages is ``tokens[sentence_offsets[i]:sentence_offsets[i + 1]]``.
+    passage_sentences : ndarray of int64, shape (n_passages + 1,)
+        The sentences of passage i are ``passage_sentences[i]:passage_sentences[i + 1]``.
+    question_tokens : ndarray of int32
+    question_offsets : ndarray of int64, shape (n_questions + 1,)
+    question_passage, question_list : ndarray of int64, shape (n_questions,)
+        The passage, which never falls, and the list of candidates.
+    lists : list of sequence of Candidate
+    list_offsets : ndarray of int64, shape (n_lists + 1,)
+        The spans of list i are ``list_offsets[i]:list_offsets[i + 1]``.
+    first, last : ndarray of int64, shape (n_spans,)
+        A span's tokens are ``tokens[first:last]``; none where the analyzer drops all of them. A token is whole,
+        also where the span has a part of it: ``fox`` in ``fox's``.
+    cut : ndarray of bool, shape (n_spans,)
+        Whether the span ends inside its last token.
+    sentence : ndarray of int64, shape (n_spans,)
+        The sentence of the span's beginning.
+    """
+
+    questions: list[Question]
+    analyzer: Analyzer
+    vocabulary: list[str]
+    tokens: NDArray[np.int32]
+    token_starts: NDArray[np.int64]
+    token_ends: NDArray[np.int64]
+    sentence_offsets: NDArray[np.int64]
+    passage_sentences: NDArray[np.int64]
+    question_tokens: NDArray[np.int32]
+    question_offsets: NDArray[np.int64]
+    question_passage: NDArray[np.int64]
+    question_list: NDArray[np.int64]
+    lists: list[Sequence[Candidate]]
+    list_offsets: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    cut: NDArray[np.bool_]
+    sentence: NDArray[np.int64]
+
+    @property
+    def passage_offsets(self) -> NDArray[np.int64]:
+        """Where each passage's tokens start: shape (n_passages + 1,)."""
+        return self.sentence_offsets[self.passage_sentences]
+
+    @property
+    def candidate_offsets(self) -> NDArray[np.int64]:
+        """Where each question's candidates start: shape (n_questions + 1,)."""
+        return offsets_of(np.diff(self.list_offsets)[self.question_list])
+
+    @property
+    def candidate_span(self) -> NDArray[np.int64]:
+        """The span that each question's candidates are, question by question: shape (n_candidates,)."""
+        return ragged_indices(self.list_offsets[self.question_list], np.diff(self.candidate_offsets))
+
+    def in_contexts(
+        self, span_context: NDArray[np.int64], context_offsets: NDArray[np.int64]
+    ) -> tuple[TokenArrays, NDArray[np.int64]]:
+        """Each question beside each context that holds candidates of its, as if that were its passage.
+
+        Parameters
+        ----------
+        span_context : ndarray of int64, shape (n_spans,)
+            The context (a sentence, or the passage) of each span.
+        context_offsets : ndarray of int64, shape (n_contexts + 1,)
+            Context i is ``tokens[context_offsets[i]:context_offsets[i + 1]]``.
+
+        Returns
+        -------
+        arrays : TokenArrays
+            Its "passages" are the contexts, its "questions" the pairs of a context and a question.
+        order : ndarray of int64, shape (n_candidates,)
+            Which candidate, of all questions' one after the other, each candidate of the arrays is.
+        """
+        question = np.repeat(np.arange(len(self.questions)), np.diff(self.candidate_offsets))
+        span = self.candidate_span
+        order = np.lexsort((question, span_context[span]))
+        span, question = span[order], question[order]
+        pair_starts = np.flatnonzero(
+            (np.diff(span_context[span], prepend=-1) != 0) | (np.diff(question, prepend=-1) != 0)
+        )
+        asked = question[pair_starts]
+        n_asked, n_own = np.diff(self.question_offsets)[asked], (self.last - self.first)[span]
+        return TokenArrays(
+            self.tokens,
+            context_offsets,
+            self.question_tokens[ragged_indices(self.question_offsets[asked], n_asked)],
+            offsets_of(n_asked),
+            self.tokens[ragged_indices(self.first[span], n_own)],
+            offsets_of(n_own),
+            span_context[span[pair_starts]],
+            np.repeat(np.arange(len(pair_starts)), np.diff(np.append(pair_starts, len(span)))),
+            max(len(self.vocabulary), 1),
+        ), order
+
+
+def encode_spans(
+    questions: Sequence[Question], analyzer: str | Analyzer
+) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
+    """Encode span questions in parts of bounded size: one passage's at the least.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        In any order.
+    analyzer : str or Analyzer
+
+    Yields
+    ------
+    index : ndarray of int64
+        Which of `questions` the part holds, in the part's order.
+    spans : EncodedSpans
+
+    Raises
+    ------
+    DataError
+        A candidate does not stand in its passage.
+    """
+    analyzer = get_analyzer(analyzer)
+    of_passage: dict[int, list[int]] = {}
+    for i, question in enumerate(questions):
+        of_passage.setdefault(id(question.passage), []).append(i)
+    index: list[int] = []
+    lists: dict[_Key, Sequence[Candidate]] = {}
+    n_candidates = 0
+    for members in of_passage.values():
+        for i in members:
+            key = _key(questions[i])
+            if key not in lists:
+                lists[key] = _generated(questions[i].candidates)
+            n_candidates += len(lists[key])
+        index += members
+        if n_candidates >= _BLOCK_CANDIDATES:
+            yield np.array(index), _encode([questions[i] for i in index], lists, analyzer)
+            index, lists, n_candidates = [], {}, 0
+    if index:
+        yield np.array(index), _encode([questions[i] for i in index], lists, analyzer)
+
+
+_Key: TypeAlias = tuple[int, int]
+
+
+def _key(question: Question) -> _Key:
+    """What questions have in common that have one list of candidates."""
+    return id(question.passage), id(question.candidates)
+
+
+def _generated(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    return candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+
+
+def _encode(
+    questions: list[Question], lists: Mapping[_Key, Sequence[Candidate]], analyzer: Analyzer
+) -> EncodedSpans:
+    passages = {id(q.passage): q.passage for q in questions}
+    number = {key: i for i, key in enumerate(passages)}
+    located = [analyzer.locate(p.text) for p in passages.values()]
+    asked = [analyzer.analyze(q.query) for q in questions]
+    ids: dict[str, int] = {}
+    tokens = [ids.setdefault(token, len(ids)) for own in located for token, _, _ in own]
+    asked_tokens = [ids.setdefault(token, len(ids)) for own in asked for token in own]
+
+    before = offsets_of(np.array(list(map(len, located)), dtype=np.int64))
+    starts, ends = _columns([place[1:] for own in located for place in own])
+    borders = [_sentence_starts(p) for p in passages.values()]
+    passage_sentences = offsets_of(np.array(list(map(len, borders)), dtype=np.int64))
+    sentence_offsets, first, last, finish, sentence = [], [], [], [], []
+    for i, (begin, end) in enumerate(pairwise(before.tolist())):
+        later = np.searchsorted(starts[begin:end], borders[i][1:])
+        sentence_offsets += [[begin], begin + later]
+    by_key = {_key(q): q for q in questions}
+    for key, question in by_key.items():
+        i = number[id(question.passage)]
+        own = slice(before[i], before[i + 1])
+        begins, finishes = _places(lists[key], question)
+        first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
+        last.append(before[i] + np.searchsorted(starts[own], finishes))
+        finish.append(finishes)
+        within = np.searchsorted(borders[i], begins, side="right") - 1
+        sentence.append(passage_sentences[i] + np.maximum(within, 0))
+    list_number = {key: i for i, key in enumerate(by_key)}
+    first_token = _joined(first)
+    last_token = np.maximum(_joined(last), first_token)
+    cut = (first_token < last_token) & (_joined(finish) < np.append(0, ends)[last_token])
+    return EncodedSpans(
+        questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
+        _joined([*sentence_offsets, before[-1:]]), passage_sentences,
+        np.array(asked_tokens, dtype=np.int32), offsets_of(np.array(list(map(len, asked)), dtype=np.int64)),
+        np.array([number[id(q.passage)] for q in questions], dtype=np.int64),
+        np.array([list_number[_key(q)] for q in questions], dtype=np.int64),
+        [lists[key] for key in by_key], offsets_of(np.array(list(map(len, first)), dtype=np.int64)),
+        first_token, last_token, cut, _joined(sentence),
+    )  # fmt: skip
+
+
+def _joined(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts], dtype=np.int64)
+
+
+def _columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    one, other = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
+    return one, other
+
+
+def _sentence_starts(passage: Passage) -> NDArray[np.int64]:
+    """Where sentences begin; what stands before the first belongs to it."""
+    return np.array([start for start, _ in passage_sentences(passage)] or [0], dtype=np.int64)
+
+
+def _places(candidates: Sequence[Candidate], question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where candidates begin and end: where they say, or where their text first stands."""
+    if isinstance(candidates, SpanCandidates):
+        return candidates.starts.astype(np.int64), candidates.ends.astype(np.int64)
+    return _columns([_place(candidate, question) for candidate in candidates])
+
+
+def _place(candidate: Candidate, question: Question) -> tuple[int, int]:
+    if candidate.start is not None and candidate.end is not None:
+        return candidate.start, candidate.end
+    start = question.passage.text.find(candidate.text)
+    if start < 0:
+        raise DataError(
+            "a candidate does not stand in the passage",
+            where=f"question {question.id}",
+            found=repr(candidate.text),
+            hint="Give its start and end, or leave candidates to be generated",
+        )
+    return start, start + len(candidate.text)

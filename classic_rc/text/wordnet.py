@@ -1,0 +1,171 @@
+"""WordNet 3.x as its database files have it: synonyms and what is more general, without nltk's corpora.
+
+Read are ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database has;
+Debian's lacks the ``lexnames`` that nltk's own reader asks for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from classic_rc.errors import DataError
+
+__all__ = ["WordNet", "find_wordnet", "read_wordnet"]
+
+_PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+_ENDINGS = {
+    "n": (("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"))
+    + (("ies", "y"),),
+    "v": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "r": (),
+}
+"""What morphy(7WN) puts in the place of inflectional endings."""
+_UP = frozenset({"@", "@i"})
+"""The pointers to what is more general: hypernyms, and classes of instances."""
+_HINT = "Give the folder that has index.noun and data.noun (Debian: wordnet-base)"
+
+Synset = tuple[str, int]
+"""A part of speech and the place of a set of synonyms in its file."""
+
+
+class WordNet:
+    """Words and their synonym sets.
+
+    Parameters
+    ----------
+    folder : str or Path
+        With the database's files, or nltk's ``wordnet.zip``.
+
+    Raises
+    ------
+    DataError
+        One of them is missing, or none of WordNet's.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = str(folder)
+        digest = hashlib.sha256()
+        self._data: dict[str, bytes] = {}
+        self._index: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._exceptions: dict[str, dict[str, list[str]]] = {}
+        for part, name in _PARTS.items():
+            index, self._data[part] = self._read(f"index.{name}"), self._read(f"data.{name}")
+            exceptions = self._read(f"{name}.exc")
+            for content in (index, self._data[part], exceptions):
+                digest.update(hashlib.sha256(content).digest())
+            self._index[part] = dict(_index_entries(index, f"{self.folder}/index.{name}"))
+            lines = [line.split() for line in exceptions.decode("ascii").splitlines()]
+            self._exceptions[part] = {words[0]: words[1:] for words in lines if words}
+        self.sha256 = digest.hexdigest()
+        self._above: dict[str, dict[Synset, int]] = {}
+
+    @property
+    def signature(self) -> str:
+        """The release, if the files say it, and the content: ``3.0@1f2e3d4c``."""
+        release = re.search(rb"WordNet (?:Release )?(\d\.\d)", self._data["n"][:2000])
+        return f"{release[1].decode() if release else 'WordNet'}@{self.sha256[:8]}"
+
+    def synsets(self, word: str) -> list[Synset]:
+        """The synonym sets of a lower-case word, or of the words that it is a form of."""
+        return [
+            (part, place)
+            for part in _PARTS
+            for base in self._bases(word, part)
+            for place in self._index[part][base]
+        ]
+
+    def steps_up(self, word: str, general: str) -> int | None:
+        """How many steps up from a sense of one word a sense of another is; 0 for synonyms, None where none is."""
+        above = self._above_of(word)
+        return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
+
+    def _read(self, name: str) -> bytes:
+        try:
+            if not self.folder.endswith(".zip"):
+                return Path(self.folder, name).read_bytes()
+            with zipfile.ZipFile(self.folder) as archive:
+                return archive.read(f"wordnet/{name}")
+        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            reason = getattr(error, "strerror", None) or error
+            source = f"{self.folder}/{name}"
+            raise DataError(f"WordNet cannot be read ({reason})", source=source, hint=_HINT) from None
+
+    def _bases(self, word: str, part: str) -> list[str]:
+        index = self._index[part]
+        forms = [word, *self._exceptions[part].get(word, ())]
+        if len(forms) == 1:
+            forms += [word.removesuffix(old) + new for old, new in _ENDINGS[part] if word.endswith(old)]
+        return [form for form in dict.fromkeys(forms) if form in index]
+
+    def _above_of(self, word: str) -> dict[Synset, int]:
+        """All that is above a word's senses, with the least number of steps; its senses themselves at 0."""
+        if word not in self._above:
+            steps, level = dict.fromkeys(self.synsets(word), 0), self.synsets(word)
+            while level:
+                level = [up for synset in level for up in self._up(synset) if up not in steps]
+                steps |= dict.fromkeys(level, max(steps.values()) + 1)
+            self._above[word] = steps
+        return self._above[word]
+
+    def _up(self, synset: Synset) -> Iterator[Synset]:
+        part, place = synset
+        data = self._data[part]
+        fields = data[place : data.index(b"\n", place)].decode("utf-8").split()
+        n_words = int(fields[3], 16)
+        n_pointers = int(fields[4 + 2 * n_words])
+        for i in range(n_pointers):
+            symbol, offset, target, _ = fields[5 + 2 * n_words + 4 * i :][:4]
+            if symbol in _UP:
+                yield target, int(offset)
+
+
+def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for line in content.decode("utf-8").splitlines():
+        if not line or line[0] == " ":  # the licence
+            continue
+        fields = line.split()
+        try:
+            yield fields[0], tuple(map(int, fields[-int(fields[2]) :]))
+        except (IndexError, ValueError):
+            raise DataError("it is no index of WordNet", source=source, found=line[:60], hint=_HINT) from None
+
+
+@cache
+def read_wordnet(folder: str) -> WordNet:
+    """The database in a folder, read once a process.
+
+    Raises
+    ------
+    DataError
+    """
+    return WordNet(folder)
+
+
+def find_wordnet() -> str | None:
+    """The folder of a WordNet database on this machine, or nltk's archive of one; None where there is none.
+
+    Looked at are, in this order, the ``dict`` of ``WNHOME`` (or of ``/usr/local/WordNet-3.0``), Debian's
+    ``/usr/share/wordnet``, and ``corpora/wordnet`` of nltk's data: of ``NLTK_DATA``, the home folder and the system.
+    """
+    homes = [os.environ.get("WNHOME"), "/usr/local/WordNet-3.0"]
+    nltk_data = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]
+    nltk_data += [f"{base}/nltk_data" for base in (sys.prefix, "/usr/share", "/usr/local/share", "/usr/lib")]
+    folders = [
+        *(Path(home) / "dict" for home in homes if home),
+        Path("/usr/share/wordnet"),
+        *(Path(base) / "corpora" / "wordnet" for base in nltk_data if base),
+    ]
+    for folder in folders:
+        if (folder / "data.noun").is_file():
+            return str(folder)
+        if (archive := folder.with_suffix(".zip")).is_file():
+            return str(archive)
+    return None

@@ -1,0 +1,198 @@
+"""Comparing systems on made outcomes whose numbers can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import UsageError
+from classic_rc.evaluation import Contest, compare, evaluate, with_intervals
+from classic_rc.evaluation.contest import Contender, joined
+from classic_rc.evaluation.multiplicity import holm
+from classic_rc.evaluation.paired import mcnemar_test, permutation_test
+from classic_rc.metrics import METRICS
+from classic_rc.questions import Task
+from classic_rc.solvers import parse_solver
+
+
+def contender(name, credits, *, expected=False):
+    rows = {"accuracy": np.array(credits, dtype=float)[:, None]}
+    return Contender(name, "random" if expected else name, rows, f"{name}|n:{len(credits)}", expected)
+
+
+def contest(*contenders, groups=None, task=Task.SINGLE_CHOICE):
+    n = len(contenders[0].statistics["accuracy"])
+    return Contest("made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), contenders)
+
+
+A = contender("a", [1, 1, 1, 0, 0.5, 1])
+B = contender("b", [1, 0, 0, 0, 1, 1])
+C = contender("c", [0, 0, 1, 1, 0, 1])
+CHANCE = contender("random", [0.25] * 6, expected=True)
+
+
+def test_differences_wins_ties_and_losses():
+    (pair,) = compare(contest(A, B), n=100).pairs
+    assert (pair.first, pair.second) == ("a", "b")
+    assert pair.difference == pytest.approx(4.5 / 6 - 3 / 6)
+    assert (pair.wins, pair.ties, pair.losses) == (2, 3, 1)
+    assert pair.interval.low < pair.difference < pair.interval.high
+    assert pair.p_holm == pair.p
+
+
+def test_all_pairs_are_tested_and_adjusted_together():
+    made = contest(A, B, C)
+    found = compare(made, n=100, seed=5)
+    assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    expected = [
+        permutation_test(METRICS["accuracy"], *(c.statistics["accuracy"] for c in two), made.groups, n=100, seed=5)
+        for two in ((A, B), (A, C), (B, C))
+    ]
+    assert [(p.p, p.exact) for p in found.pairs] == expected
+    assert [p.p_holm for p in found.pairs] == holm([test.p for test in expected]).tolist()
+
+
+def test_gains_are_over_chance_absolute_and_relative():
+    found = compare(contest(A, CHANCE), n=200)
+    a, chance = found.standings
+    assert found.chance == 0.25
+    assert a.gain == pytest.approx(0.5)
+    assert a.relative_gain == pytest.approx(2)
+    assert (a.gain_interval.low, a.gain_interval.high) == pytest.approx(np.array(a.interval) - 0.25)
+    assert (chance.gain, chance.gain_interval, chance.relative_gain) == (None, None, None)
+
+
+def test_chance_may_be_given_and_may_be_unknown_or_nothing():
+    assert compare(contest(A, B), chance=CHANCE, n=10).standings[1].relative_gain == pytest.approx(1)
+    unknown = compare(contest(A, B), n=10)
+    assert unknown.chance is None
+    assert [s.gain for s in unknown.standings] == [None, None]
+    nothing = compare(contest(A, B), chance=contender("random", [0] * 6, expected=True), n=10).standings[0]
+    assert (nothing.gain, nothing.relative_gain) == (0.75, None)
+
+
+def test_the_sets_that_systems_solve():
+    found = compare(contest(A, CHANCE, B, C), n=10)
+    assert found.solved_by.name == "accuracy"
+    assert {region.systems: region.questions for region in found.regions} == {
+        ("a", "b", "c"): 1,  # the last
+        ("a", "b"): 1,  # the first
+        ("a", "c"): 1,  # the third
+        ("b", "c"): 0,
+        ("a",): 1,  # the second
+        ("b",): 1,  # the fifth, where half the credit is not enough
+        ("c",): 1,  # the fourth
+        (): 0,
+    }
+    assert [len(region.systems) for region in found.regions] == [3, 2, 2, 2, 1, 1, 1, 0]
+    assert sum(region.share for region in found.regions) == pytest.approx(1)
+    assert found.left_out == ("random",)
+
+
+def test_four_sets_are_shown_and_two_needed():
+    five = [replace(A, name=name) for name in "abcde"]
+    found = compare(contest(*five), n=10)
+    assert len(found.regions) == 16
+    assert found.left_out == ("e",)
+    assert compare(contest(A, CHANCE), n=10).regions == ()
+
+
+@pytest.mark.parametrize(
+    ("sample", "metric", "solved_by"),
+    [
+        ("single-choice", "accuracy", "accuracy"),
+        ("multiple-answer", "f1_a", "em0"),
+        ("cloze", "f1", "em"),
+        ("multi-span", "quoref_f1", "quoref_em"),
+    ],
+)
+def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
+    dataset = load(f"sample:{sample}")
+    solvers = {"multiple-answer": ["all-positive", "all-negative"], "multi-span": ["span-sw", "random"]}
+    names = solvers.get(sample, ["sw+d", "word-distance"])
+    evaluation = evaluate(dataset, list(map(parse_solver, names)), ties="first")
+    found = compare(Contest.of(evaluation), n=50)
+    assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
+    assert sum(region.questions for region in found.regions) == (len(dataset) if "random" not in names else 0)
+    resampled = with_intervals(evaluation, 50)
+    assert [s.interval for s in found.standings] == [row.intervals[metric] for row in resampled.rows]
+    assert [s.value for s in found.standings] == [row.metrics()[metric] for row in resampled.rows]
+
+
+def test_another_metric_can_be_compared():
+    evaluation = evaluate(load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")])
+    found = compare(Contest.of(evaluation), metric="em", n=10)
+    assert found.standings[0].value == evaluation.rows[0].metrics()["em"]
+    with pytest.raises(UsageError, match="Acc. is not for cloze questions: em, f1 are"):
+        compare(Contest.of(evaluation), metric="accuracy")
+    with pytest.raises(UsageError, match="unknown metric 'f2'"):
+        compare(Contest.of(evaluation), metric="f2")
+
+
+def test_other_tests_can_be_asked_for():
+    right, wrong = contender("a", [1, 1, 1, 1, 0, 1]), contender("b", [0, 0, 1, 0, 1, 0])
+    rows = [c.statistics["accuracy"] for c in (right, wrong)]
+    mcnemar = compare(contest(right, wrong), test="mcnemar", n=10)
+    assert mcnemar.pairs[0].p == mcnemar_test(METRICS["accuracy"], *rows).p
+    assert "independent questions" in mcnemar.null_hypothesis
+    assert 0 < compare(contest(right, wrong), test="bootstrap", n=100).pairs[0].p < 1
+    with pytest.raises(UsageError, match="partial credit"):
+        compare(contest(A, B), test="mcnemar")
+    with pytest.raises(UsageError, match="unknown test"):
+        compare(contest(A, B), test="t")
+
+
+def test_one_passage_leaves_no_interval():
+    alone = contest(A, B, groups=[0] * 6)
+    found = compare(alone, n=10)
+    assert (found.standings[0].interval, found.pairs[0].interval, found.pairs[0].p) == (None, None, 1)
+    with pytest.raises(UsageError, match="two different passages"):
+        compare(alone, test="bootstrap")
+
+
+def test_questions_of_a_passage_stay_together():
+    apart, together = (
+        compare(contest(contender("a", [1] * 40), contender("b", [0] * 40), groups=groups)).pairs[0].p
+        for groups in (None, np.repeat(np.arange(4), 10))
+    )
+    assert (apart, together) == (1 / 10_001, 1 / 8)
+
+
+@pytest.mark.parametrize("wrong", [{"n": 0}, {"level": 2.0}])
+def test_what_makes_no_sense_is_refused(wrong):
+    with pytest.raises(UsageError):
+        compare(contest(A, B), **wrong)
+
+
+def test_one_system_is_nothing_to_compare():
+    with pytest.raises(UsageError, match="two systems"):
+        compare(contest(A))
+
+
+def test_the_same_seed_gives_the_same_digits():
+    many = contest(*(contender(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc")))
+    assert compare(many, seed=0).to_dict() == compare(many, seed=0).to_dict()
+    assert compare(many, seed=0).to_dict() != compare(many, seed=1).to_dict()
+
+
+def test_plain_data_is_json():
+    plain = json.loads(json.dumps(compare(contest(A, B, CHANCE), n=50).to_dict(), allow_nan=False))
+    assert plain["dataset"] == {"name": "made", "task": "single-choice", "fingerprint": "f" * 64, "questions": 6}
+    assert plain["test"]["adjusted"] == "holm"
+    assert len(plain["pairs"][0]["interval"]) == 2
+    assert plain["overlap"]["regions"][0]["systems"] == ["a", "b"]
+
+
+def test_systems_on_other_questions_are_refused_by_name():
+    other = replace(contest(C), fingerprint="e" * 64, dataset="else")
+    with pytest.raises(UsageError) as refused:
+        joined([contest(A, B), other])
+    assert str(refused.value) == (
+        "systems can be compared on the same questions alone: a, b answered made (6 questions, data ffffffff), "
+        "and c answered else (6 questions, data eeeeeeee)"
+    )
+    assert [c.name for c in joined([contest(A), contest(B, C)]).contenders] == ["a", "b", "c"]

@@ -1,0 +1,147 @@
+"""Intervals of the rows of an evaluation: against SciPy, and what must not change them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from classic_rc.datasets import load
+from classic_rc.errors import UsageError
+from classic_rc.evaluation import evaluate, resampling, with_intervals
+from classic_rc.evaluation.intervals import resampled_metrics
+from classic_rc.evaluation.record import run_record, runs_to_dict
+from classic_rc.evaluation.resampling import percentile_interval, resampled_means
+from classic_rc.folds import passage_groups
+from classic_rc.metrics import METRICS, get_metric
+from classic_rc.questions import Task
+from classic_rc.solvers import parse_solver
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    solvers = ["random", "all-positive", "longest"]
+    return evaluate(load("sample:multiple-answer"), list(map(parse_solver, solvers)), threshold=10.0)
+
+
+def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation):
+    made = with_intervals(evaluation, 500, seed=3)
+    groups = passage_groups(evaluation.dataset)
+    for row in made.rows:
+        assert list(row.intervals) == list(row.metrics())
+        for name, interval in row.intervals.items():
+            means = resampled_means(row.outcomes.statistics[name], groups, n=500, seed=3)
+            assert interval == percentile_interval(METRICS[name].from_means(means))
+            assert interval.low <= row.metrics()[name] <= interval.high
+
+
+def test_nothing_else_of_a_row_changes(evaluation):
+    made = with_intervals(evaluation, 10)
+    assert [replace(row, intervals={}) for row in made.rows] == list(evaluation.rows)
+    assert evaluation.resampling is None
+    assert (made.resampling.n, made.resampling.seed, made.resampling.level) == (10, 0, 0.95)
+
+
+def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
+    options = [["1", "2"], ["1", "2", "3", "4"]] * 20
+    rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
+    found = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
+    low, high = with_intervals(found, 2000).rows[0].intervals["accuracy"]
+    assert 0.25 < low < 0.375 < high < 0.5  # only which passages are there is uncertain: 1/2 or 1/4 each
+
+
+def test_seeds_are_seeds_and_zero_is_one(evaluation, monkeypatch):
+    def bounds(seed):
+        return [row.intervals for row in with_intervals(evaluation, 300, seed=seed).rows]
+
+    assert bounds(0) == bounds(0)
+    assert bounds(0) != bounds(1)
+    whole = bounds(2**70)
+    monkeypatch.setattr(resampling, "_DRAWS_AT_A_TIME", 50)
+    assert bounds(2**70) == whole
+
+
+def test_a_wider_level_is_a_wider_interval(evaluation):
+    narrow, wide = (with_intervals(evaluation, 500, level=level).rows[2].intervals["f1_a"] for level in (0.5, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_few_passages_are_warned_about(evaluation):
+    made = with_intervals(evaluation, 10)
+    n_groups = made.resampling.n_groups
+    assert n_groups == passage_groups(evaluation.dataset).max() + 1 < 30
+    assert made.warnings[-1] == f"intervals are likely too narrow: {n_groups} passages are fewer than 30"
+    assert "likely too narrow" in made.resampling.note
+
+
+def test_enough_passages_are_not(dataset, says):
+    rows = [(f"passage {i}", ["1", "2"], frozenset({i % 2})) for i in range(30)]
+    made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]), 10)
+    assert made.warnings == ()
+    assert made.resampling.note == "95 % interval: 10 resamples of 30 passages, seed 0"
+
+
+def test_one_passage_has_no_interval_but_a_reason(dataset, says):
+    rows = [("the passage", ["1", "2"], frozenset({0})), ("the passage", ["1", "2"], frozenset({1}))]
+    made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]))
+    assert made.rows[0].intervals == {}
+    assert made.warnings == ("no interval: resampling takes at least two different passages or groups",)
+    assert made.resampling.note == made.warnings[0]
+
+
+def test_groups_of_passages_stay_together(dataset, says):
+    rows = [(f"passage {i}", ["1", "2"], frozenset({i // 20})) for i in range(40)]
+    found = evaluate(dataset(Task.SINGLE_CHOICE, rows, author=[i // 20 for i in range(40)]), [says])
+    apart, together = (with_intervals(found, 500, group=group) for group in (None, "author"))
+    assert (apart.resampling.n_groups, together.resampling.n_groups) == (40, 2)
+    assert together.rows[0].intervals["accuracy"] == (0, 1)  # one author's are right, the other's wrong
+    assert apart.rows[0].intervals["accuracy"].low > 0.2
+    assert "2 groups of passages (author)" in together.resampling.note
+    with pytest.raises(UsageError, match="autor"):
+        with_intervals(found, group="autor")
+
+
+@pytest.mark.parametrize("wrong", [{"n": 0}, {"level": 95.0}])
+def test_what_makes_no_sense_is_refused(evaluation, wrong):
+    with pytest.raises(UsageError, match="at least one|between 0 and 1"):
+        with_intervals(evaluation, **wrong)
+
+
+def test_json_and_the_record_hold_them(evaluation):
+    made = with_intervals(evaluation, 50, seed=4)
+    (plain,) = runs_to_dict([made])["runs"]
+    assert plain["resampling"] == {"level": 0.95, "resamples": 50, "seed": 4, "groups": 5, "group": None}
+    assert plain["rows"][1]["intervals"]["f1_a"] == list(made.rows[1].intervals["f1_a"])
+    assert run_record([made])["runs"][0]["rows"][1]["intervals"] == plain["rows"][1]["intervals"]
+    (without,) = runs_to_dict([evaluation])["runs"]
+    assert without["resampling"] is None
+    assert without["rows"][0]["intervals"] == {}
+
+
+def test_scipy_finds_the_same_interval_of_a_paired_difference():
+    """The paired percentile bootstrap of sums by group, each system's F1a worked out anew."""
+    rng = np.random.default_rng(0)
+    groups = np.concatenate([np.arange(60), rng.integers(60, size=140)])
+    right = rng.integers(1, 4, size=200)
+    first, second = (
+        np.column_stack([rng.binomial(right, share), rng.integers(1, 4, size=200) + right, right]).astype(float)
+        for share in (0.8, 0.5)
+    )
+    metric = get_metric("f1_a")
+    drawn = resampled_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
+    found = percentile_interval(drawn[0] - drawn[1])
+    sums = np.zeros((60, 6))
+    np.add.at(sums, groups, np.hstack([first, second]))
+
+    def difference(*columns, axis=-1):
+        totals = np.stack([column.sum(axis=axis) for column in columns], axis=-1)
+        return metric.from_means(totals[..., :3]) - metric.from_means(totals[..., 3:])
+
+    expected = stats.bootstrap(
+        tuple(sums.T), difference, n_resamples=20_000, paired=True, method="percentile", batch=1000,
+        rng=np.random.default_rng(2),
+    ).confidence_interval  # fmt: skip
+    assert found == pytest.approx(expected, abs=0.003)
+    assert found.high - found.low > 0.05

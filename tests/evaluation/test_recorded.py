@@ -1,0 +1,114 @@
+"""Run records read back: what comes out is what went in, and what is malformed is refused with its place."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError
+from classic_rc.evaluation import Contest, compare, evaluate
+from classic_rc.evaluation.record import run_record
+from classic_rc.evaluation.recorded import read_contests, record_file
+from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+
+SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    datasets = list(map(load, SAMPLES))
+    return [evaluate(d, list(map(parse_solver, DEFAULT_SOLVERS[d.task][:3]))) for d in datasets]
+
+
+@pytest.fixture
+def record(tmp_path, evaluations):
+    """Writes a record, changed by a function, and gives its path."""
+
+    def write(change=lambda record: None, name="run.json"):
+        plain = json.loads(json.dumps(run_record(evaluations)))
+        change(plain)
+        path = tmp_path / name
+        path.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_outcomes_are_those_that_were_kept(record, evaluations):
+    for read, evaluation in zip(read_contests(record()), evaluations, strict=True):
+        kept = Contest.of(evaluation)
+        assert (read.dataset, read.fingerprint, read.task) == (kept.dataset, kept.fingerprint, kept.task)
+        assert np.array_equal(read.groups, kept.groups)
+        for one, other in zip(read.contenders, kept.contenders, strict=True):
+            assert (one.name, one.solver, one.signature, one.expected) == (
+                *(other.name, other.solver, other.signature, other.expected),
+            )
+            assert {k: v.tolist() for k, v in one.statistics.items()} == {
+                k: v.tolist() for k, v in other.statistics.items()
+            }
+        assert compare(read, n=50).to_dict() == compare(kept, n=50).to_dict()
+
+
+def test_a_record_is_found_by_its_folder_its_name_or_its_first_key(record, tmp_path):
+    path = record()
+    assert record_file(str(path)) == record_file(str(tmp_path)) == path
+    other = record(name="yesterday.json")
+    assert record_file(str(other)) == other
+    (tmp_path / "predictions.json").write_text('{"q1": "version"}', encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    for no_record in ("predictions.json", "empty", "not there"):
+        assert record_file(str(tmp_path / no_record)) is None
+
+
+def _without(key):
+    return lambda record: record["runs"][0].pop(key)
+
+
+def _drop_question(record):
+    outcomes = record["runs"][0]["rows"][1]["outcomes"]
+    del outcomes[next(iter(outcomes))]
+
+
+def _rename_question(record):
+    row = record["runs"][0]["rows"][1]
+    row["outcomes"] = {f"x{id_}": outcome for id_, outcome in row["outcomes"].items()}
+
+
+def _break_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = ["1"]
+
+
+def _fewer_groups(record):
+    record["runs"][0]["passage_groups"].pop()
+
+
+def _gap_in_groups(record):
+    record["runs"][0]["passage_groups"][0] = 99
+
+
+def _other_task(record):
+    record["runs"][0]["dataset"]["task"] = "essay"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda record: record.pop("runs"), "field 'runs': missing"),
+        (_without("passage_groups"), "field 'passage_groups': missing"),
+        (_fewer_groups, "the groups of passages do not fit the questions"),
+        (_gap_in_groups, "the groups of passages do not fit the questions"),
+        (_drop_question, "$.runs[0].rows[1], field 'outcomes': the outcomes are of other questions"),
+        (_rename_question, "other ids"),
+        (_break_statistics, "field 'accuracy': not statistics"),
+        (_other_task, "no such task: found 'essay'"),
+    ],
+)
+def test_a_malformed_record_is_refused_with_its_place(record, change, words):
+    path = record(change)
+    with pytest.raises(DataError) as refused:
+        read_contests(path)
+    assert str(refused.value).startswith(str(path))
+    assert words in str(refused.value)

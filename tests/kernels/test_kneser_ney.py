@@ -1,0 +1,190 @@
+"""Kneser-Ney against plain Python, against nltk, and against the laws of probability."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.kneser_ney import (
+    END,
+    FALLBACK_DISCOUNTS,
+    MARKS,
+    START,
+    UNKNOWN,
+    adjusted_counts,
+    kneser_ney,
+    modified_discounts,
+    token_probabilities,
+)
+from classic_rc.kernels.ngrams import count_ngrams, suffix_ranks
+from classic_rc.kernels.reference_kneser_ney import ReferenceKneserNey
+
+WORDS = "abcdefgh"
+TEXTS = st.lists(st.text(WORDS[:4], min_size=1, max_size=10).map(list), min_size=1, max_size=12)
+ORDERS = st.integers(1, 5)
+
+
+def zipfian_texts(n_texts: int, seed: int = 0) -> list[list[str]]:
+    """Texts in which words are as unevenly frequent as in language, so that discounts can be estimated."""
+    rng = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(200)]
+    shares = 1 / np.arange(1, 201)
+    return [list(rng.choice(words, rng.integers(1, 9), p=shares / shares.sum())) for _ in range(n_texts)]
+
+
+class Fast:
+    """The kernel behind the reference's interface."""
+
+    def __init__(self, texts, order, discounts=None, chunk=2**20):
+        self.ids = {word: i for i, word in enumerate(dict.fromkeys(itertools.chain(*texts)), len(MARKS))}
+        self.tables = count_ngrams(*self.arrays(texts), len(self.ids) + len(MARKS), order, chunk=chunk)
+        self.model = kneser_ney(self.tables, None if discounts is None else np.array(discounts))
+
+    def arrays(self, texts):
+        rows = [[START, *(self.ids.get(word, UNKNOWN) for word in text), END] for text in texts]
+        tokens = np.array([token for row in rows for token in row], dtype=np.int32)
+        return tokens, offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
+
+    def of_texts(self, texts):
+        return token_probabilities(self.model, *self.arrays(texts)).values
+
+    def distribution(self, context):
+        """Of every word that can be predicted after a context, START in it if it is written."""
+        marks = {mark: i for i, mark in enumerate(MARKS)}
+        before = [marks.get(word, self.ids.get(word, UNKNOWN)) for word in context]
+        rows = np.array([[*before, word] for word in range(END, self.model.n_words)])
+        offsets = np.arange(len(rows) + 1) * rows.shape[1]
+        return token_probabilities(self.model, rows.ravel(), offsets).values[offsets[1:] - 1]
+
+
+def of_reference(reference, texts):
+    values = []
+    for text in texts:
+        marked = ["<s>", *text, "</s>"]
+        values += [0.0, *(reference.probability(marked[i], tuple(marked[:i])) for i in range(1, len(marked)))]
+    return values
+
+
+@given(TEXTS, ORDERS, st.lists(st.text(WORDS, max_size=8).map(list), min_size=1, max_size=6))
+def test_probabilities_are_those_of_plain_python(texts, order, asked):
+    fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
+    assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
+    assert np.allclose(fast.of_texts(asked), of_reference(reference, asked), rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize("order", range(1, 6))
+def test_probabilities_are_those_of_plain_python_where_discounts_are_estimated(order):
+    texts, asked = zipfian_texts(800), zipfian_texts(40, seed=1)
+    fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
+    assert tuple(fast.model.discounts[0]) != FALLBACK_DISCOUNTS
+    assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
+    assert np.allclose(fast.of_texts(asked), of_reference(reference, asked), rtol=1e-10, atol=0)
+
+
+@given(TEXTS, ORDERS, st.text(WORDS, max_size=6), st.booleans(), st.sampled_from([None, 0.1, 0.75, 1.0]))
+def test_probabilities_sum_to_one_after_any_context(texts, order, context, begins, discount):
+    fast = Fast(texts, order, None if discount is None else np.full((order, 3), discount))
+    values = fast.distribution(["<s>"] * begins + list(context))
+    assert len(values) == len(fast.ids) + 2  # the words, END and UNKNOWN
+    assert (values > 0).all()
+    assert values.sum() == pytest.approx(1, abs=1e-12)
+
+
+@given(TEXTS, ORDERS, st.integers(1, 50))
+def test_the_bits_do_not_depend_on_the_chunk(texts, order, chunk):
+    whole, pieces = Fast(texts, order).model, Fast(texts, order, chunk=chunk).model
+    for name in ("keys", "probabilities", "backoffs"):
+        for one, other in zip(getattr(whole, name), getattr(pieces, name), strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+@given(TEXTS, ORDERS, st.randoms())
+def test_the_bits_do_not_depend_on_the_order_of_texts_or_the_company(texts, order, random):
+    shuffled = random.sample(texts, len(texts))
+    one = Fast(texts, order)
+    values = one.of_texts(texts)
+    assert np.array_equal(values, Fast(shuffled, order).of_texts(texts))
+    assert np.array_equal(values, np.concatenate([one.of_texts([text]) for text in texts]))
+
+
+def nltk_model(texts, order, discount):
+    from nltk.lm import KneserNeyInterpolated, Vocabulary
+    from nltk.util import everygrams
+
+    marked = [["<s>", *text, "</s>"] for text in texts]
+    model = KneserNeyInterpolated(order, discount, vocabulary=Vocabulary(itertools.chain(*marked), unk_cutoff=1))
+    model.fit([everygrams(text, max_len=order) for text in marked])
+    return model
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("discount", [0.1, 0.75])
+def test_one_discount_is_the_model_of_nltk(order, discount):
+    """It takes nothing from single words' counts, and at order 3 cannot back off to ``<s>`` alone."""
+    texts = zipfian_texts(60)
+    discounts = np.full((order, 3), discount)
+    discounts[0] = 0
+    fast, theirs = Fast(texts, order, discounts), nltk_model(texts, order, discount)
+    seen = {tuple(text[i : i + order - 1]) for text in texts for i in range(len(text) - order + 2)}
+    if order == 2:
+        seen.add(("<s>",))
+    for context in sorted(seen)[:40]:
+        ours = dict(zip(["</s>", "<unk>", *fast.ids], fast.distribution(context).tolist(), strict=True))
+        assert ours.pop("<unk>") == 0
+        for word in [*list(ours)[:30], "</s>"]:
+            assert ours[word] == pytest.approx(theirs.score(word, context), rel=1e-12)
+
+
+def test_discounts_are_those_of_the_formula():
+    counts = np.repeat([1, 2, 3, 4, 9], [60, 20, 10, 5, 7])
+    y = 60 / (60 + 2 * 20)
+    assert modified_discounts(counts).tolist() == pytest.approx([1 - 2 * y / 3, 2 - 3 * y / 2, 3 - 4 * y / 2])
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [],
+        [0, 0],
+        [2, 2, 3, 3],  # no count of 1
+        [1, 1, 3],  # no count of 2
+        [1, 2, 4],  # no count of 3
+        [1, *[2] * 5, *[3] * 50],  # the discount of 2 would be below 0
+    ],
+)
+def test_discounts_fall_back_where_they_cannot_be_estimated(counts):
+    assert tuple(modified_discounts(np.array(counts, dtype=np.int64))) == FALLBACK_DISCOUNTS
+
+
+def test_shorter_ngrams_count_the_words_before_them():
+    texts = ["ab", "ab", "cb", "b"]
+    fast = Fast(texts, 2)
+    words, pairs = adjusted_counts(fast.tables, suffix_ranks(fast.tables, fast.model.n_words))
+    assert dict(zip(fast.ids, words[len(MARKS) :].tolist(), strict=True)) == {"a": 1, "b": 3, "c": 1}
+    assert words[: len(MARKS)].tolist() == [0, 1, 0]
+    assert sorted(pairs.tolist()) == [1, 1, 1, 2, 2, 4]
+    triples = Fast(texts, 3)
+    _, pairs, _ = adjusted_counts(triples.tables, suffix_ranks(triples.tables, triples.model.n_words))
+    from_start = triples.tables[1].keys < triples.model.n_words
+    assert pairs[from_start].tolist() == [2, 1, 1], (
+        "nothing stands before a text: its first words keep their counts"
+    )
+
+
+def test_an_order_of_one_has_the_counts_themselves():
+    fast = Fast(["aab"], 1, [[0.5, 0.5, 0.5]])
+    total, uniform = 4, 1 / 4  # a, a, b and END; a, b, END and UNKNOWN
+    left = 3 * 0.5 / total
+    expected = [0, *([(2 - 0.5) / total + left * uniform] * 2), *([(1 - 0.5) / total + left * uniform] * 2)]
+    assert fast.of_texts(["aab"]).tolist() == pytest.approx(expected)
+
+
+def test_a_token_says_how_much_of_its_context_is_known():
+    fast = Fast(["abc", "abd"], 3)
+    found = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
+    assert found.orders.reshape(3, 5).tolist() == [[1, 2, 3, 3, 3], [1, 1, 2, 1, 1], [1, 1, 1, 2, 1]]

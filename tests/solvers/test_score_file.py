@@ -1,0 +1,193 @@
+"""Score files: which questions' scores are read, in whatever order and part; and what a file must have."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.evaluation.predict import predict
+from classic_rc.formats import write_predictions
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers import ScoreFile, SlidingWindow
+from classic_rc.testing import synthetic_dataset
+
+SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
+
+
+def stories(name: str, n: int = 4) -> Dataset:
+    """Stories of four questions, as MCTest's; ids and texts differ by name and number."""
+    options = tuple(map(Candidate, ("a fox", "a crow", "a cheese", "nobody")))
+    passages = [Passage(f"{name}.{i}", f"The crow of {name} {i} drops a cheese. A fox runs.") for i in range(n)]
+    return Dataset(
+        [
+            Question(f"{p.id},{k}", p, f"Who has it at {k}?", options, frozenset({k}), Task.SINGLE_CHOICE)
+            for p in passages
+            for k in range(4)
+        ],
+        name,
+    )
+
+
+def drawn(questions, seed: int = 0) -> Scores:
+    rng = np.random.default_rng(seed)
+    return Scores.from_lists([rng.integers(0, 99, len(q.candidates)) / 4 for q in questions])
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes scores of a dataset, gives the file's path."""
+
+    def write(dataset, scores, form, name="scores"):
+        path = tmp_path / name
+        write_predictions(path, dataset, scores, format=form)
+        return str(path)
+
+    return write
+
+
+def same(one: Scores, other: Scores) -> bool:
+    return (
+        np.array_equal(one.values, other.values)
+        and np.array_equal(one.offsets, other.offsets)
+        and np.array_equal(one.evidence, other.evidence)
+    )
+
+
+@pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
+def test_fitted_to_all_it_gives_any_part_in_any_order(write, form):
+    dataset = stories("dev")
+    scores = drawn(dataset)
+    solver = ScoreFile(path=write(dataset, scores, form)).fit(dataset)
+    order = [7, 0, 3, 15, 2]
+    assert same(solver.score_candidates([dataset[i] for i in order]), scores.take(order))
+    assert same(solver.score_candidates(dataset[4:8]), scores.take(range(4, 8)))
+    assert same(pickle.loads(pickle.dumps(solver)).score_candidates(dataset), scores)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "multirc"])
+def test_files_that_name_questions_may_hold_more_than_is_asked(write, form):
+    scores = drawn(SEVERAL)
+    path = write(SEVERAL, scores, form)
+    part = [SEVERAL[i] for i in (9, 2, 5)]
+    assert same(ScoreFile(path=path).fit(part).score_candidates(part), scores.take([9, 2, 5]))
+
+
+def test_a_part_without_any_but_zeros_still_has_scores(write):
+    values = drawn(SEVERAL).values.copy()
+    values[: len(SEVERAL[0].candidates)] = 0
+    offsets = np.cumsum([0, *(len(q.candidates) for q in SEVERAL)])
+    path = write(SEVERAL, Scores(values, offsets, values >= 0), "multirc")
+    assert not ScoreFile(path=path).fit(SEVERAL[:1]).score_candidates(SEVERAL[:1]).values.any()
+
+
+def test_evidence_is_the_files(write):
+    dataset = stories("dev")
+    theirs = SlidingWindow().score_candidates(dataset)
+    assert not theirs.evidence.all()
+    path = write(dataset, theirs, "jsonl")
+    assert same(ScoreFile(path=path).fit(dataset).score_candidates(dataset), theirs)
+
+
+def test_what_is_missing_is_named(write):
+    dataset = stories("dev")
+    path = write(dataset[:8], drawn(dataset[:8]), "jsonl")
+    with pytest.raises(DataError, match=r"scores: 32 of 64 entries are missing.*dev\.2,0") as caught:
+        ScoreFile(path=path).fit(dataset)
+    assert caught.value.exit_code == 3
+    path = write(dataset, drawn(dataset), "mctest-scores")
+    with pytest.raises(DataError, match="a line for each story is needed: found 4 lines, expected 2"):
+        ScoreFile(path=path).fit(dataset[:8])
+    with pytest.raises(UsageError, match="4 questions a passage"):
+        ScoreFile(path=path).fit(dataset[:3])
+
+
+def test_a_wrong_count_is_found_at_its_line(write, tmp_path):
+    dataset = stories("dev")
+    path = write(dataset, drawn(dataset), "mctest-scores")
+    lines = (tmp_path / "scores").read_text(encoding="utf-8").split("\n")
+    lines[2] = lines[2].replace(", ", "\t", 1)
+    (tmp_path / "scores").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(DataError, match=r"scores, line 3: .*found 5 tab-separated cells, expected 4"):
+        ScoreFile(path=path).fit(dataset)
+
+
+def test_each_dataset_finds_its_own_of_several_files(write):
+    train, dev = stories("train", 6), stories("dev")
+    paths = [write(train, drawn(train, 1), "mctest-scores", "a"), write(dev, drawn(dev, 2), "mctest-scores", "b")]
+    solver = ScoreFile(path=paths).fit(dev)
+    assert same(solver.score_candidates(dev), drawn(dev, 2))
+    assert same(solver.score_candidates(train), drawn(train, 1))
+    with pytest.raises(DataError, match=r"none of the 2 score files is for these 8 questions: .*/a.*/b"):
+        solver.fit(stories("test", 2))
+    with pytest.raises(UsageError, match=r"b and .*b2 both have scores of these 16 questions"):
+        ScoreFile(path=[paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]).fit(dev)
+
+
+def test_an_id_of_other_data_is_another_question(write):
+    """Both splits of many datasets number their questions from 0."""
+    dev = stories("dev")
+    others = {p.id: Passage(p.id, "Another.") for p in dev.passages}
+    train = Dataset([replace(q, passage=others[q.passage.id]) for q in dev], "train")
+    solver = ScoreFile(path=write(dev, drawn(dev), "jsonl")).fit(dev)
+    swapped = [replace(q, candidates=q.candidates[::-1]) for q in dev]
+    with pytest.raises(DataError, match="the candidate is another one here"):
+        solver.score_candidates(swapped)
+    assert train[0].id == dev[0].id
+    paths = [write(dev, drawn(dev), "mctest-scores", "a"), write(train, drawn(train, 3), "mctest-scores", "b")]
+    with pytest.raises(UsageError, match="both have scores"):
+        ScoreFile(path=paths).fit(dev).score_candidates(train)
+
+
+def test_it_needs_a_file_and_a_fit(tmp_path, write):
+    dataset = stories("dev")
+    for path in ("", [], ["a", ""]):
+        with pytest.raises(UsageError, match="score-file needs a file: path=FILE"):
+            ScoreFile(path=path).fit(dataset)
+    with pytest.raises(DataError, match="cannot be read"):
+        ScoreFile(path=str(tmp_path / "none")).fit(dataset)
+    path = write(dataset, drawn(dataset), "jsonl")
+    with pytest.raises(NotFittedError):
+        clone(ScoreFile(path=path).fit(dataset)).score_candidates(dataset)
+    decided = write(SEVERAL, Scores.from_lists([[0.0] * len(q.candidates) for q in SEVERAL]), "multirc", "decided")
+    with pytest.raises(UsageError, match="holds decisions, not scores"):
+        ScoreFile(path=decided).fit(SEVERAL)
+
+
+def test_the_signature_has_the_content_and_not_the_place(write, tmp_path):
+    dataset = stories("dev")
+    (tmp_path / "there").mkdir()
+    here = write(dataset, drawn(dataset), "mctest-scores")
+    there = write(dataset, drawn(dataset), "mctest-scores", "there/renamed")
+    one, other = evaluate(dataset, [ScoreFile(path=here), ScoreFile(path=there)]).rows
+    digest = hashlib.sha256((tmp_path / "scores").read_bytes()).hexdigest()
+    assert one.signature == other.signature
+    assert f"|file:{digest}|" in one.signature
+    assert f"|file:{digest[:8]}|" in one.short_signature
+    assert "path" not in one.signature
+    assert one.params["path"] == here
+    write(dataset, drawn(dataset, 5), "mctest-scores")
+    assert evaluate(dataset, [ScoreFile(path=here)]).rows[0].signature != one.signature
+
+
+def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
+    dataset = load("sample:multiple-answer")
+    theirs = SlidingWindow().fit(dataset).score_candidates(dataset)
+    solver = ScoreFile(path=write(dataset, theirs, "jsonl"))
+    rows = evaluate(dataset, [solver, SlidingWindow()], tune=dataset).rows
+    assert [row.solver for row in rows] == ["score-file", "score-file", "sliding-window", "sliding-window"]
+    assert [row.metrics() for row in rows[:2]] == [row.metrics() for row in rows[2:]]
+    result = predict(dataset, solver, decide=False)
+    curve, own = (PrecisionRecallCurve.from_scores(scores, dataset) for scores in (result.scores, theirs))
+    assert np.array_equal(curve.precision, own.precision)
+    explained = solver.fit(dataset).explain(dataset[1])
+    assert [c.score for c in explained.candidates] == theirs[1].tolist()

@@ -1,0 +1,162 @@
+"""Overlap and sliding window over spans, against their definition in plain Python."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.prepare import with_spans
+from classic_rc.kernels import SCALE, reference
+from classic_rc.kernels.reference_spans import span_overlap
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.solvers import SpanSlidingWindow
+from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.spans import SpanGenerator
+from classic_rc.text.stop_words import stop_words
+
+
+def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:
+    """The score of one span, and whether there is evidence, from the formulas."""
+    analyzer = get_analyzer(solver.analyzer)
+    located = analyzer.locate(question.passage.text)
+    (begin, end), *_ = [s for s in passage_sentences(question.passage) if s[0] <= candidate.start < s[1]]
+    sentence = [token for token, start, _ in located if begin <= start < end]
+    before = sum(begin <= start < end and stop <= candidate.start for _, start, stop in located)
+    own = [token for token, start, stop in located if candidate.start < stop and start < candidate.end]
+    asked = analyzer.analyze(question.text)
+    context = sentence if solver.context == "sentence" else [token for token, _, _ in located]
+    overlap = span_overlap(sentence, asked, before, before + len(own))
+    window = reference.sliding_window(context, asked, own) / SCALE
+    if solver.distance is None:
+        return overlap * (len(located) + 1) + window, overlap > 0
+    distance = reference.word_distance(context, asked, own, stop_words(solver.stop_words), solver.distance)
+    weight = solver.distance_weight
+    return overlap * (len(located) + weight + 1) + window - weight * distance, overlap > 0
+
+
+def spans_of(task: Task = Task.MULTI_SPAN, seed: int = 0) -> list[Question]:
+    generator = SpanGenerator(max_tokens=4)
+    return [replace(q, candidates=generator(q.passage)) for q in synthetic_dataset(task, seed=seed)]
+
+
+def asked(text: str, passage: str, *candidates: str) -> Question:
+    places = [Candidate(c, passage.index(c), passage.index(c) + len(c)) for c in candidates]
+    return Question("q", Passage("p", passage), text, tuple(places), ("x",), Task.SPAN)
+
+
+@pytest.mark.parametrize("context", ["sentence", "passage"])
+@pytest.mark.parametrize("distance", [None, "min", "mean"])
+@pytest.mark.parametrize("analyzer", ["word", "whitespace"])
+def test_scores_equal_the_definition(context, distance, analyzer):
+    solver = SpanSlidingWindow(
+        analyzer=analyzer, context=context, distance=distance, distance_weight=2.5, stop_words="nltk"
+    )
+    questions = spans_of()
+    scores = solver.score_candidates(questions)
+    values = [expected(q, c, solver) for q in questions for c in q.candidates]
+    assert scores.values.tolist() == pytest.approx([value for value, _ in values], rel=1e-14)
+    assert scores.evidence.tolist() == [evidence for _, evidence in values]
+
+
+def test_overlap_comes_before_any_window():
+    question = asked("red fox", "A red hen saw long grey geese there. A goose ran.", "hen", "goose")
+    hen, goose = SpanSlidingWindow().score_candidates([question])[0]
+    assert hen > goose
+    more = asked("red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese")
+    few, many = SpanSlidingWindow(context="passage", distance="min", distance_weight=50.0).score_candidates([more])[
+        0
+    ]
+    assert few > many
+
+
+def test_windows_choose_among_equal_overlaps():
+    hen, ran = SpanSlidingWindow().score_candidates([asked("fox", "The fox saw a hen run.", "hen", "hen run")])[0]
+    assert ran - hen == pytest.approx(math.log(2), abs=1e-7)
+
+
+def test_a_span_has_no_credit_for_question_words_of_its_own():
+    inside, outside = SpanSlidingWindow().score_candidates([asked("fox", "Fox hid. Fox ran.", "Fox", "ran")])[0]
+    assert inside < outside
+    scores = SpanSlidingWindow().score_candidates([asked("fox", "Fox hid.", "Fox", "hid")])
+    assert scores.evidence.tolist() == [False, True]
+
+
+def test_variants_are_parameters():
+    plain, distance = (SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance"))
+    assert (plain.context, plain.distance) == ("sentence", None)
+    assert (distance.context, distance.distance, distance.distance_weight) == ("sentence", "min", 1.0)
+    assert SpanSlidingWindow().variant_name() == "squad2016"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"context": "page"}, "'context' of span-sw must be one of 'sentence', 'passage', got 'page'"),
+        ({"distance": "mode"}, "'distance' of span-sw must be one of None, 'mean'"),
+        ({"distance_weight": -1}, "must be a number from 0, got -1"),
+        ({"distance_weight": math.inf}, "got inf"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    solver = SpanSlidingWindow(**parameters)
+    for use in (solver.fit, solver.score_candidates):
+        with pytest.raises(UsageError, match=message):
+            use([])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"context": "passage", "distance": "first"}, {"analyzer": "word+porter+stop=smart"}]
+)
+def test_promises_hold_with_other_parameters(parameters):
+    check_solver(SpanSlidingWindow(**parameters))
+
+
+def test_explanations_tell_the_terms_and_mark_what_matched():
+    question = asked("Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl")
+    fox, owl = SpanSlidingWindow(distance="min").explain(question).candidates
+    assert fox.numbers["overlap"] == 4  # the, saw, hen, saw the
+    assert owl.numbers["overlap"] == 0
+    words = [(question.passage.text[m.start : m.end], m.kind) for m in fox.marks]
+    assert words == [
+        ("The", "question"),
+        ("fox", "candidate"),
+        ("saw", "question"),
+        ("the", "question"),
+        ("hen", "question"),
+    ]
+    n_words, weight = 8, 1.0
+    terms = fox.numbers
+    assert fox.score == terms["overlap"] * (n_words + weight + 1) + terms["sliding_window"] - terms["distance"]
+
+
+def test_a_question_without_spans_can_be_scored_and_explained():
+    question = Question("q", Passage("p", ""), "Who?", (), ("x",), Task.SPAN)
+    assert len(SpanSlidingWindow().score_candidates([question]).values) == 0
+    assert SpanSlidingWindow().explain(question).candidates == ()
+
+
+def test_scores_of_quoref_equal_the_definition(shared_data):
+    dataset = with_spans(load(shared_data / "quoref" / "quoref-dev-v0.1.json")[:6], SpanGenerator(max_tokens=3))
+    solver = SpanSlidingWindow.variant("squad2016-distance")
+    questions = [replace(q, candidates=q.candidates.generate()) for q in dataset]
+    scores = solver.score_candidates(questions)
+    pairs = [(q, c) for q in questions for c in q.candidates]
+    sample = np.linspace(0, len(pairs) - 1, 150).astype(int).tolist()
+    assert scores.values[sample] == pytest.approx([expected(*pairs[i], solver)[0] for i in sample], rel=1e-14)
+
+
+@pytest.mark.slow
+def test_quoref_dev(shared_data):
+    dataset = load(shared_data / "quoref" / "quoref-dev-v0.1.json")
+    solvers = [SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance")]
+    plain, distance = (row.metrics() for row in evaluate(dataset, solvers).rows)
+    assert plain == pytest.approx({"quoref_em": 0.0026, "quoref_f1": 0.0443}, abs=5e-5)
+    assert distance == pytest.approx({"quoref_em": 0.0025, "quoref_f1": 0.0437}, abs=5e-5)

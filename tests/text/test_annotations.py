@@ -1,0 +1,260 @@
+"""Annotation files: what they keep, whether they fit a dataset, and what is said of malformed ones."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens, text_sha256
+from classic_rc.text.annotations import Annotations, read_annotations
+
+PASSAGE = Passage("p", "The old fox ran. It hid (well).")
+QUESTION = Question(
+    "p,0", PASSAGE, "Who didn't hide?", (Candidate("the fox"), Candidate("a hen")), None, Task.SINGLE_CHOICE
+)
+FILE = {
+    "format": "classic_rc annotations",
+    "version": 1,
+    "passages": {
+        "p": {
+            "text": PASSAGE.text,
+            "tokens": ["The", "old", "fox", "ran", ".", "It", "hid", "-LRB-", "well", "-RRB-", "."],
+            "lemmas": ["the", "old", "fox", "run", ".", "it", "hide", "-lrb-", "well", "-rrb-", "."],
+            "pos": ["DT", "JJ", "NN", "VBD", ".", "PRP", "VBD", "-LRB-", "RB", "-RRB-", "."],
+            "sentences": [0, 5],
+            "chunks": [[0, 3, "NP"], [3, 4, "VP"]],
+            "chains": [{"mentions": [[0, 3], [5, 6]], "representative": 0}],
+        }
+    },
+    "questions": {
+        "p,0": {
+            "tokens": ["Who", "did", "n't", "hide", "?"],
+            "lemmas": ["who", "do", "not", "hide", "?"],
+            "negated": True,
+            "categories": ["who", "neg"],
+            "candidates": [
+                {"tokens": ["the", "fox"], "lemmas": ["the", "fox"]},
+                {"tokens": ["hen"], "complete": False, "sha256": text_sha256("a hen")},
+            ],
+        }
+    },
+}
+
+
+def write(tmp_path, value, name="a.json"):
+    path = tmp_path / name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def annotations(tmp_path) -> Annotations:
+    return read_annotations(write(tmp_path, FILE))
+
+
+def test_everything_is_read(annotations):
+    passage = annotations.passage_of(QUESTION)
+    assert passage.lemmas is not None
+    assert passage.lemmas[6] == "hide"
+    assert passage.pos is not None
+    assert passage.pos[2] == "NN"
+    assert passage.chunks == (Chunk(0, 3, "NP"), Chunk(3, 4, "VP"))
+    assert passage.chains == (Chain(((0, 3), (5, 6)), 0),)
+    assert passage.sentences == (0, 5)
+    question = annotations.question_of(QUESTION)
+    assert (question.negated, question.categories) == (True, {"who", "neg"})
+    assert [c.complete for c in question.candidates] == [True, False]
+    assert annotations.has_negation
+    assert annotations.has_categories
+
+
+@pytest.mark.parametrize("name", ["b.json", "b.json.gz"])
+def test_what_is_saved_is_read_again(annotations, tmp_path, name):
+    annotations.save(tmp_path / name)
+    again = Annotations.load(tmp_path / name)
+    assert (again.passages, again.questions) == (annotations.passages, annotations.questions)
+    first = (tmp_path / name).read_bytes()
+    again.save(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == first
+    assert first.startswith(b"\x1f\x8b") is name.endswith(".gz")
+
+
+def test_packed_or_not_the_fingerprint_is_the_same(tmp_path):
+    plain = write(tmp_path, FILE)
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    assert read_annotations(plain).sha256 == read_annotations(tmp_path / "a.json.gz").sha256
+    assert read_annotations(plain).signature.startswith("a.json@")
+
+
+def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_path):
+    chain = Chain(((5, 6),), words=("old", "fox"))
+    text = AnnotatedText(("a",) * 6, chains=(chain,), unfiltered_sentences=(0, 9))
+    made = Annotations({"p": text}, {"q": AnnotatedQuestion(text, ())})
+    made.save(tmp_path / "c.json")
+    assert read_annotations(tmp_path / "c.json").passages == {"p": text}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": "p,9"}, "question p,9: no annotation of the question: found 1 ids, such as 'p,0'"),
+        ({"passage": Passage("z", PASSAGE.text)}, "question p,0: no annotation of passage z"),
+        (
+            {"passage": Passage("p", "The old fox ran.")},
+            "question p,0: the annotation of passage p is one of another text",
+        ),
+        ({"text": "Who hid?"}, "question p,0: the annotation of the question is one of another text"),
+        (
+            {"candidates": QUESTION.candidates[:1]},
+            "annotated with another number of candidates: found 2, expected 1",
+        ),
+        ({"candidates": QUESTION.candidates[::-1]}, "the annotation of candidate 0 is one of another text"),
+        (
+            {"candidates": (Candidate("the fox"), Candidate("a hen!"))},
+            "the annotation of candidate 1 is one of another text",
+        ),
+    ],
+)
+def test_what_does_not_fit_names_the_question(annotations, change, said):
+    question = replace(QUESTION, **change)
+    look_up = annotations.passage_of if "passage" in change else annotations.question_of
+    with pytest.raises(DataError) as caught:
+        look_up(question)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(annotations.source)
+
+
+def changed(*path, to):
+    """The file with one value changed; `to=None` takes it out."""
+    value = copy.deepcopy(FILE)
+    node = value
+    for key in path[:-1]:
+        node = node[key]
+    if to is None:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = to
+    return value
+
+
+IN_PASSAGE = ("passages", "p")
+IN_QUESTION = ("questions", "p,0")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"some": "thing"}, "$: not a file of annotations"),
+        (changed("version", to=2), "field 'version': unknown version: found 2, expected 1"),
+        (changed("passages", to=[]), "$.passages: wrong type: found an empty list, expected an object"),
+        (changed("questions", to=None), "field 'questions': missing"),
+        (changed("question", to={}), "field 'question': unknown field"),
+        (changed(*IN_PASSAGE, "tokens", to=None), "$.passages.p, field 'tokens': missing"),
+        (
+            changed(*IN_PASSAGE, "tokens", 3, to=7),
+            "$.passages.p.tokens, field '[3]': wrong type: found the number 7",
+        ),
+        (changed(*IN_PASSAGE, "tokens", 3, to=""), "a token is empty: found '' at 3"),
+        (changed(*IN_PASSAGE, "lemma", to=[]), "field 'lemma': unknown field: expected one of tokens, lemmas"),
+        (changed(*IN_PASSAGE, "lemmas", to=["the"]), "field 'lemmas': not one a token: found 1, expected 11"),
+        (changed(*IN_PASSAGE, "pos", to=[]), "field 'pos': not one a token: found 0, expected 11"),
+        (changed(*IN_PASSAGE, "places", to=[[0, 3]]), "field 'places': not one a token: found 1, expected 11"),
+        (changed(*IN_PASSAGE, "places", to=[[3, 0]]), "$.passages.p.places[0]: not a stretch of the text"),
+        (changed(*IN_PASSAGE, "sentences", to=[1, 5]), "not the starts of sentences: found 1, 5"),
+        (changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]), "begin with 0 and rise, below 11"),
+        (changed(*IN_PASSAGE, "sentences", to=[0, 11]), "begin with 0 and rise, below 11"),
+        (
+            changed(*IN_PASSAGE, "chunks", 1, 1, to=12),
+            "$.passages.p.chunks[1]: not a stretch of the text: found 3 to",
+        ),
+        (changed(*IN_PASSAGE, "chunks", 1, 2, to=0), "$.passages.p.chunks[1], field '[2]': wrong type"),
+        (
+            changed(*IN_PASSAGE, "chains", 0, "representative", to=2),
+            "no such mention: found 2, expected a number from",
+        ),
+        (
+            changed(*IN_PASSAGE, "chains", 0, "representative", to=None),
+            "$.passages.p.chains[0]: a chain has either",
+        ),
+        (changed(*IN_PASSAGE, "chains", 0, "words", to=["x"]), "$.passages.p.chains[0]: a chain has either"),
+        (changed(*IN_PASSAGE, "chains", 0, "mentions", to=[[5, 5]]), "mentions[0]: not a stretch of the text"),
+        (changed(*IN_PASSAGE, "sha256", to="0"), "field 'sha256': not the fingerprint of its text"),
+        (changed(*IN_QUESTION, "candidates", to=None), "field 'candidates': missing"),
+        (changed(*IN_QUESTION, "negated", to="yes"), "field 'negated': wrong type: found 'yes', expected true or"),
+        (changed(*IN_QUESTION, "categories", to=[1]), "categories, field '[0]': wrong type: found the number 1"),
+        (
+            changed(*IN_QUESTION, "candidates", 0, "negated", to=True),
+            "candidates[0], field 'negated': unknown field",
+        ),
+    ],
+)
+def test_malformed_files_say_where(tmp_path, value, said):
+    path = write(tmp_path, value)
+    with pytest.raises(DataError) as caught:
+        read_annotations(path)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"{", "not valid JSON"),
+        (b'"text"', "not a file of annotations: found 'text'"),
+        (b"\xff{}", "the file is not text that can be read"),
+        (gzip.compress(b"{}" * 999)[:-20], "the file cannot be unpacked"),
+        (b"\x1f\x8b but no more", "the file cannot be unpacked"),
+        (gzip.compress(b"[{}]"), "$[0], field 'tokens': missing"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, data, said):
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"a\.json") as caught:
+        read_annotations(path)
+    assert said in str(caught.value)
+
+
+def test_missing_files_and_folders_that_cannot_be_written(annotations, tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        read_annotations(tmp_path / "none.json")
+    with pytest.raises(UsageError, match="cannot write"):
+        annotations.save(tmp_path / "none" / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "places"),
+    [
+        (["fox", "Ran"], "The FOX ran", None),
+        (["the", "fox", "ran"], "The FOX ran", ((0, 3), (4, 7), (8, 11))),
+        (["the", "fox"], "The FOX ran", None),
+        (["fox", "den"], "Fox's den.", ((0, 3), (6, 9))),
+        (["fox", "'s", "den"], "Fox's den.", ((0, 3), (3, 5), (6, 9))),
+        (["``", "no", "''"], '"No"', ((0, 0), (1, 3), (3, 3))),
+        (["no", "...", "yes"], "No… Yes", ((0, 2), (2, 2), (4, 7))),
+        (["-LRB-", "no", "-RRB-"], "(No)", ((0, 0), (1, 3), (3, 3))),
+        ([], "", ()),
+        ([], "word", None),
+        (["i̇x"], "İx", None),
+    ],
+)
+def test_tokens_are_located(tokens, text, places):
+    assert locate_tokens(tokens, text) == places
+
+
+def test_incomplete_annotation_fits_by_its_words():
+    words = AnnotatedText(("fox", "the"), complete=False)
+    assert words.fits("The old fox")
+    assert not words.fits("The old hen")
+
+
+def test_given_places_are_kept():
+    text = AnnotatedText(("fox",), places=((4, 7),))
+    assert text.token_places("The fox") == ((4, 7),)
+    assert replace(text, places=None).token_places("Fox") == ((0, 3),)

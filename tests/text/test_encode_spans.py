@@ -1,0 +1,122 @@
+"""Spans as places among their passage's tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import DataError
+from classic_rc.questions import Candidate, LazyCandidates, Passage, Question, Task
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text import encode_spans as module
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode_spans import encode_spans
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.spans import SpanGenerator
+
+PASSAGE = Passage("p", "The old fox ran. A hen saw the fox.")
+
+
+def question(*candidates: Candidate, passage: Passage = PASSAGE, text: str = "Who ran?") -> Question:
+    return Question("q", passage, text, candidates, ("fox",), Task.SPAN)
+
+
+def only(questions, analyzer="word"):
+    ((index, spans),) = encode_spans(questions, analyzer)
+    assert index.tolist() == list(range(len(questions)))
+    return spans
+
+
+def texts(spans):
+    return [
+        [spans.vocabulary[token] for token in spans.tokens[first:last]]
+        for first, last in zip(spans.first, spans.last, strict=True)
+    ]
+
+
+def test_spans_are_stretches_of_tokens_in_a_sentence():
+    spans = only([question(Candidate("old fox", 4, 11), Candidate("hen", 19, 22), Candidate("fox.", 31, 35))])
+    assert texts(spans) == [["old", "fox"], ["hen"], ["fox"]]
+    assert spans.sentence.tolist() == [0, 1, 1]
+    assert spans.sentence_offsets.tolist() == [0, 4, 9]
+    assert [spans.vocabulary[token] for token in spans.question_tokens] == ["who", "ran"]
+
+
+def test_words_that_the_analyzer_drops_are_in_no_span():
+    spans = only(
+        [question(Candidate("The", 0, 3), Candidate("The old", 0, 7), Candidate("saw the", 23, 30))],
+        "word+stop=lucene",
+    )
+    assert texts(spans) == [[], ["old"], ["saw"]]
+
+
+def test_a_candidate_without_offsets_is_where_its_text_first_stands():
+    assert only([question(Candidate("fox"))]).first.tolist() == [2]
+    with pytest.raises(DataError, match="question q: a candidate does not stand in the passage: found 'goose'"):
+        only([question(Candidate("goose"))])
+
+
+@pytest.mark.parametrize(("text", "sentences"), [("", None), ("fox", ()), ("?!", None)])
+def test_every_passage_has_a_sentence(text, sentences):
+    spans = only([question(passage=Passage("p", text, sentences))])
+    assert np.diff(spans.passage_sentences).tolist() == [1]
+    assert spans.candidate_offsets.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("analyzer", ["word", "word+stop=smart+porter"])
+def test_generated_spans_keep_their_words_and_sentences(analyzer):
+    dataset = synthetic_dataset(Task.MULTI_SPAN)
+    generator = SpanGenerator(max_tokens=3)
+    questions = [replace(q, candidates=generator(q.passage)) for q in dataset]
+    spans = only(questions, analyzer)
+    analyze = get_analyzer(analyzer).analyze
+    whole = [_whole_words(candidates, q.passage.text) for q, candidates in _lists(spans)]
+    assert texts(spans) == [analyze(text) for own in whole for text in own]
+    assert spans.cut.tolist() == [
+        words != [] and text != c.text
+        for (_, own), wholes in zip(_lists(spans), whole, strict=True)
+        for c, text, words in zip(own, wholes, map(analyze, wholes), strict=True)
+    ]
+    for q, candidates in enumerate(spans.question_list):
+        own = slice(*spans.list_offsets[candidates : candidates + 2])
+        passage = questions[q].passage
+        within = spans.sentence[own] - spans.passage_sentences[spans.question_passage[q]]
+        borders = passage_sentences(passage)
+        for s, candidate in zip(within, spans.lists[candidates], strict=True):
+            assert borders[s][0] <= candidate.start < candidate.end <= borders[s][1]
+
+
+def _lists(spans):
+    questions = {number: q for q, number in zip(spans.questions, spans.question_list.tolist(), strict=True)}
+    return [(questions[number], candidates) for number, candidates in enumerate(spans.lists)]
+
+
+def _whole_words(candidates, text):
+    """The candidates' texts, with the possessive ending that one may lack."""
+    return [text[c.start : c.end + 2 * text.startswith("'s", c.end)] for c in candidates]
+
+
+def test_parts_are_bounded_and_spans_are_generated_once_a_passage(monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_CANDIDATES", 50)
+    made = []
+
+    def generate(passage):
+        made.append(passage.id)
+        return SpanGenerator(max_tokens=2)(passage)
+
+    dataset = synthetic_dataset(Task.SPAN)
+    lazy = {id(p): LazyCandidates(p, generate) for p in dataset.passages}
+    questions = [replace(q, candidates=lazy[id(q.passage)]) for q in dataset]
+    order = [*range(0, len(questions), 2), *range(1, len(questions), 2)]
+    parts = list(encode_spans([questions[i] for i in order], "word"))
+    assert len(parts) > 2
+    assert sorted(made) == sorted(p.id for p in dataset.passages)
+    assert sorted(i for index, _ in parts for i in index.tolist()) == list(range(len(questions)))
+    for index, spans in parts:
+        assert [questions[order[i]].id for i in index] == [q.id for q in spans.questions]
+
+
+def test_no_question_makes_no_part():
+    assert list(encode_spans([], "word")) == []
