@@ -187,6 +187,8 @@ class Dataset(Sequence[Question]):
     notes: tuple[str, ...] = ()
     span_generator: str | None = None
     """The signature of the generator whose spans are the candidates, if one was applied."""
+    read_with: Mapping[str, Any] | None = None
+    """What :func:`classic_rc.load` was asked for, as plain data; None for questions in memory and parts of a whole."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -201,7 +203,7 @@ class Dataset(Sequence[Question]):
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Question | Dataset:
         if isinstance(index, slice):
-            return replace(self, questions=self.questions[index])
+            return replace(self, questions=self.questions[index], read_with=None)
         return self.questions[index]
 
     def __iter__(self) -> Iterator[Question]:
@@ -235,7 +237,7 @@ class Dataset(Sequence[Question]):
 
     def filter(self, keep: Callable[[Question], bool]) -> Dataset:
         """The questions for which `keep` is true, as a dataset."""
-        return replace(self, questions=[q for q in self.questions if keep(q)])
+        return replace(self, questions=[q for q in self.questions if keep(q)], read_with=None)
 
     def with_candidates(self, generator: Callable[[Passage], Sequence[Candidate]], signature: str) -> Dataset:
         """The same span questions, with `generator`'s spans of their passage as candidates.

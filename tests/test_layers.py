@@ -32,12 +32,14 @@ ARROWS = {
     "questions": {"errors"},
     "files": {"errors"},
     "kernels": set(),
+    "plugins": {"errors"},
+    "display": {"errors", "printable"},
     "errors": set(),
     "printable": set(),
     "progress": {"printable"},
     "_version": set(),
 }
-SHARED = {"kernels", "files", "errors", "printable", "progress", "_version"}
+SHARED = {"kernels", "files", "plugins", "display", "errors", "printable", "progress", "_version"}
 """What every layer but these may import besides."""
 SURFACES = {"__init__", "__main__", "cli", "testing"}
 """What users touch: may import anything that is public."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from classic_rc.analysis.artifacts import PartialInputs, PartialResult, try_partial_inputs
 from classic_rc.analysis.balance import Balance, label_balance
 from classic_rc.analysis.family import FAMILY
 from classic_rc.analysis.integrity import Finding, integrity
 from classic_rc.analysis.words import LeakingWords, leaking_words
+from classic_rc.display import frame_of_records, html_table
 from classic_rc.progress import progress_bar
 from classic_rc.questions import Dataset
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["CheckReport", "check"]
 
@@ -51,6 +55,26 @@ class CheckReport:
         """
         results = self.partial_inputs.results
         return tuple(r for r in results if r.tested.interval and 100 * r.tested.interval.low > level)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas frame with a row a partial input: ``gains.accuracy.gain`` is one of its columns.
+
+        Raises
+        ------
+        MissingPackageError
+        """
+        return frame_of_records(self.partial_inputs.to_dict()["results"])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: partial inputs against chance, in percent, and which of them leak."""
+        leaking = self.leaks()
+        rows = []
+        for result in self.partial_inputs.results:
+            tested = result.tested
+            numbers = [f"{100 * tested.value:.2f}", f"{100 * tested.chance:.2f}", f"{100 * tested.gain:+.2f}"]
+            rows.append([result.name, *numbers, f"{result.p_holm:.4f}", "LEAKS" if result in leaking else ""])
+        caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
+        return html_table(caption, ["partial input", "reaches", "chance", "gain", "p (Holm)", ""], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, ready for JSON."""

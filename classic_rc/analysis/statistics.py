@@ -84,7 +84,7 @@ class DatasetStatistics:
     Parameters
     ----------
     common : StatisticsTable
-        A column a dataset and split and, of several, one for all.
+        A column a dataset and split and, where all are of one dataset, one for all.
     papers : tuple of StatisticsTable
         The papers' own tables that are about these datasets.
     lengths : dict of str to dict of str to Values
@@ -129,13 +129,15 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     >>> from classic_rc.datasets import load
     >>> table = statistics([load("sample:single-choice")]).common
     >>> [(row.statistic.label, row.measures[0].value) for row in table.rows[:2]]
-    [('passages', 4), ('questions', 16)]
+    [('passages', 6), ('questions', 24)]
     """
     parts = [part for dataset in datasets for part in sorted(official_parts(dataset), key=_order)]
     counter = AnalyzerCounter(analyzer)
     splits = [split for _, part in parts for split in _splits(part)]
+    kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
     contents = [Contents(split, counter) for split in splits]
-    common = _common_table([split.name for split in splits], contents, analyzer)
+    together = len(splits) > 1 and len(kinds) == 1
+    common = _common_table([split.name for split in splits], contents, together, analyzer)
     lengths = {
         split.name: {
             "passage": Values(content.passages.lengths),
@@ -169,15 +171,15 @@ def _splits(dataset: Dataset) -> Iterator[Dataset]:
         yield replace(own, name=f"{dataset.name}.{name}", split=name)
 
 
-def _common_table(names: list[str], contents: list[Contents], analyzer: str) -> StatisticsTable:
+def _common_table(names: list[str], contents: list[Contents], together: bool, analyzer: str) -> StatisticsTable:
     rows = []
     for statistic in COMMON:
         measures = [statistic.measure(content) for content in contents]
-        if len(measures) > 1:
+        if together:
             measures.append(pooled(measures))
         if any(not isinstance(m, Values) or len(m.numbers) for m in measures):
             rows.append(StatisticsRow(statistic, tuple(measures), (None,) * len(measures)))
-    columns = (*names, _ALL) if len(names) > 1 else tuple(names)
+    columns = (*names, _ALL) if together else tuple(names)
     return StatisticsTable("Statistics", columns, tuple(rows), (f"Tokens are those of the analyzer {analyzer}.",))
 
 
@@ -223,6 +225,6 @@ def _missing_splits(paper: PaperTable, parts: list[tuple[Official, Dataset]]) ->
     missing = [split for split in paper.splits if split not in given]
     if missing:
         yield (
-            f"The paper's figures are over {', '.join(paper.splits)}; here without {', '.join(missing)}, so that they "
-            "need not agree in the last digit."
+            f"The paper's figures are over {', '.join(paper.splits)}; here without {', '.join(missing)}, so that "
+            "they need not agree in the last digit."
         )

@@ -10,7 +10,7 @@ import numpy as np
 from classic_rc.analysis.statistics_counts import Contents
 from classic_rc.analysis.statistics_measures import Count, Measure, Values, Vocabulary
 from classic_rc.questions import normalised_text
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text import sentences
 
 __all__ = ["COMMON", "QUESTION_WORDS", "Statistic"]
 
@@ -79,9 +79,9 @@ def passage_tokens(contents: Contents) -> Values:
     return Values(contents.passages.lengths)
 
 
-def passage_sentences_found(contents: Contents) -> Values:
+def passage_sentences(contents: Contents) -> Values:
     """Sentences of each passage: the dataset's own marks, else what the splitter finds."""
-    counts = [len(passage_sentences(passage)) for passage in contents.dataset.passages]
+    counts = [len(sentences.passage_sentences(passage)) for passage in contents.dataset.passages]
     return Values(np.array(counts, dtype=np.int64))
 
 
@@ -135,7 +135,7 @@ COMMON: tuple[Statistic, ...] = (
     Statistic("candidates a question", "mean (s.d.)", candidates_per_question),
     Statistic("right ones a question", "right options, or accepted texts; mean (s.d.)", gold_per_question),
     Statistic("tokens a passage", "mean (s.d.)", passage_tokens),
-    Statistic("sentences a passage", "the dataset's own marks, else the splitter's; mean (s.d.)", passage_sentences_found),
+    Statistic("sentences a passage", "the dataset's own marks, else the splitter's", passage_sentences),
     Statistic("tokens a question", "mean (s.d.)", question_tokens),
     Statistic("tokens a candidate", "mean (s.d.)", candidate_tokens),
     Statistic("tokens a right answer", "mean (s.d.)", gold_tokens),

@@ -43,7 +43,9 @@ class Values:
         """As plain data, with quartiles."""
         if not len(self.numbers):
             return {"n": 0}
-        least, lower, median, upper, most = np.quantile(self.numbers.astype(float), (0, 0.25, 0.5, 0.75, 1)).tolist()
+        least, lower, median, upper, most = np.quantile(
+            self.numbers.astype(float), (0, 0.25, 0.5, 0.75, 1)
+        ).tolist()
         return {
             "n": len(self.numbers),
             "mean": self.value,

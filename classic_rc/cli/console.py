@@ -7,15 +7,27 @@ import io
 import os
 import sys
 import unicodedata
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, Literal, TextIO, cast
 
 from classic_rc.errors import UsageError
 from classic_rc.files.writing import write_file
+from classic_rc.plugins import PluginWarning
 from classic_rc.printable import printable
 
-__all__ = ["check_folder", "check_writable", "emit", "message", "prepare_streams", "use_colour", "write_file"]
+__all__ = [
+    "check_folder",
+    "check_writable",
+    "emit",
+    "message",
+    "plugin_warnings_as_messages",
+    "prepare_streams",
+    "use_colour",
+    "write_file",
+]
 
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
@@ -56,6 +68,22 @@ def message(text: str) -> None:
     with suppress(BrokenPipeError):
         sys.stderr.write(f"classic-rc: {line}\n")
         sys.stderr.flush()
+
+
+@contextmanager
+def plugin_warnings_as_messages() -> Iterator[None]:
+    """Let warnings about plug-ins be one line, as all that we say."""
+    with warnings.catch_warnings():
+        show: Any = warnings.showwarning
+
+        def say(warning: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, PluginWarning):
+                message(f"warning: {warning}")
+            else:
+                show(warning, category, *where, **more)
+
+        warnings.showwarning = cast(Any, say)
+        yield
 
 
 def emit(text: str, output: str | None) -> None:
@@ -100,6 +128,23 @@ def check_folder(folder: str | None) -> None:
         raise UsageError(f"{folder} is not a folder: give a folder to save in")
 
 
-def use_colour(stream: TextIO) -> bool:
-    """Whether to write colours: to a terminal, unless NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR")
+def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:
+    """Whether to write colours: if not told otherwise, to a terminal that can show them, unless NO_COLOR is set."""
+    if when == "auto":
+        return stream.isatty() and not os.environ.get("NO_COLOR") and _shows_colour()
+    if when == "always":
+        _shows_colour()  # a Windows console has to be told, whatever it answers
+    return when == "always"
+
+
+def _shows_colour() -> bool:
+    """Whether the terminal takes colour codes; a Windows console is asked to."""
+    if sys.platform != "win32":
+        return os.environ.get("TERM") != "dumb"
+    import ctypes
+
+    take_codes, stdout = 0x0004, -11  # ENABLE_VIRTUAL_TERMINAL_PROCESSING, STD_OUTPUT_HANDLE
+    kernel, mode = ctypes.windll.kernel32, ctypes.c_uint32()
+    handle = kernel.GetStdHandle(stdout)
+    can_ask = kernel.GetConsoleMode(handle, ctypes.byref(mode))
+    return bool(can_ask and kernel.SetConsoleMode(handle, mode.value | take_codes))

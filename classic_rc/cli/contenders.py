@@ -143,7 +143,9 @@ def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | N
     for system in systems:
         if system.record is None:
             what = "no run record" if system.solver is None else "a solver"
-            raise UsageError(f"{system.path or system.text} is {what}: name the questions that it answers (--data DATA)")
+            raise UsageError(
+                f"{system.path or system.text} is {what}: name the questions that it answers (--data DATA)"
+            )
     if args.group is not None:
         raise UsageError("run records do not say what else stays together: name the questions (--data DATA)")
     return None

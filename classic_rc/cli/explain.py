@@ -25,7 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tune", metavar="DATA", help="what windows are tuned on")
     parser.add_argument("--tune-split", metavar="S", help="the split to take of it")
     options.add_search_options(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default text")
+    parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="default text")
+    parser.add_argument(
+        "--color",
+        "--colour",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="whether text has colours (default: on a terminal, unless NO_COLOR is set)",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
 
@@ -39,6 +46,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.prepare import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_text
+    from classic_rc.reports.explanations_html import explanation_html
     from classic_rc.solvers import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
@@ -59,7 +67,10 @@ def handle(args: argparse.Namespace) -> int:
     explanation = ready.explain(question)
     if args.format == "json":
         text = json.dumps(explanation.to_dict(), indent=2) + "\n"
+    elif args.format == "html":
+        text = explanation_html(explanation)
     else:
-        text = explanation_text(explanation, colour=args.output is None and use_colour(sys.stdout))
+        to_terminal = args.output is None or args.color == "always"
+        text = explanation_text(explanation, colour=to_terminal and use_colour(sys.stdout, args.color))
     emit(text, args.output)
     return 0

@@ -33,7 +33,7 @@ def _solvers() -> Iterator[Entry]:
 
     for name, solver in SOLVERS.items():
         variants = f" [{', '.join(solver.variants)}]" if solver.variants else ""
-        yield name, solver.description + variants
+        yield name, solver.description + variants + _origin(SOLVERS.package_of(name))
 
 
 def _variants() -> Iterator[Entry]:
@@ -47,7 +47,12 @@ def _variants() -> Iterator[Entry]:
 def _readers() -> Iterator[Entry]:
     from classic_rc.datasets import READERS
 
-    return ((name, f"{reader.title}: {reader.description}") for name, reader in READERS.items())
+    for name, reader in READERS.items():
+        yield name, f"{reader.title}: {reader.description}" + _origin(READERS.package_of(name))
+
+
+def _origin(package: str | None) -> str:
+    return f" (plugged in by {package})" if package else ""
 
 
 def _metrics() -> Iterator[Entry]:
@@ -74,6 +79,12 @@ def _stop_lists() -> Iterator[Entry]:
     return iter(STOP_LISTS.items())
 
 
+def _keys() -> Iterator[Entry]:
+    from classic_rc.evaluation.derived import DERIVED_KEYS
+
+    return ((name, key.description) for name, key in DERIVED_KEYS.items())
+
+
 _LISTS = {
     "solvers": _solvers,
     "variants": _variants,
@@ -81,5 +92,6 @@ _LISTS = {
     "metrics": _metrics,
     "analyzers": _analyzers,
     "formats": _formats,
+    "keys": _keys,
     "stop-lists": _stop_lists,
 }

@@ -10,8 +10,25 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli import check, compare, curve, explain, fit, index, listing, predict, run, score
-from classic_rc.cli.console import message, prepare_streams
+from classic_rc.cli import (
+    check,
+    cite,
+    compare,
+    curve,
+    explain,
+    fit,
+    hard,
+    index,
+    listing,
+    predict,
+    report,
+    reproduce,
+    rerun,
+    run,
+    score,
+    stats,
+)
+from classic_rc.cli.console import message, plugin_warnings_as_messages, prepare_streams
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
 __all__ = ["build_parser", "main"]
@@ -23,10 +40,16 @@ _COMMANDS = {
     "compare": compare,
     "curve": curve,
     "check": check,
+    "stats": stats,
+    "reproduce": reproduce,
+    "rerun": rerun,
+    "hard": hard,
     "explain": explain,
+    "report": report,
     "fit": fit,
     "index": index,
     "list": listing,
+    "cite": cite,
 }
 
 _INTERRUPTED = 130
@@ -92,7 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     prepare_streams()
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        with plugin_warnings_as_messages():
+            code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
         return code
     except ClassicRCError as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
     from classic_rc.solvers import Solver
 
-__all__ = ["add_arguments", "handle", "render_results"]
+__all__ = ["add_arguments", "handle", "render_results", "solvers_for"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_training_options(parser)
     options.add_search_options(parser)
     options.add_decision_options(parser)
-    parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    parser.add_argument(
+        "--group-by",
+        metavar="KEY",
+        help="break the metrics down by something the data says, or by what `list keys` names; see also `breakdown`",
+    )
+    parser.add_argument(
+        "--baseline", metavar="ROW", help="mark the rows that differ from this one (a permutation test, Holm's p < 0.05)"
+    )
+    parser.add_argument(
+        "--published", action="store_true", help="show the published figures of the same data beside ours"
+    )
     options.add_intervals(parser)
     options.add_jobs(parser)
     options.add_output_options(parser)
@@ -72,14 +82,14 @@ def handle(args: argparse.Namespace) -> int:
 def _evaluate(
     args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
 ) -> Evaluation:
-    from classic_rc.evaluation import evaluate, with_intervals
+    from classic_rc.evaluation import evaluate, with_intervals, with_significance
 
     start = time.perf_counter()
     dataset = options.dataset_of(args, data)
     seconds = time.perf_counter() - start
     evaluation = evaluate(
         dataset,
-        options.searching(args, _solvers_for(dataset, solvers, extra)),
+        options.searching(args, solvers_for(dataset, solvers, extra)),
         spans=spans,
         group_by=args.group_by,
         jobs=args.jobs,
@@ -90,6 +100,10 @@ def _evaluate(
     )
     if args.intervals is not None:
         evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0, group=args.group)
+    if args.baseline is not None:
+        evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
+    if args.published and not args.quiet:
+        _warn_of_published(evaluation)
     if not args.quiet:
         for warning in evaluation.warnings:
             message(f"warning: {warning}")
@@ -98,7 +112,15 @@ def _evaluate(
     return evaluation
 
 
-def _solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
+def _warn_of_published(evaluation: Evaluation) -> None:
+    from classic_rc.reports.beside import published_warning
+
+    if warning := published_warning(evaluation):
+        message(f"warning: {evaluation.dataset.name}: {warning}")
+
+
+def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
+    """What runs on a dataset: the named ones, or the usual ones of its task and of what there is to learn from."""
     from classic_rc.questions import Task
     from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, AllPositive, parse_solver
 
@@ -119,24 +141,30 @@ def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
     if not evaluations:
         return
     try:
-        emit(render_results(evaluations, args.format), args.output)
+        emit(render_results(evaluations, args.format, args.published), args.output)
     finally:  # a table that cannot be written must not cost the record
         if args.save is not None:
             _save(Path(args.save), evaluations)
 
 
-def render_results(evaluations: list[Evaluation], form: str) -> str:
-    """The results of all datasets in one form, ending with a line break."""
+def render_results(evaluations: list[Evaluation], form: str, published: bool = False) -> str:
+    """The results of all datasets in one form, with published figures if wanted, ending with a line break."""
     import json
 
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.reports import render, results_csv, results_table
 
     if form == "json":
-        return json.dumps(runs_to_dict(evaluations), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        plain = runs_to_dict(evaluations)
+        if published:
+            from classic_rc.reports.published import published_rows
+
+            for run, evaluation in zip(plain["runs"], evaluations, strict=True):
+                run["published"] = [row.to_dict() for row in published_rows(evaluation.dataset)[1]]
+        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     if form == "csv":
-        return results_csv(evaluations)
-    return "\n".join(render(results_table(evaluation), form) for evaluation in evaluations)
+        return results_csv(evaluations, published)
+    return "\n".join(render(results_table(evaluation, published), form) for evaluation in evaluations)
 
 
 def _save(folder: Path, evaluations: list[Evaluation]) -> None:
@@ -148,4 +176,4 @@ def _save(folder: Path, evaluations: list[Evaluation]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    write_file(folder / "run.json", json.dumps(run_record(evaluations), indent=1, allow_nan=False) + "\n")
+    write_file(folder / "run.json", json.dumps(run_record(evaluations, folder), indent=1, allow_nan=False) + "\n")

@@ -24,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--tune-split", metavar="S", help="the split to take of it")
     options.add_decision_options(parser)
-    parser.add_argument("--group-by", metavar="META", help="break the metrics down by something the data says")
+    parser.add_argument(
+        "--group-by",
+        metavar="KEY",
+        help="break the metrics down by something the data says, or by what `list keys` names; see also `breakdown`",
+    )
     options.add_intervals(parser)
     options.add_output_options(parser)
 

@@ -28,6 +28,7 @@ class Arc(Reader):
         "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have Solved Question "
         "Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
     )
+    cites = ("clark2018",)
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:

@@ -45,6 +45,8 @@ class Reader(ABC):
         One sentence.
     citation : str
         The paper, or who defines the format.
+    cites : tuple of str
+        Keys of the references behind `citation`.
     takes : frozenset of str
         Which of ``subset``, ``answers``, ``fields`` and ``gold_as`` mean something to it.
     is_dataset : bool
@@ -55,6 +57,7 @@ class Reader(ABC):
     title: ClassVar[str]
     description: ClassVar[str]
     citation: ClassVar[str]
+    cites: ClassVar[tuple[str, ...]] = ()
     takes: ClassVar[frozenset[str]] = frozenset()
     is_dataset: ClassVar[bool] = True
 
@@ -167,6 +170,7 @@ class Reader(ABC):
             reader=self.name,
             sources=source.sources(files + reading.used),
             notes=source.notes + reading.notes,
+            read_with={"path": source.path, "reader": self.name, **options.to_dict()},
         )
 
     def _gather(self, files: list[File], splits: Mapping[File, str | None], reading: Reading) -> list[Question]:

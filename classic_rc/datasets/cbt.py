@@ -40,6 +40,7 @@ class CBT(Reader):
         "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books with Explicit "
         "Memory Representations, arXiv:1511.02301"
     )
+    cites = ("hill2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:

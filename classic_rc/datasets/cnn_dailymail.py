@@ -38,6 +38,7 @@ class CNNDailyMail(Reader):
         "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
         "Comprehend, NIPS"
     )
+    cites = ("hermann2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:

@@ -28,6 +28,7 @@ class Dream(Reader):
         "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for Dialogue-Based "
         "Reading Comprehension, TACL"
     )
+    cites = ("sun2019",)
 
     def recognises(self, file: File) -> bool:
         """Whether it is a list of [turns, questions, id]."""

@@ -57,6 +57,7 @@ class HuggingFace(Reader):
     title: ClassVar[str] = "Hugging Face rows"
     description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA or DREAM."
     citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
+    cites = ("classic_rc",)
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:

@@ -30,6 +30,7 @@ class MCScript(Reader):
         "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine "
         "Comprehension Using Script Knowledge, LREC"
     )
+    cites = ("ostermann2018",)
 
     def recognises(self, file: File) -> bool:
         """Whether it is XML of instances with questions."""

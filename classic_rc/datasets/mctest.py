@@ -42,6 +42,7 @@ class MCTest(Reader):
         "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain Machine "
         "Comprehension of Text, EMNLP"
     )
+    cites = ("richardson2013",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
 
     def recognises(self, file: File) -> bool:

@@ -32,6 +32,7 @@ class MultiRC(Reader):
         "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for "
         "Reading Comprehension over Multiple Sentences, NAACL"
     )
+    cites = ("khashabi2018multirc",)
 
     def recognises(self, file: File) -> bool:
         """Whether its data are paragraphs."""

@@ -52,7 +52,7 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
     "c398deeafb51fb480741fe73fa7b19b04eec6a8a185ba36f6b36c1670451d49c": ("MCScript", "train"),
     "b7275c734f448db94e699482dd8ec1d0c412da6fa12a38acd4d4c3d88e57f128": ("MCScript", "dev"),
 }
-"""Dataset and split of official files, by content fingerprint (:attr:`~classic_rc.questions.Dataset.fingerprint`)."""
+"""Dataset and split of official files, by :attr:`~classic_rc.questions.Dataset.fingerprint`."""
 
 _BY_READER = {
     "race": "RACE",
@@ -88,7 +88,7 @@ def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
     --------
     >>> from classic_rc.datasets import load
     >>> [(official, len(part)) for official, part in official_parts(load("sample:cloze"))]
-    [(None, 6)]
+    [(None, 8)]
     """
     if dataset.fingerprint in FINGERPRINTS:
         return [(Official(*FINGERPRINTS[dataset.fingerprint], True), dataset)]

@@ -26,6 +26,7 @@ class Quoref(Squad):
         "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref: A Reading Comprehension Dataset with Questions "
         "Requiring Coreferential Reasoning, EMNLP"
     )
+    cites = ("dasigi2019",)
     is_dataset: ClassVar[bool] = True
     task: ClassVar[Task] = Task.MULTI_SPAN
 

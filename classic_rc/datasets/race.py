@@ -37,6 +37,7 @@ class Race(Reader):
         "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From Examinations, "
         "EMNLP"
     )
+    cites = ("lai2017",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 from classic_rc.datasets.files import File
@@ -36,6 +36,12 @@ class Options:
     answers: str | PathLike[str] | None = None
     fields: Mapping[str, str] | None = None
     gold_as: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        answers = None if self.answers is None else fspath(self.answers)
+        fields = None if self.fields is None else dict(self.fields)
+        return {**vars(self), "answers": answers, "fields": fields}
 
 
 class Reading:

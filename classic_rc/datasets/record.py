@@ -30,6 +30,7 @@ class Record(Reader):
         "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine "
         "Commonsense Reading Comprehension, arXiv:1810.12885"
     )
+    cites = ("zhang2018",)
 
     def recognises(self, file: File) -> bool:
         """Whether its entries have a passage with entities, and queries."""

@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,22 @@ from classic_rc.datasets.superglue import SuperGlue
 from classic_rc.datasets.table import Table
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.files.nodes import Node, describe
+from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 
 __all__ = ["READERS", "SAMPLES", "expand", "from_rows", "load"]
 
-READERS: dict[str, Reader] = {
+
+def _plugged_in(name: str, found: Any) -> Reader:
+    reader = found() if isinstance(found, type) else found
+    if not isinstance(reader, Reader):
+        raise UsageError("it is no classic_rc.datasets.Reader")
+    if reader.name != name:
+        raise UsageError(f"the reader calls itself {reader.name!r}: the entry point must have that name")
+    return reader
+
+
+_OWN: Mapping[str, Reader] = {
     reader.name: reader
     for reader in (
         MCTest(),
@@ -58,7 +70,10 @@ READERS: dict[str, Reader] = {
         Table(),
     )
 }
-"""The readers by name, in the order in which they are asked whether they recognise a file."""
+
+READERS = Registry("reader", _OWN, _plugged_in)
+"""The readers by name, in the order in which they are asked whether they recognise a file; those that other
+packages plug in are asked last."""
 
 SAMPLES = {
     f"sample:{task}": Path(__file__).parent / "sample" / f"{task.replace('-', '_')}.jsonl"
@@ -194,7 +209,8 @@ def _load_sample(name: str, reader: str | Reader | None, split: str | None, **ot
         raise UsageError(f"{given[0].replace('_', '-')} means nothing to {name}, which is in our own format")
     chosen = READERS["jsonl"] if reader is None else _named(reader)
     dataset = chosen.read(open_input(SAMPLES[name]), split=split)
-    return Dataset(dataset.questions, name, dataset.split, dataset.reader, dataset.sources, dataset.notes)
+    asked = {**(dataset.read_with or {}), "path": name}
+    return replace(dataset, name=name, read_with=asked)
 
 
 def _named(reader: str | Reader) -> Reader:

@@ -20,6 +20,7 @@ class RowReader(Reader):
     """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
 
     citation: ClassVar[str] = "classic_rc, its own format"
+    cites = ("classic_rc",)
     takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
     is_dataset: ClassVar[bool] = False
 

@@ -33,6 +33,7 @@ class Squad(Reader):
         "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine Comprehension of Text, "
         "EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
     )
+    cites = ("rajpurkar2016", "rajpurkar2018")
     is_dataset: ClassVar[bool] = False
     task: ClassVar[Task] = Task.SPAN
 

@@ -29,6 +29,7 @@ class SuperGlue(Reader):
         "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A Stickier Benchmark "
         "for General-Purpose Language Understanding Systems, NeurIPS"
     )
+    cites = ("wang2019", "khashabi2018multirc")
 
     def recognises(self, file: File) -> bool:
         """Whether its first line is a passage with questions."""

@@ -23,7 +23,7 @@ from classic_rc.evaluation.paired import (
 )
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval
 from classic_rc.evaluation.solved import solved_regions
-from classic_rc.metrics import METRICS, Metric, metrics_for, primary_metric
+from classic_rc.metrics import Metric
 
 __all__ = ["compare"]
 
@@ -72,7 +72,7 @@ def compare(
     """
     if len(contest.contenders) < 2:
         raise UsageError("there is nothing to compare: name two systems or more")
-    measure = _metric(contest, metric)
+    measure = contest.metric(metric)
     if test not in NULL_HYPOTHESES:
         raise unknown_name("test", test, NULL_HYPOTHESES)
     resampling = Resampling(int(contest.groups.max(initial=-1)) + 1, n, seed, level, contest.group)
@@ -171,14 +171,3 @@ class _Measured:
 
     def _interval(self, values: NDArray[np.float64] | None) -> Interval | None:
         return None if values is None else percentile_interval(values, self.resampling.level)
-
-
-def _metric(contest: Contest, name: str | None) -> Metric:
-    known = {metric.name: metric for metric in metrics_for(contest.task)}
-    if name is None:
-        return primary_metric(contest.task)
-    if name in METRICS and name not in known:
-        raise UsageError(f"{METRICS[name].label} is not for {contest.task} questions: {', '.join(known)} are")
-    if name not in known:
-        raise unknown_name("metric", name, known)
-    return known[name]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
+from classic_rc.metrics import METRICS, Metric, metrics_for, primary_metric
 from classic_rc.questions import Task
 
 __all__ = ["Contender", "Contest", "joined"]
@@ -89,6 +90,23 @@ class Contest:
     def label(self) -> str:
         """The dataset's name, its number of questions and its content's fingerprint."""
         return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:_SHORT_FINGERPRINT]})"
+
+    def metric(self, name: str | None = None) -> Metric:
+        """A metric of these questions by its name; without one, the task's main one.
+
+        Raises
+        ------
+        UsageError
+            It is not known, or not for these questions.
+        """
+        known = {metric.name: metric for metric in metrics_for(self.task)}
+        if name is None:
+            return primary_metric(self.task)
+        if name in METRICS and name not in known:
+            raise UsageError(f"{METRICS[name].label} is not for {self.task} questions: {', '.join(known)} are")
+        if name not in known:
+            raise unknown_name("metric", name, known)
+        return known[name]
 
 
 def joined(contests: Sequence[Contest]) -> Contest:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import cut_points, sweep
+from classic_rc.display import frame_of_columns, html_table
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric
 from classic_rc.metrics.selection import harmonic_mean
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["AVERAGES", "Average", "PrecisionRecallCurve", "check_choices"]
 
@@ -114,6 +118,26 @@ class PrecisionRecallCurve:
         if self.is_point or self.average != "micro" or self.recall[0] > 0:
             return None
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas frame with a row a cut: ``threshold`` (missing for a point), ``precision``, ``recall``, ``f1``.
+
+        Raises
+        ------
+        MissingPackageError
+        """
+        thresholds = np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
+        columns = {"threshold": thresholds, "precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return frame_of_columns(columns)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the cut of the best F1."""
+        best = int(np.argmax(self.f1))
+        numbers = [f"{100 * values[best]:.2f}" for values in (self.precision, self.recall, self.f1)]
+        threshold = "–" if self.thresholds is None else f"{self.thresholds[best]:.6g}"
+        header = ["system", "precision", "recall", "F1", "threshold"]
+        caption = f"the best of {len(self.f1):,} cuts, {self.average} average"
+        return html_table(caption, header, [[self.name, *numbers, threshold]])
 
 
 def check_choices(questions: Sequence[Question]) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from classic_rc.decisions import TIE_TOLERANCE, Cuts, TiePolicy, TunedThreshold
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import UsageError
 from classic_rc.evaluation.blocks import blocks
 from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
+from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.outcomes import OutcomeTally
 from classic_rc.evaluation.prepare import Overrides, configured, require_gold, with_spans
+from classic_rc.evaluation.protocol import Protocol
 from classic_rc.evaluation.results import Evaluation, Outcomes, Row
 from classic_rc.evaluation.signature import (
     changed_params,
@@ -30,7 +29,7 @@ from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["evaluate", "group_masks"]
+__all__ = ["evaluate"]
 
 
 def evaluate(
@@ -92,7 +91,8 @@ def evaluate(
     spans : SpanGenerator, optional
         Makes the candidates of span questions.
     group_by : str, optional
-        A key of the questions' or passages' `meta` to break the metrics down by.
+        What to break the metrics down by: a key of the questions' or passages' `meta`, or one that follows from
+        every question (:data:`~classic_rc.evaluation.derived.DERIVED_KEYS`).
     jobs : int
         Processes to score with, -1 for all cores; the results do not depend on it. They are joblib's: loky by
         default, those of a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
@@ -145,7 +145,9 @@ def evaluate(
         *unused_warnings(systems, overrides, learning),
     )
     notes = () if oracle is None else (oracle.note,)
-    return Evaluation(dataset, rows, groups, group_by, warnings, notes)
+    options = {"cv": cv, "group": group, "drop_overlap": drop_overlap, "group_by": group_by, **vars(overrides)}
+    protocol = Protocol(tuple(solvers), options, train, tune, spans)
+    return Evaluation(dataset, rows, groups, group_by, warnings, notes, protocol=protocol)
 
 
 def _systems(solver: Solver, dataset: Dataset, learning: Learning) -> list[System]:
@@ -194,33 +196,3 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
-
-
-def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
-    """Masks over the questions by the value of a key of their, or else of their passage's, `meta`.
-
-    A question that lacks the key is in the group ``"?"``.
-
-    Raises
-    ------
-    UsageError
-        No question has the key.
-    """
-    known = {k for question in dataset for k in (*question.passage.meta, *question.meta)}
-    if key not in known:
-        raise (
-            unknown_name(f"meta key of {dataset.name}", key, known)
-            if known
-            else UsageError(f"{dataset.name} has no meta to group by")
-        )
-    labels = [str(q.meta_value(key, "?")) for q in dataset]
-    members: dict[str, list[int]] = {}
-    for i, label in enumerate(labels):
-        members.setdefault(label, []).append(i)
-    return {label: np.isin(np.arange(len(dataset)), members[label]) for label in sorted(members, key=_natural)}
-
-
-def _natural(label: str) -> tuple[bool, int, str]:
-    """A key that sorts numbers by value, before everything else."""
-    is_number = label.isascii() and label.isdecimal()
-    return not is_number, int(label) if is_number else 0, label

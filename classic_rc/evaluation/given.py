@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from classic_rc.evaluation.evaluate import group_masks
+from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.outcomes import OutcomeTally
 from classic_rc.evaluation.prepare import require_gold
 from classic_rc.evaluation.results import Evaluation, Row

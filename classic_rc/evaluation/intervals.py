@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.evaluation.resampling import Resampling, percentile_interval, resampled_means
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
+from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, Metric
 
-__all__ = ["resampled_metrics", "with_intervals"]
+__all__ = ["resampled_metrics", "subset_intervals", "with_intervals"]
 
 
 def with_intervals(
@@ -68,8 +68,23 @@ def with_intervals(
             replace(row, intervals={name: percentile_interval(next(drawn), level) for name in row.metrics()})
             for row in rows
         )
+        rows = _with_group_intervals(replace(evaluation, rows=rows), groups, resampling)
     warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
     return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
+
+
+def _with_group_intervals(
+    evaluation: Evaluation, groups: NDArray[np.int64], resampling: Resampling
+) -> tuple[Row, ...]:
+    """The rows with the intervals of each of the evaluation's groups of questions."""
+    found: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
+    measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
+    for value, mask in evaluation.groups.items():
+        intervals = iter(subset_intervals(measured, groups, mask, resampling))
+        for row, of_row in zip(evaluation.rows, found, strict=True):
+            own = {name: next(intervals) for name in row.outcomes.statistics}
+            of_row[value] = {name: interval for name, interval in own.items() if interval is not None}
+    return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, found, strict=True))
 
 
 def resampled_metrics(
@@ -99,3 +114,33 @@ def resampled_metrics(
     means = resampled_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
     parts = np.split(means, ends[:-1], axis=1)
     return [metric.from_means(part) for (metric, _), part in zip(measured, parts, strict=True)]
+
+
+def subset_intervals(
+    measured: Sequence[tuple[Metric, NDArray[np.float64]]],
+    groups: NDArray[np.int64],
+    subset: NDArray[np.bool_],
+    resampling: Resampling,
+) -> list[Interval | None]:
+    """The intervals of metrics over some of the questions, whose groups are resampled by themselves.
+
+    Parameters
+    ----------
+    measured, groups
+        Of all questions, as in :func:`resampled_metrics`.
+    subset : ndarray of bool, shape (n_questions,)
+    resampling : Resampling
+        How often, from which seed, and at which level.
+
+    Returns
+    -------
+    list of Interval or None
+        None where the questions are of fewer than two groups.
+    """
+    own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
+    if int(own.max(initial=-1)) < 1:
+        return [None] * len(measured)
+    drawn = resampled_metrics(
+        [(metric, rows[subset]) for metric, rows in measured], own, n=resampling.n, seed=resampling.seed
+    )
+    return [percentile_interval(values, resampling.level) for values in drawn]

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.display import frame_of_records, html_table
+from classic_rc.evaluation.protocol import Protocol
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Dataset
 
-__all__ = ["Evaluation", "Outcomes", "Row"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ALPHA", "Evaluation", "Outcomes", "Row", "Significance"]
+
+ALPHA = 0.05
+"""The level below which adjusted p-values are marked."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,11 @@ class Row:
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
     intervals : mapping of str to Interval
         Of the metrics, by name; see :func:`classic_rc.evaluation.with_intervals`.
+    group_intervals : mapping of str to mapping of str to Interval
+        The same for each of the evaluation's groups of questions.
+    p_values : mapping of str to float
+        Of the differences of the metrics from those of a baseline row, adjusted; see
+        :func:`classic_rc.evaluation.with_significance`.
     """
 
     solver: str
@@ -95,6 +108,8 @@ class Row:
     caveats: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
+    group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    p_values: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -126,6 +141,40 @@ def _mean(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """Which differences were tested.
+
+    Parameters
+    ----------
+    baseline : str
+        The name of the row that the others are compared with.
+    tests : int
+        How many: the family that Holm's method adjusts for.
+    n : int
+        How many random swaps of whole groups of passages, where there are more ways than that.
+    seed : int
+    group : str, optional
+        The key of `meta` whose equal values stayed together, as equal passages do.
+    """
+
+    baseline: str
+    tests: int
+    n: int = 10_000
+    seed: int = 0
+    group: str | None = None
+
+    @property
+    def note(self) -> str:
+        """What the mark in a table stands for."""
+        what = "passages" if self.group is None else f"groups of passages ({self.group})"
+        tests = f"Holm over {self.tests:,} tests" if self.tests > 1 else "one test"
+        return (
+            f"*: differs from {self.baseline}, p < {ALPHA:g} "
+            f"(two-sided, up to {self.n:,} swaps of whole {what}, seed {self.seed}; {tests})"
+        )
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """All the rows of one dataset.
@@ -143,6 +192,10 @@ class Evaluation:
         What bounds the numbers: how far a perfect choice among the candidate spans would go.
     resampling : Resampling, optional
         How the rows' intervals were made.
+    protocol : Protocol, optional
+        What was asked for; None where the answers are not ours.
+    significance : Significance, optional
+        What the rows' p-values are of.
     """
 
     dataset: Dataset
@@ -152,6 +205,8 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     resampling: Resampling | None = None
+    protocol: Protocol | None = None
+    significance: Significance | None = None
 
     @property
     def n_candidates(self) -> int:
@@ -176,8 +231,25 @@ class Evaluation:
                 "notes": list(self.notes),
             },
             "resampling": self.resampling and self.resampling.to_dict(),
+            **({} if self.significance is None else {"significance": asdict(self.significance)}),
             "rows": [self._row(row) for row in self.rows],
         }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas frame with a row a system: the rows of :meth:`to_dict`, ``metrics.accuracy`` being a column.
+
+        Raises
+        ------
+        MissingPackageError
+        """
+        return frame_of_records([{"dataset": self.dataset.name, **self._row(row)} for row in self.rows])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: metrics in percent, with their intervals if there are any, and tie rates."""
+        metrics = [METRICS[name] for name in self.rows[0].metrics()] if self.rows else []
+        header = ["system", *(metric.label for metric in metrics), "ties"]
+        caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
+        return html_table(caption, header, (_html_cells(row) for row in self.rows))
 
     def _row(self, row: Row) -> dict[str, Any]:
         plain = {
@@ -205,7 +277,22 @@ class Evaluation:
         }
         if self.group_by is not None:
             plain["groups"] = {
-                value: {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
+                value: {
+                    "questions": int(mask.sum()),
+                    "metrics": row.metrics(mask),
+                    "intervals": {name: list(of) for name, of in row.group_intervals.get(value, {}).items()},
+                }
                 for value, mask in self.groups.items()
             }
+        if self.significance is not None:
+            plain["p_values"] = dict(row.p_values)
         return plain
+
+
+def _html_cells(row: Row) -> list[str]:
+    cells = [row.name]
+    for name, value in row.metrics().items():
+        interval = row.intervals.get(name)
+        bounds = f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else ""
+        cells.append(f"{100 * value:.2f}{bounds}")
+    return [*cells, "–" if row.tie_rate is None else f"{100 * row.tie_rate:.1f}"]

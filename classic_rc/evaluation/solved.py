@@ -10,14 +10,14 @@ from classic_rc.evaluation.contest import Contest
 from classic_rc.metrics import METRICS, Metric
 from classic_rc.questions import Task
 
-__all__ = ["MOST_SETS", "Region", "solved_regions"]
+__all__ = ["MOST_SETS", "SOLVED_BY", "Region", "solved_regions"]
 
 MOST_SETS = 4
 """More sets have more regions than anybody reads."""
 
 _WHOLE = 1 - 1e-9
 
-_SOLVED_BY = {
+SOLVED_BY = {
     Task.SINGLE_CHOICE: "accuracy",
     Task.MULTIPLE_ANSWER: "em0",
     Task.CLOZE: "em",
@@ -64,7 +64,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     left_out : tuple of str
         The names of systems without a set.
     """
-    metric = METRICS[_SOLVED_BY[contest.task]]
+    metric = METRICS[SOLVED_BY[contest.task]]
     decided = [contender for contender in contest.contenders if not contender.expected]
     shown = decided[:MOST_SETS] if len(decided) > 1 else []
     names = [contender.name for contender in shown]

@@ -26,6 +26,7 @@ class Accuracy(Metric):
     label = "Acc."
     description = "share of questions whose chosen option is right; a k-way tie is worth 1/k"
     citation = "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released results"
+    cites = ("richardson2013",)
     tasks = frozenset({Task.SINGLE_CHOICE})
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
@@ -51,6 +52,7 @@ class OptionAccuracy(SelectionMetric):
     label = "Acc."
     description = "share of options labelled rightly"
     citation = "accuracy of binary labels, over the options of all questions taken together"
+    cites = ("classic_rc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Options labelled rightly, and options, of each selection, shape (n, 2)."""

@@ -35,6 +35,8 @@ class Metric(ABC):
         One sentence.
     citation : str
         Where the formula comes from: paper and section, or release.
+    cites : tuple of str
+        Keys of the references behind `citation`.
     tasks : frozenset of Task
         The tasks it measures.
     """
@@ -43,6 +45,7 @@ class Metric(ABC):
     label: ClassVar[str]
     description: ClassVar[str]
     citation: ClassVar[str]
+    cites: ClassVar[tuple[str, ...]] = ()
     tasks: ClassVar[frozenset[Task]]
 
     @abstractmethod

@@ -44,6 +44,7 @@ class F1Macro(PrecisionRecallMetric):
     label = "F1m"
     description = "harmonic mean of the questions' average precision and average recall"
     citation = _PAPER
+    cites = ("khashabi2018multirc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Precision and recall of each selection, shape (n, 2)."""
@@ -67,6 +68,7 @@ class F1Answers(PrecisionRecallMetric):
     label = "F1a"
     description = "F1 over all the options of all questions taken together"
     citation = _PAPER
+    cites = ("khashabi2018multirc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Options selected and right, selected, and right, of each selection, shape (n, 3)."""
@@ -80,6 +82,7 @@ class F1Answers(PrecisionRecallMetric):
 
 class _FewMislabelled(SelectionMetric):
     citation = _PAPER
+    cites = ("khashabi2018multirc",)
     allowed: ClassVar[int]
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:

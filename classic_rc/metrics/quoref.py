@@ -26,6 +26,7 @@ class QuorefExactMatch(TextMetric):
     label = "EM"
     description = "share of questions whose normalised spans are exactly those of gold"
     citation = _PAPER
+    cites = ("dasigi2019", "dua2019")
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
@@ -47,6 +48,7 @@ class QuorefF1(TextMetric):
     label = "F1"
     description = "mean over questions of the F1 of optimally paired spans, rounded to two decimals a question"
     citation = _PAPER
+    cites = ("dasigi2019", "dua2019")
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:

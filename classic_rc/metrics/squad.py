@@ -46,6 +46,7 @@ class ExactMatch(TextMetric):
     label = "EM"
     description = "share of questions whose normalised answer equals an accepted text"
     citation = _PAPER
+    cites = ("rajpurkar2016", "zhang2018")
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
@@ -64,6 +65,7 @@ class F1(TextMetric):
     label = "F1"
     description = "mean word F1 of the normalised answer with the accepted text that suits it best"
     citation = _PAPER
+    cites = ("rajpurkar2016", "zhang2018")
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:

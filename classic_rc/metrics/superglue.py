@@ -30,6 +30,7 @@ class SuperGLUEF1Macro(SelectionMetric):
     label = "F1m (SuperGLUE)"
     description = "mean of the questions' macro-averaged F1, as Hugging Face's super_glue multirc reports f1_m"
     citation = "Wang et al. 2019, SuperGLUE, as computed by the super_glue metric of Hugging Face's evaluate"
+    cites = ("wang2019", "khashabi2018multirc")
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
         """The macro-averaged F1 of each selection, shape (n, 1)."""

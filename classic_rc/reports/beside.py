@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.metrics import metrics_for, primary_metric
 from classic_rc.questions import Task
 from classic_rc.reports.published import SUBSETS, PublishedRow, published_rows, value_text
 
-__all__ = ["published_cells", "published_warning"]
+__all__ = ["published_cells", "published_records", "published_warning"]
 
 _NOTHING = "–"
 _MARK = "published: "
@@ -38,6 +39,27 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
         ]
         for (system, _, _), found in lines.items()
     ]
+
+
+def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Every figure of the data and its subsets as a record of :func:`~classic_rc.reports.results.results_csv`."""
+    return [_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
+
+
+def _record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
+    subset = "[{}={}]".format(*SUBSETS[row.subset]) if _shown_subset(evaluation, row) and row.subset else ""
+    return {
+        "dataset": evaluation.dataset.name,
+        "split": evaluation.dataset.split,
+        "questions": row.n,
+        "solver": _MARK + row.system,
+        row.metric + subset: None if row.value is None else float(row.value) / 100,
+        "ties": row.ties,
+        "tuned_on": row.tuned_on,
+        "source": row.source,
+        "status": row.status,
+        "note": row.note,
+    }
 
 
 def published_warning(evaluation: Evaluation) -> str | None:
@@ -69,7 +91,7 @@ def _notes(row: PublishedRow, task: Task) -> Iterator[str]:
         yield row.status
     if task is not Task.MULTIPLE_ANSWER:
         yield f"ties: {row.ties or '?'}"
-    yield f"tuned on {row.tuned_on or '?'}"
+    yield "not tuned" if row.tuned_on == "nothing" else f"tuned on {row.tuned_on or '?'}"
     yield f"{'?' if row.n is None else f'{row.n:,}'} questions"
     if row.note:
         yield row.note

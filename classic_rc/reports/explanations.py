@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from classic_rc.printable import printable
 from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
-__all__ = ["explanation_text"]
+__all__ = [
+    "LEGEND",
+    "SHOWN_CANDIDATES",
+    "adds_up",
+    "candidate_label",
+    "explanation_text",
+    "is_right",
+    "number_name",
+    "ranked",
+]
 
-_SHOWN_CANDIDATES = 20
+SHOWN_CANDIDATES = 20
+_BESIDE = 3
+"""So many numbers stand beside the score; more get a line each."""
+_WIDTH, _INDENT = 96, "    "
 
 Pair = tuple[str, str]
 
@@ -31,13 +44,15 @@ _ANSI: Mapping[str, Pair] = {
     "pair-question": ("\x1b[1;4m", "\x1b[22;24m"),
     "pair-candidate": ("\x1b[1;4m", "\x1b[22;24m"),
 }
-_LEGEND = {
+_CODE = re.compile(r"\x1b\[[\d;]*m")
+LEGEND: Mapping[str, str] = {
     "window": "the best window",
     "sentence": "a sentence that is used",
     "question": "question word",
     "candidate": "candidate's word",
     "pair-question": "the nearest pair",
 }
+"""What marks mean; both words of a pair share one."""
 
 
 def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
@@ -56,42 +71,67 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
     """
     marks = _ANSI if colour else _PLAIN
     question = explanation.question
-    ranked = sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
-    used = {mark.kind for _, c in ranked[:_SHOWN_CANDIDATES] for mark in c.marks}
-    legend = [f"{marks[k][0]}{text}{marks[k][1]}" for k, text in _LEGEND.items() if k in used]
+    shown = ranked(explanation)[:SHOWN_CANDIDATES]
+    used = {mark.kind for _, c in shown for mark in c.marks}
+    legend = [f"{marks[k][0]}{text}{marks[k][1]}" for k, text in LEGEND.items() if k in used]
     lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
     if legend:
         lines.append("marked: " + ", ".join(legend))
-    for index, candidate in ranked[:_SHOWN_CANDIDATES]:
+    for index, candidate in shown:
         lines += ["", _heading(question, index, candidate)]
+        if len(candidate.numbers) > _BESIDE:
+            lines += _columns(candidate.numbers)
         if candidate.quote is not None:
             lines += _wrapped(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
         if candidate.marks:
             lines += _wrapped(marked_passage(question.passage.text, candidate.marks, marks))
-    if len(ranked) > _SHOWN_CANDIDATES:
-        lines += ["", f"and {len(ranked) - _SHOWN_CANDIDATES} candidates with lower scores"]
+    n_more = len(explanation.candidates) - len(shown)
+    if n_more:
+        lines += ["", f"and {n_more} candidates with lower scores"]
     return "\n".join(lines) + "\n"
 
 
+def ranked(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
+    """The candidates with their indices, the best first."""
+    return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
+
+
+def number_name(name: str) -> str:
+    """The name of a term of a score, for people."""
+    return printable(name.replace("_", " "))
+
+
+def adds_up(candidate: CandidateExplanation) -> bool:
+    """Whether the numbers are shares of the score, so that it makes sense to see them side by side."""
+    total = sum(candidate.numbers.values())
+    return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def candidate_label(index: int) -> str:
+    """A letter, as in tests on paper, or the number where letters run out."""
+    return chr(ord("A") + index) if index < 26 else str(index)
+
+
+def is_right(question: Question, index: int) -> bool:
+    """Whether the candidate is right; false for all where gold is hidden."""
+    gold = question.gold or ()
+    return (index if question.task.has_choices else question.candidates[index].text) in gold
+
+
 def _heading(question: Question, index: int, candidate: CandidateExplanation) -> str:
-    numbers = ", ".join(f"{name.replace('_', ' ')} {value:.5f}" for name, value in candidate.numbers.items())
-    parts = [f"({_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.5f}"]
-    if numbers:
-        parts.append(numbers)
+    parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.5f}"]
+    if 0 < len(candidate.numbers) <= _BESIDE:
+        parts.append(", ".join(f"{number_name(name)} {value:.5f}" for name, value in candidate.numbers.items()))
     if not candidate.evidence:
         parts.append("no evidence")
-    if question.gold is not None and _is_right(question, index):
+    if is_right(question, index):
         parts.append("RIGHT")
     return "  |  ".join(parts)
 
 
-def _label(index: int) -> str:
-    return chr(ord("A") + index) if index < 26 else str(index)
-
-
-def _is_right(question: Question, index: int) -> bool:
-    gold = question.gold or ()
-    return (index if question.task.has_choices else question.candidates[index].text) in gold
+def _columns(numbers: Mapping[str, float]) -> Iterator[str]:
+    width = max(len(f"{value:.5f}") for value in numbers.values())
+    return (f"{_INDENT}{value:{width}.5f}  {number_name(name)}" for name, value in numbers.items())
 
 
 def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pair]) -> str:
@@ -112,8 +152,29 @@ def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pai
 
 
 def _wrapped(text: str) -> list[str]:
-    return [
-        line
-        for paragraph in text.splitlines()
-        for line in textwrap.wrap(paragraph, 96, initial_indent="    ", subsequent_indent="    ")
-    ]
+    """Lines of whole words; colours take no room, and end with the line to go on in the next."""
+    lines: list[str] = []
+    for paragraph in text.splitlines():
+        room = 0
+        for word in paragraph.split():
+            width = len(_CODE.sub("", word))
+            if width < room:
+                lines[-1] += f" {word}"
+                room -= width + 1
+            else:
+                lines.append(word)
+                room = _WIDTH - len(_INDENT) - width
+    return [_INDENT + line for line in _closed(lines)]
+
+
+def _closed(lines: Iterable[str]) -> Iterator[str]:
+    endings = dict(_ANSI.values())
+    active: list[str] = []
+    for line in lines:
+        resumed = "".join(active)
+        for code in _CODE.findall(line):
+            if code in endings:
+                active.append(code)
+            else:
+                active.remove(next(c for c in reversed(active) if endings[c] == code))
+        yield resumed + line + "".join(endings[code] for code in reversed(active))

@@ -7,8 +7,8 @@ from classic_rc.evaluation.resampling import Interval
 __all__ = ["bounds", "p_value", "percent", "points"]
 
 
-def percent(value: float | None, decimals: int = 2, interval: Interval | None = None) -> str:
-    """A fraction in percent, its interval behind it; a dash where there is none.
+def percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
+    """A fraction in percent, a mark and its interval behind it; a dash where there is none.
 
     Examples
     --------
@@ -17,7 +17,7 @@ def percent(value: float | None, decimals: int = 2, interval: Interval | None = 
     """
     if value is None or value != value:
         return "–"
-    shown = f"{100 * value:.{decimals}f}"
+    shown = f"{100 * value:.{decimals}f}{mark}"
     return shown if interval is None else f"{shown} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 

@@ -113,6 +113,8 @@ class Reproduction:
     tune : str, optional
         The split that it is tuned on.
     tune_metric : str, optional
+    merged : bool
+        Whether a figure over several splits is of one file that holds them all, not of each by itself.
     """
 
     solver: str
@@ -122,6 +124,7 @@ class Reproduction:
     train: str | None = None
     tune: str | None = None
     tune_metric: str | None = None
+    merged: bool = False
 
 
 @dataclass(frozen=True)

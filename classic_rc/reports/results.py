@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from classic_rc.evaluation.results import Evaluation, Row
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.evaluation.results import ALPHA, Evaluation, Row
 from classic_rc.metrics import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Task
+from classic_rc.reports.beside import published_cells, published_records
 from classic_rc.reports.numbers import percent
+from classic_rc.reports.protocol import best_places, protocol_caption, protocol_notes, small_places
 from classic_rc.reports.tables import Table, records_csv
 
 __all__ = ["results_csv", "results_table"]
@@ -16,12 +21,14 @@ __all__ = ["results_csv", "results_table"]
 _SHORT_FINGERPRINT = 8
 
 
-def results_table(evaluation: Evaluation) -> Table:
+def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     """The table of one dataset: a row a system; metrics in percent, groups by the main metric.
 
     Parameters
     ----------
     evaluation : Evaluation
+    published : bool
+        Also show published figures of the same data and metrics, a row each system and source.
 
     Returns
     -------
@@ -37,15 +44,32 @@ def results_table(evaluation: Evaluation) -> Table:
     rows = []
     for row in evaluation.rows:
         values = row.metrics()
-        cells = [row.name, *(percent(values[name], interval=row.intervals.get(name)) for name in metrics)]
-        cells += [percent(row.metrics(mask)[main.name]) for mask in evaluation.groups.values()]
+        cells = [row.name, *(_cell(row, name, values[name]) for name in metrics)]
+        cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
         share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
         rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
+    if published:
+        rows += published_cells(evaluation)
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
-    notes = ["Signatures", *signatures]
-    if evaluation.resampling is not None:
-        notes = [evaluation.resampling.note, *notes]
-    return Table(_title(evaluation), header, rows, frozenset({0, len(header) - 1}), notes)
+    return Table(
+        _title(evaluation),
+        header,
+        rows,
+        frozenset({0, len(header) - 1}),
+        [*protocol_notes(evaluation), "Signatures", *signatures],
+        caption=protocol_caption(evaluation, _title(evaluation)),
+        bold=best_places(evaluation),
+        faint=small_places(evaluation),
+    )
+
+
+def _cell(row: Row, metric: str, value: float) -> str:
+    differs = row.p_values.get(metric, 1.0) < ALPHA
+    return percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
+
+
+def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> str:
+    return percent(row.metrics(mask)[metric], interval=row.group_intervals.get(group, {}).get(metric))
 
 
 def row_notes(row: Row) -> list[str]:
@@ -65,9 +89,21 @@ def row_notes(row: Row) -> list[str]:
     return notes
 
 
-def results_csv(evaluations: Sequence[Evaluation]) -> str:
-    """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped."""
-    return records_csv([_record(evaluation, row) for evaluation in evaluations for row in evaluation.rows])
+def results_csv(evaluations: Sequence[Evaluation], published: bool = False) -> str:
+    """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped.
+
+    With `published` a record of each published figure of the same data follows the rows.
+    """
+    return records_csv(
+        [
+            record
+            for evaluation in evaluations
+            for record in (
+                *(_record(evaluation, row) for row in evaluation.rows),
+                *(published_records(evaluation) if published else ()),
+            )
+        ]
+    )
 
 
 def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
@@ -82,8 +118,12 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     }
     for name, interval in row.intervals.items():
         record |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    record |= {f"{name}_p": p for name, p in row.p_values.items()}
     for value, mask in evaluation.groups.items():
-        record |= {f"{name}[{evaluation.group_by}={value}]": v for name, v in row.metrics(mask).items()}
+        group = f"[{evaluation.group_by}={value}]"
+        record |= {name + group: v for name, v in row.metrics(mask).items()}
+        for name, interval in row.group_intervals.get(value, {}).items():
+            record |= {f"{name}_low{group}": interval.low, f"{name}_high{group}": interval.high}
     record |= {
         "expected": row.expected,
         "tie_rate": row.tie_rate,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +12,7 @@ from classic_rc.analysis.statistics_measures import Measure, Values
 from classic_rc.errors import UsageError
 from classic_rc.printable import printable
 from classic_rc.reports.figures import COLOURS, styled_figure
-from classic_rc.reports.tables import Table
+from classic_rc.reports.tables import Table, records_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -36,7 +34,8 @@ def statistics_tables(found: DatasetStatistics) -> list[Table]:
 def _table(table: StatisticsTable) -> Table:
     if not table.has_published:
         rows = [
-            [row.statistic.label, *(_cell(row.statistic, measure) for measure in row.measures)] for row in table.rows
+            [row.statistic.label, *(_cell(row.statistic, measure) for measure in row.measures)]
+            for row in table.rows
         ]
         return Table(table.title, ["", *table.columns], rows, frozenset({0}), table.notes)
     header = ["", *(name for column in table.columns for name in (column, "paper")), "counted"]
@@ -75,24 +74,21 @@ def _figure(statistic: Statistic, figure: Figure | None) -> str:
 
 def statistics_csv(found: DatasetStatistics) -> str:
     """A record for every cell, in full precision; shares are fractions, published figures as printed."""
-    fields = ["table", "statistic", "column", "n", "mean", "sd", "min", "q25", "median", "q75", "max", "count"]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [*fields, "published", "definition"], lineterminator="\n", restval="")
-    writer.writeheader()
-    for table in found.tables:
-        for row in table.rows:
-            for column, measure, figure in zip(table.columns, row.measures, row.published, strict=True):
-                writer.writerow(
-                    {
-                        "table": table.title,
-                        "statistic": row.statistic.label,
-                        "column": printable(column),
-                        **(measure.to_dict() if measure else {}),
-                        "published": "" if figure is None else _figure(row.statistic, figure).replace(",", ""),
-                        "definition": row.statistic.definition,
-                    }
-                )
-    return out.getvalue()
+    return records_csv(
+        [
+            {
+                "table": table.title,
+                "statistic": row.statistic.label,
+                "column": column,
+                **(measure.to_dict() if measure else {}),
+                "published": figure[0] if isinstance(figure, tuple) else figure,
+                "definition": row.statistic.definition,
+            }
+            for table in found.tables
+            for row in table.rows
+            for column, measure, figure in zip(table.columns, row.measures, row.published, strict=True)
+        ]
+    )
 
 
 def histogram_figure(found: DatasetStatistics) -> Drawing:
@@ -108,21 +104,19 @@ def histogram_figure(found: DatasetStatistics) -> Drawing:
         Matplotlib is not installed.
     """
     names = list(found.lengths)
-    kinds = [
-        kind for kind in ("passage", "question", "candidate") if any(len(found.lengths[n][kind].numbers) for n in names)
-    ]
+    lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
+    kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
     if not kinds:
         raise UsageError("there is no text to draw the lengths of")
     with styled_figure(_WIDTH, _PANEL_HEIGHT * len(kinds) + 0.16 * len(names)) as (figure, axes):
         axes.remove()
         for panel, kind in zip(figure.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
-            edges = _edges([found.lengths[name][kind] for name in names])
-            for i, name in enumerate(names):
-                numbers = found.lengths[name][kind].numbers
-                if not len(numbers):
-                    continue
-                heights = np.histogram(numbers, edges)[0] / len(numbers)
-                panel.stairs(100 * heights, edges, color=COLOURS[i % len(COLOURS)], fill=len(names) == 1)
+            edges = _edges(lengths[kind])
+            for i, values in enumerate(lengths[kind]):
+                if len(values.numbers):
+                    heights = 100 * np.histogram(values.numbers, edges)[0] / len(values.numbers)
+                    panel.stairs(heights, edges, color=COLOURS[i % len(COLOURS)], fill=len(names) == 1)
+            panel.xaxis.get_major_locator().set_params(integer=True)
             panel.set(xlabel=f"tokens a {kind}", ylabel="%", xlim=(edges[0], edges[-1]))
         if len(names) > 1:
             lines = [axes.plot([], [], color=COLOURS[i % len(COLOURS)])[0] for i in range(len(names))]

@@ -6,12 +6,16 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from classic_rc.printable import printable
+from classic_rc.reports.escaping import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
 
 __all__ = ["FORMATS", "Table", "records_csv", "render"]
+
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,13 @@ class Table:
     left : frozenset of int
         The columns that are aligned to the left; the others are numbers, aligned to the right.
     notes : sequence of str
-        Lines for below the table.
+        Lines for below the table; in LaTeX, comments above it.
+    caption : str, optional
+        What a reader of the LaTeX table alone must know; the title if not given.
+    bold : set of (int, int)
+        The rows and columns of cells that stand out, where the form has bold letters: Markdown and LaTeX.
+    faint : set of (int, int)
+        Those of cells that say little: in parentheses, in LaTeX grey too.
     """
 
     title: str
@@ -34,12 +44,23 @@ class Table:
     rows: Sequence[Sequence[str]]
     left: frozenset[int] = frozenset({0})
     notes: Sequence[str] = ()
+    caption: str | None = None
+    bold: AbstractSet[Place] = frozenset()
+    faint: AbstractSet[Place] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", printable(self.title))
         object.__setattr__(self, "header", [printable(cell) for cell in self.header])
         object.__setattr__(self, "rows", [[printable(cell) for cell in row] for row in self.rows])
         object.__setattr__(self, "notes", [printable(note) for note in self.notes])
+        object.__setattr__(self, "caption", printable(self.caption or self.title))
+
+    def grid(self, shown: Callable[[str, bool, bool], str]) -> list[list[str]]:
+        """The rows of cells as `shown` makes them from a text, whether it is bold and whether it is faint."""
+        return [
+            [shown(cell, (i, j) in self.bold, (i, j) in self.faint) for j, cell in enumerate(row)]
+            for i, row in enumerate(self.rows)
+        ]
 
 
 def render(table: Table, form: str) -> str:
@@ -62,7 +83,8 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _text(table: Table) -> str:
-    grid = [list(table.header), *map(list, table.rows)]
+    cells = table.grid(lambda text, bold, faint: isolated(f"({text})" if faint else text))
+    grid = [[isolated(cell) for cell in table.header], *cells]
     widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -72,64 +94,55 @@ def _text(table: Table) -> str:
         return "  ".join(padded).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    lines = [table.title, line(table.header), rule, *map(line, table.rows)]
+    lines = [table.title, line(grid[0]), rule, *map(line, cells)]
     return "\n".join([*lines, *([""] if table.notes else []), *table.notes]) + "\n"
 
 
 def _markdown(table: Table) -> str:
+    def cell(text: str, bold: bool, faint: bool) -> str:
+        escaped = isolated(markdown_escape(f"({text})" if faint else text))
+        return f"**{escaped}**" if bold else escaped
+
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(map(_markdown_escape, cells)) + " |"
+        return "| " + " | ".join(cells) + " |"
 
     marks = ["---" if i in table.left else "---:" for i in range(len(table.header))]
-    title = f"**{_markdown_escape(table.title)}**"
-    lines = [title, "", line(table.header), "|" + "|".join(marks) + "|", *map(line, table.rows)]
-    return "\n".join([*lines, *(f"\n{_markdown_escape(note)}" for note in table.notes)]) + "\n"
+    head = line([isolated(markdown_escape(name)) for name in table.header])
+    title = f"**{markdown_escape(table.title)}**"
+    lines = [title, "", head, "|" + "|".join(marks) + "|", *map(line, table.grid(cell))]
+    return "\n".join([*lines, *(f"\n{markdown_block(note)}" for note in table.notes)]) + "\n"
 
 
 def _latex(table: Table) -> str:
     columns = "".join("l" if i in table.left else "r" for i in range(len(table.header)))
 
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(map(_latex_escape, cells)) + r" \\"
+    def cell(text: str, bold: bool, faint: bool) -> str:
+        escaped = latex_escape(f"({text})" if faint else text)
+        grey = rf"\textcolor{{gray}}{{{escaped}}}" if faint else escaped
+        return rf"\textbf{{{grey}}}" if bold else grey
 
-    lines = [
-        *(f"% {note}" for note in table.notes),
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(cells) + r" \\"
+
+    assert table.caption is not None  # as set after it was made
+    body = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_latex_escape(table.title)}}}",
+        rf"\caption{{{latex_escape(table.caption)}}}",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        line(table.header),
+        line([latex_escape(name) for name in table.header]),
         r"\midrule",
-        *map(line, table.rows),
+        *map(line, table.grid(cell)),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
+    notes = [f"% {note}" for note in (*table.notes, *latex_preamble(body))]
+    return "\n".join([*notes, *body]) + "\n"
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",  # after a line's end it would be taken for that line's option
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
-
-
-def _latex_escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def _markdown_escape(text: str) -> str:
-    return "".join(f"\\{character}" if character in "\\|*`<" else character for character in text)
 
 
 _NO_WIDTH = frozenset({"Mn", "Me", "Cf"})

@@ -28,7 +28,7 @@ from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 __all__ = ["AlignmentILP"]
 
-_QUESTIONS_A_SHARD = 500
+QUESTIONS_A_SHARD = 400
 """Fewer questions than this are solved faster than another process starts."""
 
 
@@ -61,8 +61,8 @@ class AlignmentILP(Solver):
     normaliser : str
         A stemmer's name; words of equal stem are equal.
     wordnet : str, optional
-        The folder of a WordNet database, or ``"auto"`` to look where systems have it, and to do without (and say so)
-        where there is none. By default words entail nothing but their equals.
+        The folder of a WordNet database, or ``"auto"`` to look where systems have it, and to do without (and say
+        so) where there is none. By default words entail nothing but their equals.
     annotations : str, optional
         A file that has groups, or tags to make them of (:func:`~classic_rc.text.annotations.read_annotations`).
     offset : float
@@ -90,6 +90,7 @@ class AlignmentILP(Solver):
         "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic "
         "Abstractions, AAAI"
     )
+    cites = ("khashabi2018semanticilp",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and chunks
 
@@ -167,7 +168,7 @@ class AlignmentILP(Solver):
         """As :meth:`score_candidates`, by up to `jobs` processes."""
         from joblib import Parallel, delayed, effective_n_jobs
 
-        n_shards = min(effective_n_jobs(jobs), len(questions) // _QUESTIONS_A_SHARD)
+        n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_A_SHARD)
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()

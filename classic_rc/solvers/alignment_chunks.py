@@ -101,9 +101,8 @@ class GroupChunker(NamedTuple):
                 source=self.annotations.source,
                 where=f"question {question.id}",
             )
-        spans = (
-            [(c.start, c.end) for c in annotated.chunks] if annotated.chunks is not None else tagged(annotated.pos)
-        )
+        own = annotated.chunks
+        spans = tagged(annotated.pos or ()) if own is None else ((c.start, c.end) for c in own)
         kept = [(span, [i for i in range(*span) if self._counts(annotated.tokens[i])]) for span in spans]
         if not any(words for _, words in kept):
             everything = [i for i, token in enumerate(annotated.tokens) if any(c.isalnum() for c in token)]

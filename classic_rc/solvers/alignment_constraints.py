@@ -1,8 +1,8 @@
 """The constraints of alignment's integer program, each by itself.
 
-Variables are 0 or 1: one an edge, one a node (chunk of the question, sentence, chunk of the passage that has copies).
-Sources are the names in the released SemanticILP (allenai/semanticilp, TextILPSolver.scala, SimpleMatching; Khashabi,
-Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic Abstractions, AAAI).
+Variables are 0 or 1: one an edge, one a node (chunk of the question, sentence, passage chunk that has copies).
+Sources are the names in the released SemanticILP (allenai/semanticilp, TextILPSolver.scala, SimpleMatching;
+Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic Abstractions, AAAI).
 """
 
 from __future__ import annotations
@@ -66,12 +66,14 @@ class Variables(NamedTuple):
             limited = np.bincount(copies, minlength=1)[copies] > constants.max_copies
         numbers = np.where(limited, np.cumsum(limited) - 1, -1)
         bounds = np.cumsum([0, len(used), len(ends), sentences.max(initial=-1) + 1, limited.sum()])
-        columns = [np.arange(start, end) for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
-        required = [columns[1][ends == end] for end in program.required]
+        edges, asked, stated, copied = (np.arange(*bound) for bound in zip(bounds[:-1], bounds[1:], strict=True))
+        required = [asked[ends == end] for end in program.required]
         return cls(
-            columns[0],
+            edges,
             program.question.n,
-            *columns[1:],
+            asked,
+            stated,
+            copied,
             questions,
             sentences,
             numbers[chunks],

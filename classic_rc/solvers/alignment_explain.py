@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from classic_rc.predictions import Scores
-from classic_rc.questions import Question
 from classic_rc.solvers.alignment_program import Constants, Edges, Graph, Program
 from classic_rc.solvers.alignment_solve import Solution
 from classic_rc.solvers.alignment_texts import AlignedQuestion
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.text.chunks import TextChunk
 
 __all__ = ["explain_graphs"]
 
 
 def explain_graphs(
-    solver: str,
-    question: Question,
-    found: AlignedQuestion,
-    solutions: Sequence[Solution],
-    constants: Constants,
-    scores: Scores,
+    found: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
 ) -> Explanation:
     """Each candidate's graph, drawn in words and marked in the passage; the terms add up to the score."""
-    explained = []
-    for i, plain in enumerate(Explanation.from_scores(solver, question, scores).candidates):
-        graph, program = solutions[i].graph, found.programs[i]
-        if graph is None:
-            explained.append(plain)
-            continue
-        explained.append(
-            CandidateExplanation(
-                plain.text,
-                plain.score,
-                plain.evidence,
-                _marks(question, found, graph, program),
-                graph.terms(program, constants),
-                _drawn(question, found, found.candidates[i], graph, program),
-                "support graph",
+    explained = list(plain.candidates)
+    for i, (solution, program) in enumerate(zip(solutions, found.programs, strict=True)):
+        if solution.graph is not None:
+            explained[i] = replace(
+                explained[i],
+                marks=_marks(found, solution.graph, program),
+                numbers=solution.graph.terms(program, constants),
+                quote=_drawn(found, found.candidates[i], solution.graph),
+                source="support graph",
             )
-        )
-    return Explanation(solver, question, tuple(explained))
+    return replace(plain, candidates=tuple(explained))
 
 
-def _marks(question: Question, found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
+def _marks(found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
     """The active sentences, from their first chunk to their last, and the aligned chunks."""
     marks = []
     for sentence in graph.active_sentences(program):
@@ -58,9 +45,7 @@ def _marks(question: Question, found: AlignedQuestion, graph: Graph, program: Pr
     return tuple(marks)
 
 
-def _drawn(
-    question: Question, found: AlignedQuestion, option: Sequence[TextChunk], graph: Graph, program: Program
-) -> str:
+def _drawn(found: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
     """An edge after the other: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
     drawn = [
         f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(found.passage[chunk].words)}" '

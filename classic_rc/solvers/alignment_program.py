@@ -108,7 +108,8 @@ class Edges(NamedTuple):
     chunks: NDArray[np.int64]
     weights: NDArray[np.float64]
 
-    def __getitem__(self, kept: NDArray[np.bool_]) -> Edges:  # type: ignore[override]
+    def only(self, kept: NDArray[np.bool_]) -> Edges:
+        """Those for which `kept` is true."""
         return Edges(self.ends[kept], self.chunks[kept], self.weights[kept])
 
     @property
@@ -157,8 +158,8 @@ class Program(NamedTuple):
     def within(self, sentences: NDArray[np.int64]) -> Program:
         """The same without the edges into other sentences."""
         return self._replace(
-            question=self.question[np.isin(self.question_sentences, sentences)],
-            option=self.option[np.isin(self.option_sentences, sentences)],
+            question=self.question.only(np.isin(self.question_sentences, sentences)),
+            option=self.option.only(np.isin(self.option_sentences, sentences)),
         )
 
 
@@ -212,9 +213,9 @@ def option_edges(
 ) -> Edges:
     """Those of an option's edges that an optimal graph may need.
 
-    Edges of any weight are allowed here (released code), but one that is not positive serves to align an option that
-    nothing else aligns, and for that one is enough: of each sentence the best will do. Only where that chunk has
-    more copies than may be active can it be barred, so that all as good as the best other one are kept.
+    Edges of any weight are allowed here (released code), but one that is not positive serves to align an option
+    that nothing else aligns, and for that one is enough: of each sentence the best will do. A chunk of which not
+    all copies may be active can be barred, though, so that its edge is kept besides, where it is better.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.chunks import TextChunk
-from classic_rc.text.wordnet import WordNet
+from classic_rc.text.wordnet import Synset, WordNet
 
 __all__ = ["Entailment", "Keywords"]
 
@@ -23,21 +23,28 @@ class Keywords(NamedTuple):
 
     Parameters
     ----------
-    words : ndarray of int64
-        Numbers that an :class:`Entailment` has given to words.
+    words : list of str
+        In lower case.
+    stems : ndarray of int64, shape (n_words,)
+        Numbers that an :class:`Entailment` has given to the words' stems.
     offsets : ndarray of int64, shape (n_chunks + 1,)
+    above : dict
+        Of each synonym set that is above some of the words in WordNet, or has them, which words these are, and how
+        much they support it; empty without WordNet.
     """
 
-    words: NDArray[np.int64]
+    words: list[str]
+    stems: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    above: dict[Synset, list[tuple[int, float]]]
 
 
 class Entailment:
     """How much text chunks entail hypothesis chunks: the mean over hypothesis keywords of their best support.
 
     A text word supports a hypothesis word of equal stem by 1 and, in WordNet, one that is d steps up from it by
-    1 / (1 + d): ``SimilarityType`` ``WordOverlap`` and, as far as its service is described, ``Entailment`` of the
-    released SemanticILP (AlignmentFunction.scala).
+    1 / (1 + d). After `WordOverlap` and, as far as its service is described, `Entailment` of the released
+    SemanticILP (AlignmentFunction.scala).
 
     Parameters
     ----------
@@ -47,27 +54,36 @@ class Entailment:
 
     def __init__(self, stem: Callable[[str], str], wordnet: WordNet | None = None) -> None:
         self._stem, self._wordnet = stem, wordnet
-        self._numbers: dict[str, int] = {}
-        self._words: list[str] = []
-        self._stems: list[int] = []
-        self._first: dict[str, int] = {}
-        self._support: dict[tuple[int, int], float] = {}
+        self._stems: dict[str, int] = {}
 
     def keywords(self, chunks: Sequence[TextChunk]) -> Keywords:
-        """The chunks' keywords as numbers; of words with one stem in a chunk the first."""
-        numbered = []
+        """The chunks' keywords; of words with one stem in a chunk the first."""
+        words, stems, lengths = list[str](), list[int](), list[int]()
+        above: dict[Synset, list[tuple[int, float]]] = {}
         for chunk in chunks:
-            numbers = [self._number(word.lower()) for word in chunk.words]
-            numbered.append(list({self._stems[number]: number for number in reversed(numbers)}.values())[::-1])
-        lengths = np.array([len(words) for words in numbered], dtype=np.int64)
-        return Keywords(np.array([w for words in numbered for w in words], dtype=np.int64), offsets_of(lengths))
+            own: dict[int, str] = {}
+            for word in chunk.words:
+                stem = self._stem(word.lower())
+                own.setdefault(self._stems.setdefault(stem, len(self._stems)), word.lower())
+            for number, word in own.items():
+                if self._wordnet is not None:
+                    for synset, steps in self._wordnet.above(word).items():
+                        above.setdefault(synset, []).append((len(words), 1 / (1 + steps)))
+                words.append(word)
+                stems.append(number)
+            lengths.append(len(own))
+        return Keywords(
+            words, np.array(stems, dtype=np.int64), offsets_of(np.array(lengths, dtype=np.int64)), above
+        )
 
     def directed(self, texts: Keywords, hypotheses: Keywords) -> NDArray[np.float64]:
         """How much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""
         n_texts, n_hypotheses = len(texts.offsets) - 1, len(hypotheses.offsets) - 1
         if not n_texts or not n_hypotheses:
             return np.zeros((n_texts, n_hypotheses))
-        support = self._word_support(texts.words, hypotheses)
+        support = (texts.stems[:, None] == hypotheses.stems).astype(np.float64)
+        if self._wordnet is not None:
+            self._add_more_general(support, texts, hypotheses)
         best = np.maximum.reduceat(support, texts.offsets[:-1], axis=0)
         return np.add.reduceat(best, hypotheses.offsets[:-1], axis=1) / np.diff(hypotheses.offsets)
 
@@ -75,29 +91,14 @@ class Entailment:
         """The mean of both directions: shape (n_one, n_other), in 0..1."""
         return (self.directed(one, other) + self.directed(other, one).T) / 2
 
-    def _number(self, word: str) -> int:
-        number = self._numbers.setdefault(word, len(self._words))
-        if number == len(self._words):
-            self._words.append(word)
-            self._stems.append(self._first.setdefault(self._stem(word), number))
-        return number
-
-    def _word_support(self, texts: NDArray[np.int64], hypotheses: Keywords) -> NDArray[np.float64]:
-        words, stems = hypotheses.words, np.array(self._stems, dtype=np.int64)
-        support = (stems[texts][:, None] == stems[words]).astype(np.float64)
-        if self._wordnet is None:
-            return support
-        alone = np.repeat(np.diff(hypotheses.offsets) == 1, np.diff(hypotheses.offsets))
-        for column, (word, single) in enumerate(zip(words.tolist(), alone.tolist(), strict=True)):
-            if not (single and self._words[word] in IGNORED):
-                own = [self._word_entails(text, word) for text in texts.tolist()]
-                support[:, column] = np.maximum(support[:, column], own)
-        return support
-
-    def _word_entails(self, text: int, hypothesis: int) -> float:
-        key = text, hypothesis
-        if key not in self._support:
-            assert self._wordnet is not None
-            steps = self._wordnet.steps_up(self._words[text], self._words[hypothesis])
-            self._support[key] = 0.0 if steps is None else 1 / (1 + steps)
-        return self._support[key]
+    def _add_more_general(self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords) -> None:
+        """Raise the support, by words of the texts, of hypothesis words that mean the same or more."""
+        assert self._wordnet is not None
+        lengths = np.diff(hypotheses.offsets)
+        alone = np.repeat(lengths == 1, lengths).tolist()
+        for column, word in enumerate(hypotheses.words):
+            if alone[column] and word in IGNORED:
+                continue
+            for synset in self._wordnet.synsets(word):
+                for row, value in texts.above.get(synset, ()):
+                    support[row, column] = max(support[row, column], value)

@@ -15,8 +15,8 @@ __all__ = ["Solution", "solve", "solve_by_highs"]
 
 _SCALE = 1000.0
 """HiGHS stops within 1e-6 of the optimum; objectives a thousand times larger make that 1e-9 of ours."""
-_STOPPED = 1
-"""SciPy's status of a solver that came to a limit."""
+_FINISHED = (0, 2)
+"""SciPy's statuses of a solver that found the optimum, or that there is none; all others are of limits."""
 
 
 class Solution(NamedTuple):
@@ -86,7 +86,8 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
 
     variables = Variables.of(program, constants)
     if not variables.n:
-        return Solution(Graph.of(program, program.question, program.option, constants))
+        needs = _needs_edges(program, constants)
+        return Solution(None if needs else Graph.of(program, program.question, program.option, constants))
     parts = [constraint(variables, constants) for constraint in CONSTRAINTS]
     starts = np.cumsum([0, *(len(part.lower) for part in parts)])
     rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
@@ -101,12 +102,12 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
         constraints=LinearConstraint(matrix, lower, upper),
         options=options,
     )
-    complete = result.status != _STOPPED
+    complete = result.status in _FINISHED
     if result.x is None:
         return Solution(None, complete)
     active = result.x[variables.edges] > 0.5
     n = variables.n_question_edges
-    graph = Graph.of(program, program.question[active[:n]], program.option[active[n:]], constants)
+    graph = Graph.of(program, program.question.only(active[:n]), program.option.only(active[n:]), constants)
     return Solution(graph, complete)
 
 

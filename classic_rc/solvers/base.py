@@ -37,12 +37,15 @@ class Variant:
         The paper and section, or the release, that the choices come from.
     tuned_on : mapping of str to str
         Names of the splits on which its constants were tuned, by content fingerprint.
+    cites : tuple of str
+        Keys of the references behind `citation`; its solver's where there are none.
     """
 
     params: Mapping[str, Any]
     description: str
     citation: str
     tuned_on: Mapping[str, str] = field(default_factory=dict)
+    cites: tuple[str, ...] = ()
 
 
 class Solver(BaseEstimator, ABC):
@@ -66,6 +69,10 @@ class Solver(BaseEstimator, ABC):
     needs_only_arrays : bool
         Whether :meth:`score_candidates` looks at an encoding's arrays and never at a question object, so that
         other processes need not be sent those.
+    source_file : str or None
+        Of a class that ``path/to/file.py:Class`` named, that path.
+    cites : tuple of str
+        Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; ``"classic_rc"`` is our own.
     """
 
     name: ClassVar[str] = ""
@@ -76,6 +83,8 @@ class Solver(BaseEstimator, ABC):
     variants: ClassVar[Mapping[str, Variant]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
+    source_file: ClassVar[str | None] = None
+    cites: ClassVar[tuple[str, ...]] = ()
 
     analyzer: Any = None
     decision: Decision | None = None

@@ -54,6 +54,7 @@ class ClozeDistance(Solver):
     name = "cloze-distance"
     description = "how far query words stand from their places around the candidate's best mention"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
+    cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hermann2015": Variant(
@@ -66,6 +67,7 @@ class ClozeDistance(Solver):
             {"max_distance": 5},
             "at most 5 steps a word, as for the Children's Book Test",
             "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
+            cites=("hill2015",),
         ),
     }
 

@@ -53,6 +53,7 @@ class ClozeWindow(Solver):
     name = "cloze-window"
     description = "the completed query laid over the passage token on token, at its best place"
     citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
+    cites = ("hill2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hill2015": Variant(

@@ -75,6 +75,7 @@ class Combination(Composite):
     name = "combination"
     description = "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked"
     citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
+    cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
 
     def __init__(

@@ -90,6 +90,7 @@ class Length(_Cue):
     name = "length"
     description = "the candidate's length; longer or shorter, as learned"
     citation = "a partial-input check: option length, without question or passage"
+    cites = ("classic_rc",)
     tasks = _CHOICES | {Task.CLOZE}
 
     def __init__(
@@ -125,6 +126,7 @@ class NegationWords(_Cue):
     name = "negation"
     description = "how many words of the candidate negate; for or against it, as learned"
     citation = "negation as an artifact: Gururangan et al. 2018"
+    cites = ("gururangan2018",)
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
         self.analyzer = analyzer
@@ -163,6 +165,7 @@ class VerbatimOverlap(_Cue):
     name = "verbatim-overlap"
     description = "the longest run of words that candidate and passage share; for or against it, as learned"
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
+    cites = ("kaushik2018",)
 
     def __init__(
         self, *, unit: Literal["words", "share"] = "words", analyzer: Any = "word", decision: Decision | None = None
@@ -201,6 +204,7 @@ class PositionPrior(Solver):
     name = "position-prior"
     description = "how often the candidate at its position is right in training"
     citation = "answer-position priors; see Lai et al. 2017 for RACE"
+    cites = ("lai2017",)
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTIPLE_ANSWER})
 

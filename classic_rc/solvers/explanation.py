@@ -21,7 +21,8 @@ class Mark:
     start, end : int
         Character offsets in the passage's text; `end` is exclusive.
     kind : str
-        ``"window"``, ``"sentence"``, ``"question"`` (a question word) or ``"candidate"`` (a candidate's word).
+        ``"window"``, ``"sentence"``, ``"question"`` (a question word), ``"candidate"`` (a candidate's word), or of
+        the nearest pair ``"pair-question"`` and ``"pair-candidate"``.
     weight : float, optional
         What it added to the score.
     """

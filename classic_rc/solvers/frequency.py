@@ -29,6 +29,7 @@ class MaximumFrequency(Solver):
     name = "max-frequency"
     description = "the candidate that the passage names most often"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
+    cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     needs_only_arrays = True
 

@@ -62,6 +62,7 @@ class IRSolver(Solver):
     name = "ir"
     description = "a search engine's score of the best sentence about both question and candidate"
     citation = "Clark, Etzioni, Khashabi, Khot, Sabharwal, Tafjord and Turney 2016; Khashabi et al. 2018, MultiRC"
+    cites = ("clark2016", "khashabi2018multirc", "robertson1994")
     variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
     takes_encoding = False  # it divides passages into sentences
 

@@ -70,12 +70,12 @@ def _explained(
 def _marks(
     solver: IRSolver, question: Question, option: str, number: int, shares: dict[str, float]
 ) -> Iterator[Mark]:
-    """The sentence as the window, and in it the words of question and candidate."""
+    """The sentence, and in it the words of question and candidate."""
     analyzer = get_analyzer(solver.analyzer)
     asked = set(analyzer.analyze(question.query))
     offered = set(analyzer.analyze(option))
     start, end = passage_sentences(question.passage)[number]
-    yield Mark(start, end, "window")
+    yield Mark(start, end, "sentence")
     for term, first, last in analyzer.locate(question.passage.text[start:end]):
         if term in asked or term in offered:
             yield Mark(start + first, start + last, "question" if term in asked else "candidate", shares.get(term))

@@ -85,6 +85,7 @@ class LexicalMatcher(Solver):
     name = "lexical"
     description = "windows of all widths, word distance, bag of words and best sentences"
     citation = "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, EMNLP"
+    cites = ("smith2015",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
     takes_encoding = False  # it divides passages into sentences

@@ -75,6 +75,7 @@ class NGramLM(Solver):
     name = "ngram-lm"
     description = "how probable an n-gram language model finds the query with the candidate in it"
     citation = "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 (scoring)"
+    cites = ("chen1998", "hill2015", "trinh2018")
     takes_encoding = False  # it puts candidates in the place of the placeholder
 
     model_: LanguageModel

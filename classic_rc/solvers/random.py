@@ -35,6 +35,7 @@ class Random(Solver):
     name = "random"
     description = "chance, in expectation"
     citation = "Lai et al. 2017, RACE; Khashabi et al. 2018, MultiRC; Zhang et al. 2018, ReCoRD"
+    cites = ("lai2017", "khashabi2018multirc", "zhang2018")
 
     def __init__(self, *, seed: int = 0, decision: Decision | None = None) -> None:
         self.seed = seed

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from classic_rc.errors import UsageError
+from classic_rc.plugins import Registry
 from classic_rc.questions import Task
 from classic_rc.solvers.alignment import AlignmentILP
 from classic_rc.solvers.base import Solver
@@ -32,7 +35,18 @@ from classic_rc.solvers.trivial import (
 
 __all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS"]
 
-SOLVERS: Mapping[str, type[Solver]] = {
+
+def _plugged_in(name: str, found: Any) -> type[Solver]:
+    if not (isinstance(found, type) and issubclass(found, Solver)):
+        raise UsageError("it is no subclass of classic_rc.Solver")
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise UsageError(f"its class does not write {', '.join(missing)}")
+    if found.name != name:
+        raise UsageError(f"its class calls itself {found.name!r}: the entry point must have that name")
+    return found
+
+
+_OWN: Mapping[str, type[Solver]] = {
     solver.name: solver
     for solver in (
         Random,
@@ -64,7 +78,9 @@ SOLVERS: Mapping[str, type[Solver]] = {
         SavedSolver,
     )
 }
-"""Every solver, in the order of tables."""
+
+SOLVERS = Registry("solver", _OWN, _plugged_in)
+"""Every solver, in the order of tables, and then those that other packages plug in."""
 
 _MATCHERS = ("sliding-window", "word-distance", "sw+d")
 _FOR_CHOICES = (*_MATCHERS, "lexical", "ir")

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc._version import __version__
-from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.files.writing import write_file
 from classic_rc.solvers.base import Solver
-from classic_rc.text.analyzers import Analyzer
+from classic_rc.solvers.plain import value_from_plain, value_to_plain
 
 __all__ = [
     "Persistent",
@@ -153,8 +152,8 @@ def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[A
     described = {
         "solver": solver.name,
         "variant": solver.variant_name(),
-        "params": {name: _plain(solver, name, value) for name, value in solver.get_params(deep=False).items()},
-        "decision": _plain(solver, "decision_", getattr(solver, "decision_", None)),
+        "params": {key: value_to_plain(solver, key, value) for key, value in solver.get_params(deep=False).items()},
+        "decision": value_to_plain(solver, "decision_", getattr(solver, "decision_", None)),
         "trained_on": getattr(solver, "trained_on_", None),
         "caveats": list(getattr(solver, "caveats_", ())),
         "state": dict(state),
@@ -172,11 +171,11 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
     """
     from classic_rc.solvers.registry import SOLVERS
 
-    params = {name: _made(value) for name, value in described["params"].items()}
+    params = {name: value_from_plain(value) for name, value in described["params"].items()}
     solver: Any = SOLVERS[described["solver"]].from_params(params)
     solver.restore(described["state"], arrays)
     if described["decision"] is not None:
-        solver.decision_ = _made(described["decision"])
+        solver.decision_ = value_from_plain(described["decision"])
     solver.trained_on_, solver.caveats_ = described["trained_on"], tuple(described["caveats"])
     return solver
 
@@ -209,58 +208,3 @@ def _digest(members: Mapping[str, NDArray[Any]]) -> bytes:
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode("ascii"))
         digest.update(array.tobytes())
     return digest.digest()
-
-
-def _plain(solver: Solver, name: str, value: Any) -> Any:
-    """A parameter as plain data, from which :func:`_made` makes it again."""
-    from sklearn.linear_model import LogisticRegression
-
-    from classic_rc.solvers.registry import SOLVERS
-
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple):
-        return {"sequence": type(value).__name__, "items": [_plain(solver, name, item) for item in value]}
-    if isinstance(value, Analyzer):
-        return value.spec
-    if isinstance(value, Solver) and SOLVERS.get(type(value).name) is type(value):
-        params = {key: _plain(value, key, v) for key, v in value.get_params(deep=False).items()}
-        return {"solver": type(value).name, "params": params}
-    if type(value) in _decisions().values():
-        fitted = {key: v for key, v in vars(value).items() if key.endswith("_")}
-        return {"decision": type(value).__name__, "params": value.get_params(deep=False), "fitted": fitted}
-    if type(value) is LogisticRegression:
-        defaults = LogisticRegression().get_params()
-        params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
-        return {"classifier": "LogisticRegression", "params": params}
-    raise UsageError(f"{solver.name} cannot be saved: its {name} is {value!r}, which only pickle could keep")
-
-
-def _made(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "sequence" in value:
-        items = [_made(item) for item in value["items"]]
-        return tuple(items) if value["sequence"] == "tuple" else items
-    if "solver" in value:
-        from classic_rc.solvers.registry import SOLVERS
-
-        return SOLVERS[value["solver"]].from_params({name: _made(v) for name, v in value["params"].items()})
-    if "classifier" in value:
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(**value["params"])
-    decision = _decisions()[value["decision"]](**value["params"])
-    for name, fitted in value["fitted"].items():
-        setattr(decision, name, fitted)
-    return decision
-
-
-def _decisions() -> dict[str, type[Decision]]:
-    """The package's own decisions by name."""
-    known: list[Any] = [Decision]
-    for cls in known:
-        known += cls.__subclasses__()
-    return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}

@@ -36,6 +36,7 @@ class SavedSolver(Solver):
 
     name = "saved"
     description = "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)"
+    cites = ("classic_rc",)
 
     def __init__(self, *, path: str = "", decision: Decision | None = None) -> None:
         self.path = path

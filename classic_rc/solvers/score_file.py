@@ -47,6 +47,7 @@ class ScoreFile(Solver):
 
     name = "score-file"
     description = "the scores that a file gives each candidate (path=FILE)"
+    cites = ("classic_rc",)
 
     def __init__(
         self, *, path: str | Sequence[str] = "", format: str | None = None, decision: Decision | None = None

@@ -108,6 +108,7 @@ class SlidingWindow(_Matcher):
     name = "sliding-window"
     description = "the best window of the passage over the words of question and candidate"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 1"
+    cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
 
     def __init__(
@@ -186,6 +187,7 @@ class WordDistance(_Matcher):
     name = "word-distance"
     description = "how near question words stand to the candidate's words in the passage"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 2"
+    cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
 
     def __init__(
@@ -231,6 +233,7 @@ class SlidingWindowDistance(_Matcher):
     name = "sw+d"
     description = "sliding window minus a multiple of the word distance"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithms 1 and 2, and the authors' release"
+    cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
 
     def __init__(

@@ -76,6 +76,7 @@ class SpanLR(Solver):
     name = "span-lr"
     description = "logistic regression over spans: question words around them, lengths, shapes, words"
     citation = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.2, without the features of a parse"
+    cites = ("rajpurkar2016",)
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
     takes_encoding = False

@@ -61,6 +61,7 @@ class SpanSlidingWindow(Solver):
     name = "span-sw"
     description = "question words and bigrams in the span's sentence, then the sliding window"
     citation = _PAPER
+    cites = ("rajpurkar2016",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
     takes_encoding = False
     variants: ClassVar[Mapping[str, Variant]] = {

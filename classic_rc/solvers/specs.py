@@ -19,7 +19,7 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["parse_solver", "solver_spec"]
+__all__ = ["own_solver", "parse_solver", "solver_spec"]
 
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
 _WORDS = {"True": True, "False": False, "None": None}
@@ -52,7 +52,7 @@ def parse_solver(spec: str) -> Solver:
     head = head.strip()
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
-        return _own_solver(Path(file), class_name).from_params(params)
+        return own_solver(Path(file), class_name).from_params(params)
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, SOLVERS)
@@ -141,7 +141,16 @@ def _text(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-def _own_solver(path: Path, class_name: str) -> type[Solver]:
+def own_solver(path: Path, class_name: str) -> type[Solver]:
+    """The solver class of a file of one's own, whose code is run.
+
+    Raises
+    ------
+    DataError
+        There is no such file.
+    UsageError
+        It cannot be imported, or has no such class with the method that a solver must have.
+    """
     if not path.is_file():
         raise DataError("there is no such file", source=str(path), hint="Give path/to/file.py:Class")
     spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
@@ -160,4 +169,5 @@ def _own_solver(path: Path, class_name: str) -> type[Solver]:
         raise unknown_name(f"solver class in {path}", class_name, own or ["(none: subclass classic_rc.Solver)"])
     if getattr(found[class_name], "__abstractmethods__", None):
         raise UsageError(f"{class_name} in {path} must write score_candidates(questions) -> Scores")
+    found[class_name].source_file = str(path)
     return found[class_name]

@@ -82,6 +82,7 @@ class SurfaceLR(Solver):
     name = "surface-lr"
     description = "logistic regression on lengths, shared words, words, and pairs of words"
     citation = "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11; Khashabi et al. 2018, SurfaceLR"
+    cites = ("merkhofer2018", "khashabi2018multirc")
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = SURFACE_VARIANTS

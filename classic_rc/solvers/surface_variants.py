@@ -20,6 +20,7 @@ SURFACE_VARIANTS = {
         "prediction; lengths in characters leave out blanks at a text's ends. Newton's method finds LIBLINEAR's "
         "optimum",
         "Khashabi et al. 2018, MultiRC, SurfaceLR, and the released surfaceLR_train.pl",
+        cites=("khashabi2018multirc",),
     ),
     "mitre2018": Variant(
         {"features": "all", "scaling": "none", "learner": "newton-cg"},
@@ -27,5 +28,6 @@ SURFACE_VARIANTS = {
         "product of question and candidate, three counts of common words and the lengths, unscaled; its tokens and "
         "the ensemble around it are not known",
         "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11, logistic regression",
+        cites=("merkhofer2018",),
     ),
 }

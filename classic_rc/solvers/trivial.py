@@ -22,6 +22,7 @@ class _Constant(Solver):
 
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     citation = "Khashabi et al. 2018, MultiRC, released allOnes and allZeros predictions"
+    cites = ("khashabi2018multirc",)
     constant: ClassVar[float]
 
     def __init__(self, *, decision: Decision | None = None) -> None:
@@ -72,6 +73,7 @@ class ConstantPosition(Solver):
     name = "constant-position"
     description = "always the candidate at one position"
     citation = "answer-position priors; see Lai et al. 2017 for RACE"
+    cites = ("lai2017",)
     tasks = frozenset({Task.SINGLE_CHOICE})
     variants: ClassVar[dict[str, Variant]] = {
         "first": Variant({"position": "first"}, "always the first candidate", ""),
@@ -131,6 +133,7 @@ class _ByLength(Solver):
 
     sign: ClassVar[int]
     citation = "a partial-input check: option length, without question or passage"
+    cites = ("classic_rc",)
 
     def __init__(
         self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None

@@ -14,6 +14,8 @@ _RELEASE = "the authors' released score files (partial credit for ties)"
 _PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
 _PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"
 _DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
+_PORT_CITES = ("richardson2013", "sugawara2017")
+_DREAM_CITES = ("richardson2013", "sun2019")
 
 _MCTEST = {"analyzer": "mctest", "decision": Argmax(ties="partial")}
 _COIN_FLIP = {"analyzer": "mctest", "decision": Argmax(ties="random")}
@@ -45,13 +47,15 @@ WINDOW_VARIANTS = {
         {**_MCOBZARENCO, "inverse_counts": "corpus"},
         f"counts over all passages of the file, {_MCOBZARENCO_TEXT}",
         _PORT,
+        cites=_PORT_CITES,
     ),
-    "dream": Variant({**_DREAM_TEXT}, f"the SW row of DREAM, {_DREAM_TEXT_NOTE}", _DREAM),
+    "dream": Variant({**_DREAM_TEXT}, f"the SW row of DREAM, {_DREAM_TEXT_NOTE}", _DREAM, cites=_DREAM_CITES),
     "race": Variant(
         {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
         "one window for all questions, tuned on a split; the paper leaves tokens, weights and ties unsaid, so "
         "its figures are not a target",
         "Lai et al. 2017, RACE, sliding window baseline",
+        cites=("richardson2013", "lai2017"),
     ),
 }
 
@@ -66,11 +70,14 @@ DISTANCE_VARIANTS = {
         "the distance as printed: the least over question words",
         f"{_PAPER}, Algorithm 2",
     ),
-    "mcobzarenco": Variant({**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT),
+    "mcobzarenco": Variant(
+        {**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT, cites=_PORT_CITES
+    ),
     "dream": Variant(
         {**_DREAM_TEXT, "distance": "min+1", "stop_words": "nltk"},
         f"the least distance plus one step, {_DREAM_TEXT_NOTE}",
         _DREAM,
+        cites=_DREAM_CITES,
     ),
 }
 
@@ -82,6 +89,7 @@ def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | Non
         f"{window.description}; {distance.description}; weight {weight:g}",
         release,
         tuned_on or {},
+        window.cites,
     )
 
 

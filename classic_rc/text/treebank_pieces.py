@@ -16,6 +16,8 @@ __all__ = ["TreebankCounter"]
 
 _CLOSERS = "])}>\"'»”’"
 """What may stand between a sentence's last stop and its end."""
+_OPENERS = ("''", '""', "\"''")
+"""Quotes that mean something else where a sentence begins."""
 _BORDER = "\ue000"
 """A token by itself, for private use and in no dataset known."""
 _BATCH = 1000
@@ -31,7 +33,7 @@ class TreebankCounter:
     --------
     >>> lengths, vocabulary = TreebankCounter().count(["He can't.", "", "No. Can he?"])
     >>> lengths.tolist(), len(vocabulary)
-    ([4, 0, 5], 7)
+    ([4, 0, 5], 8)
     """
 
     def __init__(self) -> None:
@@ -46,9 +48,7 @@ class TreebankCounter:
         n_keys = sum(map(len, cut))
         size = np.fromiter(map(sizes.__getitem__, chain.from_iterable(cut)), np.int64, n_keys)
         ends = offsets_of(np.fromiter(map(len, cut), np.int64, len(cut)))
-        return np.diff(offsets_of(size)[ends]), frozenset(
-            token for key in distinct for token in self._tokens[key]
-        )
+        return np.diff(offsets_of(size)[ends]), frozenset(token for key in distinct for token in self._tokens[key])
 
     def _learn(self, keys: set[str]) -> None:
         tokenize = treebank_rules().tokenize
@@ -67,7 +67,7 @@ def _keys(sentence: str) -> Iterator[str]:
     """The pieces of a sentence; one that has to be tokenized by itself with a blank in or behind it."""
     *pieces, last = sentence.split(" ")
     body = last.rstrip(_CLOSERS)
-    if not body or sentence.startswith("''"):
+    if not body or sentence.startswith(_OPENERS):
         yield sentence + " "
         return
     yield from filter(None, pieces)

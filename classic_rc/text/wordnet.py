@@ -1,7 +1,7 @@
 """WordNet 3.x as its database files have it: synonyms and what is more general, without nltk's corpora.
 
-Read are ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database has;
-Debian's lacks the ``lexnames`` that nltk's own reader asks for.
+Read are ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database
+has; Debian's lacks the ``lexnames`` that nltk's own reader asks for.
 """
 
 from __future__ import annotations
@@ -11,25 +11,29 @@ import os
 import re
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from classic_rc.errors import DataError
 
-__all__ = ["WordNet", "find_wordnet", "read_wordnet"]
+__all__ = ["SYSTEM_FOLDERS", "Synset", "WordNet", "find_wordnet", "read_wordnet"]
 
 _PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
-    "n": (("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"))
-    + (("ies", "y"),),
-    "v": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
-    "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
-    "r": (),
+    "n": "s- ses-s xes-x zes-z ches-ch shes-sh men-man ies-y",
+    "v": "s- ies-y es-e es- ed-e ed- ing-e ing-",
+    "a": "er- est- er-e est-e",
+    "r": "",
 }
-"""What morphy(7WN) puts in the place of inflectional endings."""
+"""Inflectional endings, each with what morphy(7WN) puts in its place."""
 _UP = frozenset({"@", "@i"})
 """The pointers to what is more general: hypernyms, and classes of instances."""
+SYSTEM_FOLDERS = (
+    *("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict"),
+    *(f"/usr/{place}/nltk_data/corpora/wordnet" for place in ("share", "local/share", "lib", "local/lib")),
+)
+"""Where Debian, Princeton's own installer and nltk put it for all users."""
 _HINT = "Give the folder that has index.noun and data.noun (Debian: wordnet-base)"
 
 Synset = tuple[str, int]
@@ -65,6 +69,7 @@ class WordNet:
             lines = [line.split() for line in exceptions.decode("ascii").splitlines()]
             self._exceptions[part] = {words[0]: words[1:] for words in lines if words}
         self.sha256 = digest.hexdigest()
+        self._synsets: dict[str, list[Synset]] = {}
         self._above: dict[str, dict[Synset, int]] = {}
 
     @property
@@ -75,16 +80,29 @@ class WordNet:
 
     def synsets(self, word: str) -> list[Synset]:
         """The synonym sets of a lower-case word, or of the words that it is a form of."""
-        return [
-            (part, place)
-            for part in _PARTS
-            for base in self._bases(word, part)
-            for place in self._index[part][base]
-        ]
+        if word not in self._synsets:
+            self._synsets[word] = [
+                (part, place)
+                for part, index in self._index.items()
+                for base in self._bases(word, part)
+                for place in index[base]
+            ]
+        return self._synsets[word]
+
+    def above(self, word: str) -> Mapping[Synset, int]:
+        """All that is above a word's senses, with the least number of steps up; the senses themselves at 0."""
+        if word not in self._above:
+            level = self.synsets(word)
+            steps = dict.fromkeys(level, 0)
+            while level:
+                level = [up for synset in level for up in self._up(synset) if up not in steps]
+                steps |= dict.fromkeys(level, max(steps.values()) + 1)
+            self._above[word] = steps
+        return self._above[word]
 
     def steps_up(self, word: str, general: str) -> int | None:
         """How many steps up from a sense of one word a sense of another is; 0 for synonyms, None where none is."""
-        above = self._above_of(word)
+        above = self.above(word)
         return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
 
     def _read(self, name: str) -> bytes:
@@ -102,18 +120,9 @@ class WordNet:
         index = self._index[part]
         forms = [word, *self._exceptions[part].get(word, ())]
         if len(forms) == 1:
-            forms += [word.removesuffix(old) + new for old, new in _ENDINGS[part] if word.endswith(old)]
+            endings = [ending.split("-") for ending in _ENDINGS[part].split()]
+            forms += [word.removesuffix(old) + new for old, new in endings if word.endswith(old)]
         return [form for form in dict.fromkeys(forms) if form in index]
-
-    def _above_of(self, word: str) -> dict[Synset, int]:
-        """All that is above a word's senses, with the least number of steps; its senses themselves at 0."""
-        if word not in self._above:
-            steps, level = dict.fromkeys(self.synsets(word), 0), self.synsets(word)
-            while level:
-                level = [up for synset in level for up in self._up(synset) if up not in steps]
-                steps |= dict.fromkeys(level, max(steps.values()) + 1)
-            self._above[word] = steps
-        return self._above[word]
 
     def _up(self, synset: Synset) -> Iterator[Synset]:
         part, place = synset
@@ -152,16 +161,16 @@ def read_wordnet(folder: str) -> WordNet:
 def find_wordnet() -> str | None:
     """The folder of a WordNet database on this machine, or nltk's archive of one; None where there is none.
 
-    Looked at are, in this order, the ``dict`` of ``WNHOME`` (or of ``/usr/local/WordNet-3.0``), Debian's
-    ``/usr/share/wordnet``, and ``corpora/wordnet`` of nltk's data: of ``NLTK_DATA``, the home folder and the system.
+    Looked at are, in this order, the ``dict`` of ``WNHOME``, :data:`SYSTEM_FOLDERS`, and ``corpora/wordnet`` of
+    nltk's data: of ``NLTK_DATA``, in the home folder and beside Python.
     """
-    homes = [os.environ.get("WNHOME"), "/usr/local/WordNet-3.0"]
+    home = os.environ.get("WNHOME")
     nltk_data = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]
-    nltk_data += [f"{base}/nltk_data" for base in (sys.prefix, "/usr/share", "/usr/local/share", "/usr/lib")]
+    nltk_data.append(str(Path(sys.prefix, "nltk_data")))
     folders = [
-        *(Path(home) / "dict" for home in homes if home),
-        Path("/usr/share/wordnet"),
-        *(Path(base) / "corpora" / "wordnet" for base in nltk_data if base),
+        *([Path(home) / "dict"] if home else []),
+        *map(Path, SYSTEM_FOLDERS),
+        *(Path(data) / "corpora" / "wordnet" for data in nltk_data if data),
     ]
     for folder in folders:
         if (folder / "data.noun").is_file():

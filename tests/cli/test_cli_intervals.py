@@ -16,7 +16,7 @@ def many(write):
         {
             "passage": f"Owl {i} ate a mouse.",
             "question": "What?",
-            "candidates": ["mouse", "a bat"],
+            "candidates": ["mouse", "a bat at night"],
             "gold": i % 3 // 2,
         }
         for i in range(40)

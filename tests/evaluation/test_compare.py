@@ -127,7 +127,7 @@ def test_another_metric_can_be_compared():
     evaluation = evaluate(load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")])
     found = compare(Contest.of(evaluation), metric="em", n=10)
     assert found.standings[0].value == evaluation.rows[0].metrics()["em"]
-    with pytest.raises(UsageError, match="Acc. is not for cloze questions: em, f1 are"):
+    with pytest.raises(UsageError, match=r"Acc\. is not for cloze questions: em, f1 are"):
         compare(Contest.of(evaluation), metric="accuracy")
     with pytest.raises(UsageError, match="unknown metric 'f2'"):
         compare(Contest.of(evaluation), metric="f2")

@@ -105,7 +105,7 @@ def test_groups_of_passages_stay_together(dataset, says):
 
 @pytest.mark.parametrize("wrong", [{"n": 0}, {"level": 95.0}])
 def test_what_makes_no_sense_is_refused(evaluation, wrong):
-    with pytest.raises(UsageError, match="at least one|between 0 and 1"):
+    with pytest.raises(UsageError, match=r"at least one|between 0 and 1"):
         with_intervals(evaluation, **wrong)
 
 

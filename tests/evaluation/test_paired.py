@@ -33,11 +33,12 @@ def two_selections(n_questions, n_groups, seed=0):
     """Options selected and right, selected, and right: what F1a follows from."""
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)])
-    right = rng.integers(1, 4, size=n_questions)
-    return *(
-        np.column_stack([rng.binomial(right, share), right + rng.integers(0, 3, size=n_questions), right]).astype(float)
-        for share in (0.7, 0.5)
-    ), groups  # fmt: skip
+    right, wrong = rng.integers(1, 4, size=n_questions), rng.integers(0, 3, size=(2, n_questions))
+    first, second = (
+        np.column_stack([rng.binomial(right, share), right + more, right]).astype(np.float64)
+        for share, more in zip((0.7, 0.5), wrong, strict=True)
+    )
+    return first, second, groups
 
 
 def by_hand(metric, first, second, groups):

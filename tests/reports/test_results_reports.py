@@ -70,10 +70,11 @@ def test_table():
     assert render(results_table(SINGLE), "table") == (
         f"mini (own) · 2 questions, 1 passages, 4 candidates · data {SHORT}\n"
         "system           Acc.  Acc. x|y (1)  Acc. 日本 (1)  ties  notes\n" + "-" * 126 + "\n"
-        "random          50.00         50.00          50.00     –  expectation\n"
-        "sw+d:mctest160  66.67        100.00          33.33  50.0  ties: first; tuned on mini = THIS DATA; "
+        "random          50.00       (50.00)        (50.00)     –  expectation\n"
+        "sw+d:mctest160  66.67      (100.00)        (33.33)  50.0  ties: first; tuned on mini = THIS DATA; "
         "window 7; learned from train\n"
         "\n"
+        "in parentheses: groups of fewer than 10 questions\n"
         "Signatures\n"
         "random = random|n:2\n"
         "sw+d:mctest160 = sw+d|v:mctest160|n:2\n"
@@ -84,13 +85,13 @@ def test_markdown():
     assert render(results_table(SINGLE), "markdown").splitlines()[2:5] == [
         r"| system | Acc. | Acc. x\|y (1) | Acc. 日本 (1) | ties | notes |",
         "|---|---:|---:|---:|---:|---|",
-        "| random | 50.00 | 50.00 | 50.00 | – | expectation |",
+        "| random | 50.00 | (50.00) | (50.00) | – | expectation |",
     ]
 
 
 def test_latex():
     lines = render(results_table(SINGLE), "latex").splitlines()
-    assert lines[0] == "% Signatures"
+    assert lines[:2] == ["% in parentheses: groups of fewer than 10 questions", "% Signatures"]
     assert r"\begin{tabular}{lrrrrl}" in lines
     assert r"system & Acc. & Acc. x\textbar{}y (1) & Acc. 日本 (1) & ties & notes \\" in lines
 

@@ -47,6 +47,7 @@ def test_latex():
     assert render(PLAIN, "latex") == (
         "% Signatures\n"
         "% sw+d = sw+d|a:word\n"
+        "% \\usepackage{booktabs}\n"
         "\\begin{table}\n"
         "\\centering\n"
         "\\caption{mini · 2 questions}\n"

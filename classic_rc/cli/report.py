@@ -1,0 +1,202 @@
+"""``classic-rc report``: write one page of HTML with everything about a dataset and its baselines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.progress import progress_bar
+
+if TYPE_CHECKING:
+    from classic_rc.analysis import CheckReport
+    from classic_rc.evaluation import Evaluation
+    from classic_rc.evaluation.curves import PrecisionRecallCurve
+    from classic_rc.evaluation.explaining import Explainer
+    from classic_rc.questions import Dataset
+    from classic_rc.solvers import Solver
+    from classic_rc.solvers.explanation import Explanation
+
+__all__ = ["add_arguments", "handle"]
+
+_USUALLY_EXPLAINED = "sw+d"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser)
+    options.add_spans(parser)
+    parser.add_argument(
+        "-s",
+        "--solver",
+        action="append",
+        default=[],
+        metavar="SOLVER[:VARIANT][,key=value]…",
+        help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver; "
+        "without it the default set for the task",
+    )
+    options.add_training_options(parser)
+    options.add_search_options(parser)
+    options.add_decision_options(parser)
+    group = parser.add_argument_group("contents")
+    group.add_argument(
+        "--explain",
+        action="append",
+        metavar="SOLVER",
+        help="explain the answers of this one of the solvers; once for each; `none` for none "
+        "(default: those of -s; without -s, sw+d)",
+    )
+    group.add_argument(
+        "--group-by",
+        action="append",
+        default=[],
+        metavar="META",
+        help="break the metrics down by something the data says; once for each (default: whatever tells 2 to 12 "
+        "groups apart)",
+    )
+    group.add_argument("--published", action="store_true", help="show published figures of the same data beside ours")
+    group.add_argument("--no-check", action="store_true", help="leave out whether the data leaks")
+    group.add_argument("--title", metavar="TEXT", help="what to call the page (default: the dataset's name)")
+    group.add_argument("--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)")
+    options.add_jobs(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, report.html")
+    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.analysis.statistics import statistics
+    from classic_rc.cli.run import solvers_for
+    from classic_rc.datasets import expand
+    from classic_rc.evaluation import evaluate, with_intervals
+    from classic_rc.evaluation.prepare import with_spans
+    from classic_rc.reports.page import PageContent, page_html, question_groups
+    from classic_rc.solvers import parse_solver
+
+    check_writable(args.output, args.data, args.train, args.tune)
+    named = [parse_solver(spec) for spec in args.solver]
+    names = expand(args.data)
+    if len(names) > 1:
+        raise UsageError(f"a report is about one dataset, and {args.data} has several: give one of {', '.join(names)}")
+    dataset = with_spans(options.dataset_of(args, names[0]), options.span_generator(args))
+    learning = options.learning_options(args)
+    solvers = solvers_for(dataset, named, learning)
+    explained = _explained(args, solvers)
+    solvers = options.searching(args, solvers)
+    groups = question_groups(dataset, *args.group_by)
+    evaluation = evaluate(
+        dataset,
+        solvers,
+        jobs=args.jobs,
+        progress=options.shows_progress(args),
+        **learning,
+        **options.decision_options(args),
+    )
+    evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
+    if not args.quiet:
+        for warning in evaluation.warnings:
+            message(f"warning: {warning}")
+    systems = list(_systems(args, evaluation, solvers, explained, learning))
+    content = PageContent(
+        evaluation,
+        None if args.no_check else _check(args, dataset, learning),
+        statistics([dataset]),
+        list(_curves(evaluation, systems)),
+        {system.row: _watched(args, system.explainer) for system in systems if system.is_explained},
+        groups,
+        args.published,
+        args.title,
+        args.date,
+    )
+    emit(page_html(content), args.output)
+    return 0
+
+
+class _System(NamedTuple):
+    """A row's solver, ready to explain it."""
+
+    row: int
+    explainer: Explainer
+    is_explained: bool
+
+
+def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
+    """Which of the solvers are to explain their answers."""
+    from classic_rc.evaluation.signature import plain_params
+    from classic_rc.solvers import parse_solver
+
+    if args.explain == ["none"]:
+        return set()
+    found = set()
+    for spec in args.explain or args.solver or [_USUALLY_EXPLAINED]:
+        wanted = parse_solver(spec)
+        alike = (
+            i for i, s in enumerate(solvers) if type(s) is type(wanted) and plain_params(s) == plain_params(wanted)
+        )
+        if (index := next(alike, None)) is None:
+            raise unknown_name("solver of this report", spec, args.solver or [s.name for s in solvers])
+        found.add(index)
+    return found
+
+
+def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
+    from classic_rc.analysis import check
+
+    return check(
+        dataset,
+        train=learning["train"],
+        cv=learning["cv"],
+        group=learning["group"],
+        seed=args.seed or 0,
+        progress=options.shows_progress(args),
+    )
+
+
+def _systems(
+    args: argparse.Namespace,
+    evaluation: Evaluation,
+    solvers: Sequence[Solver],
+    explained: set[int],
+    learning: dict[str, Any],
+) -> Iterator[_System]:
+    """The solvers that are to explain their answers, and those that have a curve."""
+    from classic_rc.evaluation.explaining import Explainer
+    from classic_rc.evaluation.learning import Learning
+    from classic_rc.evaluation.prepare import Overrides
+
+    overrides = Overrides(**options.decision_options(args))
+    for number, solver in enumerate(solvers):
+        if number in explained or _has_curve(evaluation):
+            explainer = Explainer(solver, evaluation.dataset, Learning(**learning), overrides)
+            row = next(i for i, row in enumerate(evaluation.rows) if explainer.explains(row))
+            yield _System(row, explainer, number in explained)
+
+
+def _has_curve(evaluation: Evaluation) -> bool:
+    from classic_rc.questions import Task
+
+    return evaluation.dataset.task is Task.MULTIPLE_ANSWER
+
+
+def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
+    """The curves of systems that a threshold decides, where any number of candidates may be right."""
+    from classic_rc.evaluation.curves import PrecisionRecallCurve
+    from classic_rc.reports.page_data import system_names
+
+    names = system_names(evaluation.rows)
+    for system in systems:
+        if _has_curve(evaluation) and evaluation.rows[system.row].threshold is not None:
+            scores = system.explainer.scores()
+            yield PrecisionRecallCurve.from_scores(scores, evaluation.dataset, names[system.row])
+
+
+def _watched(args: argparse.Namespace, explainer: Explainer) -> Iterator[Explanation]:
+    dataset = explainer.dataset
+    with progress_bar(f"explaining {dataset.name}", len(dataset), options.shows_progress(args)) as advance:
+        for explanation in explainer:
+            yield explanation
+            advance(1)

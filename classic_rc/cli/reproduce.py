@@ -1,0 +1,91 @@
+"""``classic-rc reproduce``: run what has published figures and put ours beside theirs, with reasons."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.errors import UsageError
+
+if TYPE_CHECKING:
+    from classic_rc.reports.reproduction import Reproduced
+
+__all__ = ["add_arguments", "handle"]
+
+_DIFFERS = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser, several=True)
+    parser.add_argument(
+        "--with",
+        dest="files",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a file that a system reads: rte (MCTest's released RTE scores), annotations (CoreNLP's), "
+        "categories (a folder); again for several",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 where a figure that is known to come out does not"
+    )
+    options.add_jobs(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("table", "markdown", "latex", "csv", "json"),
+        default="table",
+        help="what it looks like (default table)",
+    )
+    group.add_argument("-o", "--output", metavar="FILE", help="write the table to a file instead of stdout")
+    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.datasets import expand
+    from classic_rc.reports.reproduction import reproduce
+
+    check_writable(args.output, *args.data)
+    files = _files(args.files)
+    datasets = [options.dataset_of(args, data) for argument in args.data for data in expand(argument)]
+    results = reproduce(datasets, files, args.jobs, options.shows_progress(args))
+    emit(_rendered(results, args.format), args.output)
+    failed = [result for result in results if result.fails] if args.check else []
+    for result in failed:
+        row = result.published
+        message(
+            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} {result.ours:.4f} "
+            f"where {row.value} should come out"
+        )
+    return _DIFFERS if failed else 0
+
+
+def _files(given: list[str]) -> dict[str, list[str]]:
+    """The files of ``--with`` by name."""
+    files: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path):
+            raise UsageError(f"--with takes NAME=FILE, got {text!r}")
+        files.setdefault(name, []).append(path)
+    return files
+
+
+def _rendered(results: list[Reproduced], form: str) -> str:
+    import json
+
+    from classic_rc._version import __version__
+    from classic_rc.reports import render
+    from classic_rc.reports.reproduction import reproduction_records, reproduction_table
+    from classic_rc.reports.tables import records_csv
+
+    if form == "json":
+        plain = {"version": __version__, "figures": reproduction_records(results)}
+        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    if form == "csv":
+        return records_csv(reproduction_records(results))
+    return render(reproduction_table(results), form)

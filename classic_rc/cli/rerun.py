@@ -1,0 +1,79 @@
+"""``classic-rc rerun``: work a run record out again and compare every number of it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.errors import DataError
+
+if TYPE_CHECKING:
+    from classic_rc.evaluation.rerun import Rerun
+
+__all__ = ["add_arguments", "handle"]
+
+_DIFFERS = 1
+_CHANGED = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    parser.add_argument("record", metavar="RECORD", help="what `run --save` wrote: run.json, or the folder it is in")
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder to look in, at any depth, for files that are not in their place; they are told by their sha256",
+    )
+    parser.add_argument(
+        "--trust", action="store_true", help="run solvers that are code of one's own (path/to/file.py:Class), too"
+    )
+    options.add_jobs(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("table", "markdown", "json"),
+        default="table",
+        help="what it looks like (default table)",
+    )
+    group.add_argument("-o", "--output", metavar="FILE", help="write what was found to a file instead of stdout")
+    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.evaluation.prepared import prepare
+    from classic_rc.evaluation.recorded import record_file
+    from classic_rc.evaluation.rerun import rerun
+
+    path = record_file(args.record)
+    if path is None:
+        raise DataError("there is no run record", source=args.record, hint="`classic-rc run … --save DIR` writes one")
+    check_writable(args.output, str(path))
+    prepared = prepare(path, args.data, trust=args.trust)
+    if not args.quiet:
+        for note in prepared.notes:
+            message(f"note: {note}")
+    if prepared.changes:
+        for change in prepared.changes:
+            message(f"error: {change}")
+        return _CHANGED
+    result = rerun(prepared, jobs=args.jobs, progress=options.shows_progress(args))
+    emit(_rendered(result, args.format), args.output)
+    return 0 if result.same else _DIFFERS
+
+
+def _rendered(result: Rerun, form: str) -> str:
+    import json
+
+    from classic_rc._version import __version__
+    from classic_rc.reports import render
+    from classic_rc.reports.rerun import rerun_tables
+
+    if form == "json":
+        plain = {"version": __version__, **result.to_dict()}
+        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return "\n".join(render(table, form) for table in rerun_tables(result))

@@ -1,0 +1,68 @@
+"""Results in notebooks: as HTML tables, and as pandas frames where pandas is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.errors import MissingPackageError
+from classic_rc.printable import printable
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["frame_of_columns", "frame_of_records", "html_table"]
+
+
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are text and nothing else, whatever they hold; the first column is what a row is about.
+
+    Examples
+    --------
+    >>> print(html_table("1 < 2", ["system"], [["<b>"]]))
+    <table><caption>1 &lt; 2</caption><thead><tr><th scope="col">system</th></tr></thead><tbody>
+    <tr><th scope="row" style="text-align: left">&lt;b&gt;</th></tr>
+    </tbody></table>
+    """
+    head = "".join(f'<th scope="col">{_text(cell)}</th>' for cell in header)
+    lines = [
+        f'<tr><th scope="row" style="text-align: left">{_text(first)}</th>'
+        + "".join(f"<td>{_text(cell)}</td>" for cell in others)
+        + "</tr>"
+        for first, *others in rows
+    ]
+    start = f"<table><caption>{_text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>"
+    return "\n".join([start, *lines, "</tbody></table>"])
+
+
+def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """A row a record; keys of mappings in a record are joined by a dot.
+
+    Raises
+    ------
+    MissingPackageError
+    """
+    return _pandas().json_normalize(list(records))
+
+
+def frame_of_columns(columns: Mapping[str, Any]) -> pandas.DataFrame:
+    """A frame of columns of one length.
+
+    Raises
+    ------
+    MissingPackageError
+    """
+    return _pandas().DataFrame(columns)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
+    return pandas
+
+
+def _text(cell: str) -> str:
+    return escape(printable(cell))

@@ -1,0 +1,115 @@
+"""What is known by name: the package's own, and what other installed packages add by entry points."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from classic_rc.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["PluginWarning", "Registry"]
+
+T = TypeVar("T")
+
+_NAME = re.compile(r"[\w.+-]+")
+
+
+class PluginWarning(UserWarning):
+    """A plug-in cannot be used; everything else can."""
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """A mapping from names to this package's own things, then to those of plug-ins.
+
+    Other packages are looked for only when a name is not one of our own, or all are asked for; of those found, only
+    what is used is imported. Our own names cannot be taken, and a name that two packages give is nobody's. What
+    cannot be used is left out, with one warning, when all are gone through; asking for it by its name raises.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered: ``"solver"`` makes the entry points' group ``classic_rc.solvers``.
+    own : mapping
+    accept : callable
+        From the name and the object that an entry point names, the thing to register; it raises UsageError for
+        what cannot be.
+    """
+
+    def __init__(self, kind: str, own: Mapping[str, T], accept: Callable[[str, Any], T]) -> None:
+        self.kind = kind
+        self._own = dict(own)
+        self._accept = accept
+        self._loaded: dict[str, T] = {}
+        self._faults: dict[str, str] = {}
+        self._told: set[str] = set()
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._own:
+            return self._own[name]
+        if name not in self._offered:
+            raise KeyError(name)
+        if self._has_loaded(name):
+            return self._loaded[name]
+        self._told.add(name)
+        raise UsageError(self._faults[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._offered
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for name in self._offered:
+            if self._has_loaded(name):
+                yield name
+            elif name not in self._told:
+                self._told.add(name)
+                warnings.warn(self._faults[name], PluginWarning, stacklevel=2)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def package_of(self, name: str) -> str | None:
+        """The package that a plug-in comes from, with its version; None for our own."""
+        return None if name in self._own else " and ".join(map(_package, self._offered[name]))
+
+    @cached_property
+    def _offered(self) -> dict[str, list[EntryPoint]]:
+        """What other packages offer, by name; a package that is found twice offers once."""
+        from importlib.metadata import entry_points
+
+        offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
+        for point in sorted(entry_points(group=f"classic_rc.{self.kind}s"), key=lambda point: point.name):
+            if point.name in self._own:
+                fault = self._fault(point.name, _package(point), "that name is classic_rc's own")
+                warnings.warn(fault, PluginWarning, stacklevel=2)
+            else:
+                offered.setdefault(point.name, {}).setdefault((_package(point), point.value), point)
+        return {name: list(points.values()) for name, points in offered.items()}
+
+    def _has_loaded(self, name: str) -> bool:
+        """Load a plug-in, or keep what is wrong with it."""
+        if name not in self._loaded and name not in self._faults:
+            point, *others = self._offered[name]
+            try:
+                if others:
+                    raise UsageError("two packages give that name: uninstall one")
+                if not _NAME.fullmatch(name):
+                    raise UsageError("a name is made of letters, digits and . _ + -")
+                self._loaded[name] = self._accept(name, point.load())
+            except (Exception, SystemExit) as error:  # whatever a stranger's import may raise
+                reason = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+                self._faults[name] = self._fault(name, self.package_of(name), reason)
+        return name in self._loaded
+
+    def _fault(self, name: str, package: str | None, reason: str) -> str:
+        return f"{self.kind} {name!r} of {package} cannot be used: {reason}"
+
+
+def _package(point: EntryPoint) -> str:
+    return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"

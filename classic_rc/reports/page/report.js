@@ -1,0 +1,322 @@
+"use strict";
+// Browses the questions of a report. Texts of the data become text nodes and nothing else.
+(() => {
+  const PAGE = 25;
+  const VERDICTS = { r: ["right", "right"], p: ["partly", "partly right"], w: ["wrong", "wrong"] };
+  const EVIDENCE = 1, IS_RIGHT = 2, ADDS_UP = 4;
+  const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const systems = data.systems.map((system, number) => ({ ...system, number })).filter((s) => !s.expected);
+  const explainedFirst = systems.findIndex((system) => system.number === data.explained[0]?.system);
+  const state = { find: "", system: Math.max(0, explainedFirst), show: "", groups: data.groups.map(() => ""), page: 0, open: null };
+
+  // Building
+
+  function element(name, properties, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(properties || {})) {
+      if (key in made) made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  }
+
+  // What would drive or reorder the text around it is spelled out, as everywhere in this package.
+  function visible(text, keep = "") {
+    return text.replace(UNSAFE, (c) => {
+      if (keep.includes(c)) return c;
+      const named = { "\t": "\\t", "\n": "\\n", "\r": "\\r" }[c];
+      const code = c.codePointAt(0).toString(16);
+      return named || (code.length <= 2 ? "\\x" + code.padStart(2, "0") : "\\u" + code.padStart(4, "0"));
+    });
+  }
+
+  const number = (value) => String(value).replace("-", "\u2212");
+  const letter = (index) => (index < 26 ? String.fromCharCode(65 + index) : String(index));
+  const badge = (kind, text) => element("span", { className: `badge ${kind}` }, text);
+  const isolated = (text) => element("bdi", {}, visible(text));
+
+  function verdicts(system, index) {
+    const code = system.verdicts[index];
+    const [kind, name] = VERDICTS[code];
+    const badges = [badge(kind, code === "p" ? `${name}: ${number(system.credits[index])}` : name)];
+    if (system.tied[index]) badges.push(badge("", `tie of ${system.tied[index]}`));
+    return badges;
+  }
+
+  // Choosing
+
+  const haystacks = [];
+  const passages = [];
+  function contains(index, needle) {
+    const [id, passage, text, options, right] = data.questions[index];
+    haystacks[index] ??= [id, text, ...(data.choices ? options : right)].join("\n").toLowerCase();
+    passages[passage] ??= data.passages[passage].toLowerCase();
+    return haystacks[index].includes(needle) || passages[passage].includes(needle);
+  }
+
+  function chosen() {
+    const system = systems[state.system];
+    const needle = state.find.trim().toLowerCase();
+    const found = [];
+    for (let i = 0; i < data.questions.length; i++) {
+      if (state.show === "t" ? !system.tied[i] : state.show && system.verdicts[i] !== state.show) continue;
+      if (state.groups.some((group, g) => group !== "" && data.groups[g].members[i] !== Number(group))) continue;
+      if (!needle || contains(i, needle)) found.push(i);
+    }
+    return found;
+  }
+
+  function render() {
+    const found = chosen();
+    const pages = Math.max(1, Math.ceil(found.length / PAGE));
+    if (found.includes(state.open)) state.page = Math.floor(found.indexOf(state.open) / PAGE);
+    state.page = Math.min(state.page, pages - 1);
+    const first = state.page * PAGE;
+    const shown = found.slice(first, first + PAGE);
+    $("list").replaceChildren(...shown.map(row));
+    const of = `${found.length.toLocaleString("en")} of ${data.questions.length.toLocaleString("en")} questions`;
+    $("count").textContent = pages > 1 ? `${of}, ${first + 1} to ${first + shown.length} shown` : of;
+    $("page").textContent = `page ${state.page + 1} of ${pages}`;
+    $("pages").hidden = pages === 1;
+    $("back").disabled = state.page === 0;
+    $("next").disabled = state.page === pages - 1;
+  }
+
+  function row(index) {
+    const [id, , text] = data.questions[index];
+    const system = systems[state.system];
+    const badges = system ? verdicts(system, index) : [];
+    const summary = element(
+      "summary", {},
+      isolated(text),
+      ...badges.flatMap((made) => [" ", made]),
+      element("span", { className: "id" }, isolated(id)),
+    );
+    const details = element("details", {}, summary);
+    details.addEventListener("toggle", () => {
+      if (details.open && details.children.length === 1) details.append(card(index));
+      if (details.open) state.open = index;
+      else if (state.open === index) state.open = null;
+      remember();
+    });
+    details.open = index === state.open;
+    return element("li", {}, details);
+  }
+
+  // One question
+
+  function card(index) {
+    const reading = element("div", { className: "reading" });
+    const answers = element("div", { className: "answers" });
+    const place = element("div", {});
+    const explained = data.explained.find((e) => e.system === systems[state.system]?.number) || data.explained[0];
+    if (data.explained.length > 1) {
+      const select = element("select", {}, ...data.explained.map((e, i) =>
+        element("option", { value: i, selected: e === explained }, data.systems[e.system].name)));
+      select.addEventListener("change", () => explain(index, data.explained[select.value], reading, place));
+      answers.append(element("label", {}, "Explained: ", select));
+    }
+    answers.append(place, outcomes(index));
+    explain(index, explained, reading, place);
+    return element("div", { className: "card" }, reading, answers);
+  }
+
+  function explain(index, explained, reading, place) {
+    const [, passage, , options, right] = data.questions[index];
+    const candidates = explained ? explained.candidates[index] : [];
+    const known = new Map(candidates.map((candidate, i) => [candidate[0], i]));
+    const listed = data.choices ? options.map((_, i) => known.get(i)) : candidates.map((_, i) => i);
+    const name = explained ? data.systems[explained.system].name : "";
+    const show = (candidate) => reading.replaceChildren(...passageParts(data.passages[passage], candidate));
+    const rows = listed.map((at, i) => {
+      const candidate = candidates[at];
+      const text = data.choices ? options[i] : candidate[0];
+      const isRight = data.choices ? right.includes(i) : candidate[2] & IS_RIGHT;
+      const parts = [element("span", {},
+        ...(data.choices ? [element("span", { className: "label" }, letter(i)), " "] : []),
+        isolated(text), ...(isRight ? [" ", badge("right", "right")] : []))];
+      if (candidate) {
+        const radio = element("input", { type: "radio", name: `explained-${index}`, checked: at === 0 });
+        radio.addEventListener("change", () => show(candidate));
+        parts.unshift(radio);
+        const evidence = candidate[2] & EVIDENCE ? "" : ", no evidence";
+        parts.push(element("span", { className: "score" }, number(candidate[1]) + evidence));
+      }
+      return element(candidate ? "label" : "div", { className: "option" }, ...parts);
+    });
+    const title = candidates.length ? `candidates and scores of ${name}; the chosen one is explained` : "candidates";
+    place.replaceChildren(element("fieldset", {}, element("legend", {}, title), ...rows));
+    if (!data.choices && right.length) {
+      place.append(element("p", {}, "accepted: ", ...right.flatMap((text, i) => [i ? ", " : "", isolated(text)])));
+    }
+    show(candidates[0]);
+  }
+
+  function passageParts(text, candidate) {
+    const points = Array.from(text); // offsets count code points
+    const marks = candidate ? marksOf(candidate[4]) : [];
+    const cuts = [...new Set([0, points.length, ...marks.flatMap((m) => [m.start, m.end])])].sort((a, b) => a - b);
+    const passage = element("p", { className: "passage", dir: "auto" });
+    for (let i = 0; i + 1 < cuts.length; i++) {
+      const piece = visible(points.slice(cuts[i], cuts[i + 1]).join(""), "\t\n");
+      const over = marks.filter((m) => m.start <= cuts[i] && cuts[i + 1] <= m.end);
+      if (!over.length) passage.append(piece);
+      else passage.append(element("span", { className: ["mark", ...over.map((m) => m.kind)].join(" "), title: weighed(over) }, piece));
+    }
+    const parts = [passage];
+    const kinds = new Set(marks.map((m) => m.kind));
+    const legend = Object.entries(data.legend).filter(([kind, meaning]) => meaning && kinds.has(kind));
+    if (legend.length) {
+      parts.unshift(element("ul", { className: "legend", ariaLabel: "what is marked" }, ...legend.map(([kind, meaning]) =>
+        element("li", {}, element("span", { className: `mark ${kind}` }, meaning)))));
+    }
+    if (candidate && candidate.length > 5) {
+      parts.push(element("figure", {},
+        element("blockquote", { dir: "auto" }, visible(candidate[5])), element("figcaption", {}, visible(candidate[6]))));
+    }
+    if (candidate && candidate[3].length) parts.push(terms(candidate[3], candidate[2] & ADDS_UP));
+    return parts;
+  }
+
+  function marksOf(flat) {
+    const kinds = Object.keys(data.legend);
+    const marks = [];
+    let last = 0;
+    for (let i = 0; i < flat.length; i += 4) {
+      last += flat[i + 1];
+      marks.push({ kind: kinds[flat[i]], start: last, end: last + flat[i + 2], weight: data.weights[flat[i + 3]] });
+    }
+    return marks;
+  }
+
+  function weighed(marks) {
+    const words = marks.filter((m) => m.weight !== undefined && (m.kind === "question" || m.kind === "candidate"));
+    return words.map((m) => `${data.legend[m.kind]}: ${number(m.weight)}`).join(", ");
+  }
+
+  function terms(flat, shares) {
+    const rows = [];
+    for (let i = 0; i < flat.length; i += 2) rows.push([data.terms[flat[i]], flat[i + 1]]);
+    const largest = Math.max(...rows.map(([, value]) => Math.abs(value) || 0));
+    return table("terms", shares ? "adding up to the score" : "behind the score", [], rows.map(([term, value]) =>
+      [isolated(term), number(value), ...(shares ? [bar(value, largest)] : [])]));
+  }
+
+  function bar(value, largest) {
+    const SVG = "http://www.w3.org/2000/svg";
+    const length = largest && Number.isFinite(value) ? Math.round((Math.abs(value) / largest) * 60) : 0;
+    const svg = document.createElementNS(SVG, "svg");
+    const rect = document.createElementNS(SVG, "rect");
+    const attributes = { class: "bar", width: 120, height: 10, "aria-hidden": "true" };
+    for (const [key, of] of Object.entries(attributes)) svg.setAttribute(key, of);
+    const shape = { class: value < 0 ? "minus" : "plus", x: value < 0 ? 60 - length : 60, width: length, height: 10 };
+    for (const [key, of] of Object.entries(shape)) rect.setAttribute(key, of);
+    svg.append(rect);
+    return svg;
+  }
+
+  function outcomes(index) {
+    return table("outcomes", "what each system answers", ["system", "answer", "which is"], systems.map((system) =>
+      [system.name, answered(system.answers[index]), element("span", {}, ...verdicts(system, index).flatMap((made) => [made, " "]))]));
+  }
+
+  function answered(answer) {
+    if (answer === null) return "\u2013";
+    if (!answer.length) return "nothing";
+    return data.choices ? answer.map(letter).join(", ") : isolated(answer.join(" / "));
+  }
+
+  function table(className, caption, header, rows) {
+    const cell = (content, i) => element(i ? "td" : "th", i ? {} : { scope: "row" }, content);
+    const head = header.map((name) => element("th", { scope: "col" }, name));
+    return element("div", { className: "wide" }, element("table", { className },
+      element("caption", {}, caption),
+      ...(head.length ? [element("thead", {}, element("tr", {}, ...head))] : []),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
+  }
+
+  // The address keeps what is chosen, so that it can be sent to somebody
+
+  function remember() {
+    const kept = new URLSearchParams();
+    if (state.find) kept.set("find", state.find);
+    if (systems.length) kept.set("system", systems[state.system].name);
+    if (state.show) kept.set("show", VERDICTS[state.show]?.[0] || "tie");
+    state.groups.forEach((value, g) => value !== "" && kept.set(`by-${data.groups[g].name}`, data.groups[g].values[value]));
+    if (state.page) kept.set("page", state.page + 1);
+    if (state.open !== null) kept.set("question", data.questions[state.open][0]);
+    const text = kept.toString();
+    history.replaceState(null, "", text ? `#questions?${text}` : "#questions");
+  }
+
+  function recall() {
+    if (!location.hash.startsWith("#questions?")) return;
+    const kept = new URLSearchParams(location.hash.slice("#questions?".length));
+    const code = Object.entries({ ...VERDICTS, t: ["tie"] }).find(([, [name]]) => name === kept.get("show"));
+    const open = kept.has("question") ? data.questions.findIndex(([id]) => id === kept.get("question")) : -1;
+    Object.assign(state, {
+      find: kept.get("find") || "",
+      system: kept.has("system") ? Math.max(0, systems.findIndex((s) => s.name === kept.get("system"))) : state.system,
+      show: systems.length && code ? code[0] : "",
+      groups: data.groups.map((g) => {
+        const at = g.values.indexOf(kept.get(`by-${g.name}`));
+        return at < 0 ? "" : String(at);
+      }),
+      page: Math.max(0, (parseInt(kept.get("page"), 10) || 1) - 1),
+      open: open < 0 ? null : open,
+    });
+    if (state.open !== null && !chosen().includes(state.open)) {
+      Object.assign(state, { find: "", show: "", groups: data.groups.map(() => "") });
+    }
+    fill();
+    render();
+    (document.querySelector("#list details[open]") || $("questions")).scrollIntoView();
+  }
+
+  function fill() {
+    $("find").value = state.find;
+    $("system").value = state.system;
+    $("show").value = state.show;
+    state.groups.forEach((value, g) => { $(`group-${g}`).value = value; });
+  }
+
+  function change(changes) {
+    Object.assign(state, { page: 0, open: null }, changes);
+    render();
+    remember();
+  }
+
+  function turn(by) {
+    state.page += by;
+    state.open = null;
+    render();
+    remember();
+    $("count").scrollIntoView({ block: "nearest" });
+  }
+
+  $("system").append(...systems.map((system, i) => element("option", { value: i }, system.name)));
+  data.groups.forEach((group, g) => {
+    const select = element("select", { id: `group-${g}` }, element("option", { value: "" }, "all"),
+      ...group.values.map((value, i) => element("option", { value: i }, visible(value))));
+    select.addEventListener("change", () => change({ groups: state.groups.map((value, i) => (i === g ? select.value : value)) }));
+    $("filters").append(element("p", {}, element("label", { htmlFor: `group-${g}` }, visible(group.name)), " ", select));
+  });
+  let waiting;
+  $("find").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => change({ find: $("find").value }), 120);
+  });
+  $("system").addEventListener("change", () => change({ system: Number($("system").value) }));
+  $("show").addEventListener("change", () => change({ show: $("show").value }));
+  $("filters").addEventListener("submit", (event) => event.preventDefault());
+  $("back").addEventListener("click", () => turn(-1));
+  $("next").addEventListener("click", () => turn(1));
+  addEventListener("hashchange", recall);
+  if (!systems.length) for (const id of ["system", "show"]) $(id).parentElement.hidden = true;
+  $("filters").hidden = false;
+  render();
+  recall();
+})();

@@ -1,0 +1,317 @@
+"""Published figures and what this package comes to in their place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from classic_rc.datasets.official import Official, official_parts
+from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.results import Row
+from classic_rc.metrics import METRICS
+from classic_rc.progress import progress_bar
+from classic_rc.questions import Dataset
+from classic_rc.reports.numbers import points
+from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text
+from classic_rc.reports.tables import Table
+from classic_rc.solvers import parse_solver
+
+__all__ = ["Reproduced", "reproduce", "reproduction_records", "reproduction_table"]
+
+_FILE = re.compile(r"\{(\w+)\}")
+_ROUNDING = 1e-6
+_NOTHING = "–"
+
+_Key: TypeAlias = "tuple[str, str | None]"
+"""A dataset and split, as in published rows."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A published figure and ours.
+
+    Parameters
+    ----------
+    published : PublishedRow
+    reproduction : Reproduction
+    data : str
+        The datasets that ours is over.
+    n : int
+        Their questions, of the figure's subset.
+    ours : float or None
+        In percent; None where it could not be computed.
+    problem : str or None
+        Why not.
+    is_same_data : bool
+        Whether ours is over the figure's own dataset and split; else it is over another split.
+    is_official : bool
+        Whether the data's content is not known to differ from the official files'.
+    """
+
+    published: PublishedRow
+    reproduction: Reproduction
+    data: str
+    n: int
+    ours: float | None
+    problem: str | None = None
+    is_same_data: bool = True
+    is_official: bool = True
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less theirs, in points; None where one of them is not known."""
+        value = self.published.value
+        return None if self.ours is None or value is None else self.ours - float(value)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether ours rounds to the figure as printed; None where one is not known or is on other questions."""
+        if self.difference is None or not self.is_same_data:
+            return None
+        return abs(self.difference) <= 0.5 / 10**self.published.decimals + _ROUNDING
+
+    @property
+    def fails(self) -> bool:
+        """Whether a figure that is known to come out does not."""
+        return self.reproduction.exact and self.is_official and self.agrees is False
+
+    @property
+    def reason(self) -> str | None:
+        """Why the two differ; None where they do not."""
+        if self.problem is not None:
+            return self.problem
+        if self.agrees:
+            return None
+        if not self.is_same_data:
+            return f"theirs is on {self.published.split}, ours on {self.data}; {self.reproduction.reason}"
+        if not self.is_official:
+            return "the data are not the official file's"
+        return "NOT DOCUMENTED: this figure should come out" if self.fails else self.reproduction.reason
+
+
+def reproduce(
+    datasets: Sequence[Dataset],
+    files: Mapping[str, Sequence[str]] | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+) -> list[Reproduced]:
+    """Run everything that has a published or released figure on these datasets.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Of any of the published datasets; several splits together also give figures that are over both, and what
+        learns learns from the train split among them.
+    files : mapping of str to sequence of str, optional
+        Files that solvers read, by name: ``rte`` (MCTest's released RTE scores), ``annotations`` and ``categories``
+        (Smith et al.).
+    jobs : int
+        Processes to score with.
+    progress : bool
+        Show a progress bar on stderr when it takes long.
+
+    Returns
+    -------
+    list of Reproduced
+        In the order of the published rows. Where a figure's own split is not among the data, but another one is of
+        which nothing is published, ours on that one stands beside it.
+
+    Raises
+    ------
+    UsageError
+        None of the data is of a published dataset.
+    """
+    parts: dict[_Key, tuple[Official, Dataset]] = {}
+    for dataset in datasets:
+        for origin, part in official_parts(dataset):
+            if origin is not None:
+                parts.setdefault((origin.dataset, origin.split), (origin, part))
+    pairs = list(_pairs(parts))
+    if not pairs:
+        raise UsageError("nothing is published about this data: see docs/reproduction.md for what is")
+    runs = _Runs({key: part for key, (_, part) in parts.items()}, files or {}, jobs)
+    with progress_bar("reproducing", len(pairs), progress) as advance:
+        results = []
+        for row, keys in pairs:
+            results.append(_reproduced(row, keys, parts, runs))
+            advance(1)
+    return results
+
+
+def _pairs(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key, ...]]]:
+    """The figures that can be compared, each with the parts that ours is over."""
+    rows = [row for row in published().rows if row.reproduction is not None]
+    wholes = [_whole(row) for row in rows]
+    here = [all(key in parts for key in whole) for whole in wholes]
+    told = {
+        (row.reproduction, key)
+        for row, whole, is_here in zip(rows, wholes, here, strict=True)
+        if is_here
+        for key in whole
+    }
+    for row, whole, is_here in zip(rows, wholes, here, strict=True):
+        if is_here:
+            yield row, whole
+            continue
+        for key in parts:
+            if key[0] == row.dataset and key[1] != "train" and (row.reproduction, key) not in told:
+                yield row, (key,)
+
+
+def _whole(row: PublishedRow) -> tuple[_Key, ...]:
+    """All that a figure is over."""
+    return tuple(product(row.dataset.split("+"), row.split.split("+")))
+
+
+class _Runs:
+    """Rows of results, each computed once; what cannot be computed is kept as the reason why."""
+
+    def __init__(self, parts: Mapping[_Key, Dataset], files: Mapping[str, Sequence[str]], jobs: int) -> None:
+        self._parts, self._files, self._jobs = parts, files, jobs
+        self._rows: dict[tuple[str, tuple[_Key, ...]], Row | str] = {}
+
+    def over(self, name: str, keys: tuple[_Key, ...]) -> list[Row | str]:
+        """The rows of a reproduction, a part each or all merged, or what stands in their way."""
+        groups = [keys] if published().reproductions[name].merged else [(key,) for key in keys]
+        return [self._run(name, group) for group in groups]
+
+    def _run(self, name: str, keys: tuple[_Key, ...]) -> Row | str:
+        if (name, keys) not in self._rows:
+            try:
+                self._rows[name, keys] = self._evaluated(published().reproductions[name], keys)
+            except ClassicRCError as error:
+                self._rows[name, keys] = f"not run: {error}"
+        return self._rows[name, keys]
+
+    def _evaluated(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
+        solver = parse_solver(_FILE.sub(self._file, how.solver))
+        evaluation = evaluate(
+            self._merged(keys),
+            [solver],
+            train=self._split(keys[0], how.train, needed=solver.learns_from == "gold"),
+            tune=self._split(keys[0], how.tune),
+            ties=how.ties,  # type: ignore[arg-type]
+            tune_metric=how.tune_metric,
+            jobs=self._jobs,
+        )
+        return evaluation.rows[0]
+
+    def _merged(self, keys: tuple[_Key, ...]) -> Dataset:
+        """The parts as one dataset, as if they were one file."""
+        first, *others = (self._parts[key] for key in keys)
+        if not others:
+            return first
+        questions = [question for part in (first, *others) for question in part]
+        return replace(first, questions=questions, name=" + ".join(part.name for part in (first, *others)))
+
+    def _file(self, match: re.Match[str]) -> str:
+        """The user's file, or files, as specifications have them."""
+        paths = [json.dumps(path) for path in self._files.get(match[1], ())]
+        if not paths:
+            raise UsageError(f"needs a file of yours: --with {match[1]}=FILE")
+        return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
+
+    def _split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
+        found = self._parts.get((key[0], split)) if split is not None else None
+        if found is None and split is not None and needed:
+            raise UsageError(f"needs {key[0]} {split} among the data")
+        return found
+
+
+def _reproduced(
+    row: PublishedRow,
+    keys: tuple[_Key, ...],
+    parts: Mapping[_Key, tuple[Official, Dataset]],
+    runs: _Runs,
+) -> Reproduced:
+    how = published().reproductions[str(row.reproduction)]
+    own = [parts[key] for key in keys]
+    masks = [subset_mask(part, row.subset) for _, part in own]
+    data = " + ".join(part.name for _, part in own)
+    same = keys == _whole(row)
+    official = all(origin.is_exact is not False for origin, _ in own)
+    known = [mask for mask in masks if mask is not None]
+    n = sum(int(mask.sum()) for mask in known)
+    problem, ours = None, None
+    if len(known) < len(masks):
+        problem = "not run: other questions than the figure's"
+    else:
+        found = runs.over(str(row.reproduction), keys)
+        problem = next((result for result in found if isinstance(result, str)), None)
+        outcomes = [result.outcomes.statistics for result in found if isinstance(result, Row)]
+        if problem is None and any(row.metric not in statistics for statistics in outcomes):
+            problem = f"not run: no metric {row.metric} here"
+        if problem is None:
+            statistics = np.concatenate([own_statistics[row.metric] for own_statistics in outcomes])
+            ours = 100 * METRICS[row.metric].aggregate(statistics[np.concatenate(known)])
+    return Reproduced(row, how, data, n, ours, problem, same, official)
+
+
+def reproduction_table(results: Sequence[Reproduced]) -> Table:
+    """Ours, theirs, the difference and, where they differ, the number of the reason, which stands below."""
+    reasons = list(dict.fromkeys(result.reason for result in results if result.reason is not None))
+    sources = list(dict.fromkeys(result.published.source for result in results))
+    header = [
+        "system",
+        "data",
+        "subset",
+        "n",
+        "metric",
+        "ours %",
+        "theirs %",
+        "difference",
+        "why",
+        "source",
+        "solver",
+    ]
+    rows = [
+        [
+            result.published.system,
+            result.data,
+            result.published.subset or "all",
+            f"{result.n:,}",
+            METRICS[result.published.metric].label,
+            _NOTHING if result.ours is None else f"{result.ours:.2f}",
+            value_text(result.published),
+            points(None if result.difference is None else result.difference / 100),
+            "same" if result.reason is None else f"[{reasons.index(result.reason) + 1}]",
+            f"({sources.index(result.published.source) + 1})",
+            result.reproduction.solver,
+        ]
+        for result in results
+    ]
+    notes = [f"[{i + 1}] {reason}" for i, reason in enumerate(reasons)]
+    notes += [f"({i + 1}) {source}" for i, source in enumerate(sources)]
+    agreeing = sum(result.agrees is True for result in results)
+    compared = sum(result.agrees is not None for result in results)
+    title = (
+        f"Published figures: {agreeing} of {compared} on the same questions come out to the last printed digit"
+        if compared
+        else "Published figures: none of them is known on the same questions"
+    )
+    return Table(title, header, rows, frozenset({0, 1, 2, 4, 8, 9, 10}), notes)
+
+
+def reproduction_records(results: Sequence[Reproduced]) -> list[dict[str, Any]]:
+    """Every figure with ours, as flat records in full precision."""
+    return [
+        {
+            **result.published.to_dict(),
+            "solver": result.reproduction.solver,
+            "exact": result.reproduction.exact,
+            "data": result.data,
+            "questions": result.n,
+            "ours": result.ours,
+            "difference": result.difference,
+            "agrees": result.agrees,
+            "reason": result.reason,
+        }
+        for result in results
+    ]

@@ -1,0 +1,77 @@
+"""``python -m classic_rc.testing``: check a file, or grade a folder of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from classic_rc.cli.console import check_writable, emit, message, prepare_streams
+from classic_rc.errors import ClassicRCError
+from classic_rc.printable import printable
+from classic_rc.testing.grading import Grade, grade_file, grade_folder, grades_csv
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line.
+
+    Returns
+    -------
+    int
+        0 fine; 1 a check of the one file failed; 2 usage; 3 a file or folder is missing.
+    """
+    prepare_streams()
+    args = _parser().parse_args(argv)
+    try:
+        return int(args.handle(args))
+    except ClassicRCError as error:
+        message(f"error: {error}")
+        return error.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m classic_rc.testing", description="Check files of students, each in its own process."
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    check = commands.add_parser("check", help="check one file, and say what is wrong")
+    check.add_argument("file", metavar="FILE")
+    check.set_defaults(handle=_check)
+    grade = commands.add_parser("grade", help="check every file of a folder: a row a student, as CSV")
+    grade.add_argument("folder", metavar="FOLDER", help="with a .py file, or a folder with just one, a student")
+    grade.add_argument("-o", "--output", metavar="FILE", help="where to write the rows (default: stdout)")
+    grade.set_defaults(handle=_grade)
+    for command in (check, grade):
+        command.add_argument(
+            "--checker", metavar="FILE", help="a .py file with functions check_…(submission) (default: for solvers)"
+        )
+        command.add_argument(
+            "--timeout", type=float, default=60.0, metavar="SECONDS", help="for each file (default: 60)"
+        )
+    return parser
+
+
+def _check(args: argparse.Namespace) -> int:
+    grade = grade_file(args.file, args.checker, timeout=args.timeout)
+    for check in grade.checks:
+        emit(printable(f"{'passed' if check.passed else 'FAILED'}: {check.title or check.name}") + "\n", None)
+        if check.problem is not None:
+            emit(f"        {check.problem}\n", None)
+    return int(grade.score < 1)
+
+
+def _grade(args: argparse.Namespace) -> int:
+    check_writable(args.output, args.checker)
+
+    def tell(grade: Grade) -> None:
+        message(f"{grade.student}: {grade.n_passed} of {len(grade.checks)} checks passed")
+
+    grades = grade_folder(args.folder, args.checker, timeout=args.timeout, advance=tell)
+    emit(grades_csv(grades), args.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

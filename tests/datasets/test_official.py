@@ -1,0 +1,90 @@
+"""Which published dataset questions are from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.datasets.official import FINGERPRINTS, Official, official_parts
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+
+
+def dataset(*stories: str, reader: str | None = "mctest", split: str | None = None, **meta) -> Dataset:
+    options = (Candidate("a"), Candidate("b"))
+    questions = [
+        Question(f"{story},0", Passage(story, "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE, meta)
+        for story in stories
+    ]
+    return Dataset(questions, "mine", split, reader)
+
+
+def test_stories_say_where_they_are_from():
+    parts = official_parts(dataset("mc160.dev.0", "mc500.test.3", "mc160.dev.1"))
+    assert [(origin, part.name, part.split, len(part)) for origin, part in parts] == [
+        (Official("MC160", "dev", False), "mc160.dev", "dev", 2),
+        (Official("MC500", "test", None), "mc500.test", "test", 1),
+    ]
+
+
+def test_one_part_is_the_dataset_itself():
+    data = dataset("mc500.dev.0")
+    ((origin, part),) = official_parts(data)
+    assert part is data
+    assert origin == Official("MC500", "dev", False)
+
+
+@pytest.mark.parametrize(
+    ("reader", "split", "expected"),
+    [
+        ("race", "dev", Official("RACE", "dev", False)),
+        ("race", "test", Official("RACE", "test", None)),
+        ("record", None, Official("ReCoRD", None, None)),
+        ("squad", "validation", Official("SQuAD", "dev", None)),
+        ("jsonl", "dev", None),
+        (None, "dev", None),
+    ],
+)
+def test_the_reader_says_what_the_content_does_not(reader, split, expected):
+    assert official_parts(dataset("a", reader=reader, split=split))[0][0] == expected
+
+
+def test_splits_in_one_source_are_taken_apart():
+    train, dev = (dataset(name, reader="race", split=name) for name in ("train", "dev"))
+    questions = [replace(q, meta={"split": part.split}) for part in (train, dev) for q in part]
+    parts = official_parts(Dataset(questions, "both", None, "race"))
+    assert [(origin.split, part.name) for origin, part in parts] == [("train", "race.train"), ("dev", "race.dev")]
+
+
+def test_stories_of_ones_own_are_nobodys():
+    assert official_parts(dataset("mystory.1"))[0][0] is None
+
+
+def test_the_dailies_are_told_by_their_addresses():
+    question = dataset("a")[0]
+    at = {url: Passage(url, "Text.", meta={"url": url}) for url in ("http://web/dailymail.co.uk/x", "http://cnn/x")}
+    data = Dataset(
+        [replace(question, id=url, passage=passage) for url, passage in at.items()], "d", "test", "cnn-dailymail"
+    )
+    assert [origin.dataset for origin, _ in official_parts(data)] == ["Daily Mail", "CNN"]
+
+
+def test_official_files_are_recognised(shared_data):
+    for path, expected in (
+        ("mctest/mc160.train.tsv", ("MC160", "train")),
+        ("mctest/mc500.dev.tsv", ("MC500", "dev")),
+        ("multirc/dev_83-fixedIds.json", ("MultiRC", "dev")),
+        ("multirc/superglue/val.jsonl", ("MultiRC", "dev")),
+        ("dream/dev.json", ("DREAM", "dev")),
+        ("quoref/quoref-dev-v0.1.json", ("Quoref", "dev")),
+        ("mcscript/dev-data.xml", ("MCScript", "dev")),
+    ):
+        data = load(shared_data / path)
+        assert official_parts(data) == [(Official(*expected, True), data)]
+        assert FINGERPRINTS[data.fingerprint] == expected
+
+
+def test_a_changed_official_file_is_not_exact(shared_data):
+    data = load(shared_data / "mctest" / "mc160.dev.tsv")
+    assert official_parts(data[1:])[0][0] == Official("MC160", "dev", False)

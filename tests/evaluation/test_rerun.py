@@ -1,0 +1,416 @@
+"""Run records run again: every number of every solver comes out, and what has changed is said before anything runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from classic_rc.datasets import from_rows, load
+from classic_rc.decisions import Argmax, Threshold
+from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
+from classic_rc.evaluation import prepared as preparation
+from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.prepared import prepare
+from classic_rc.evaluation.protocol import kept_solver, made_solver
+from classic_rc.evaluation.record import run_record
+from classic_rc.evaluation.rerun import rerun
+from classic_rc.formats import FORMATS
+from classic_rc.questions import Task
+from classic_rc.solvers import SOLVERS, parse_solver, save_solver
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.spans import SpanGenerator
+
+TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE, Task.MULTI_SPAN]
+NEEDS_MORE = {"score-file", "saved", "combination"}
+"""Solvers that cannot be made without files or members; each is run with some below."""
+
+
+def save(evaluations, folder: Path, change=lambda record: None) -> Path:
+    """A record in its folder, as the command line writes it, changed by a function."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record = json.loads(json.dumps(run_record(evaluations, folder), allow_nan=False))
+    change(record)
+    path = folder / "run.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+def again(path: Path, *places: Path):
+    """What comes out of a record; nothing may have changed."""
+    ready = prepare(path, [str(place) for place in places])
+    assert ready.changes == ()
+    return rerun(ready)
+
+
+def solvers_for(task: Task, folder: Path) -> list:
+    """Every registered solver that is for a task, those that need files or members with some."""
+    dataset = with_spans(load(f"sample:{task}"))
+    solvers = [cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks]
+    learner = parse_solver("span-lr" if task.has_spans else "surface-lr").fit(dataset)
+    save_solver(learner, folder / "learner.npz")
+    solvers.append(parse_solver(f'saved,path="{(folder / "learner.npz").as_posix()}"'))
+    members = "sw+d; word-distance"
+    if not task.has_spans:
+        scored = predict(dataset, parse_solver("ir"), decide=False)
+        (folder / "scores.jsonl").write_text(FORMATS["jsonl"].write(dataset, scored.scores, None), encoding="utf-8")
+        scores = f'score-file,path="{(folder / "scores.jsonl").as_posix()}"'
+        solvers.append(parse_solver(scores))
+        members = f"sw+d; {scores}"
+        solvers.append(parse_solver(f"combination,solvers=[{members}],weights=tuned"))
+        solvers.append(parse_solver(f"combination,solvers=[{members}],weights=stacked"))
+    solvers.append(parse_solver(f"combination,solvers=[{members}],weights=[1; 0.5]"))
+    return solvers
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
+    dataset, solvers = load(f"sample:{task}"), solvers_for(task, tmp_path)
+    evaluation = with_intervals(evaluate(dataset, solvers, cv=3, group_by="type"), 50, seed=3)
+    path = save([evaluation], tmp_path / "record")
+    result = again(path)
+    assert result.same, result
+    (run,) = result.runs
+    assert [row.system for row in run.rows] == [row.name for row in evaluation.rows]
+
+
+def test_no_registered_solver_is_left_out(tmp_path):
+    ran = {type(solver).name for task in TASKS for solver in solvers_for(task, tmp_path)}
+    assert ran == {name for name, solver in SOLVERS.items() if SOLVERS.package_of(name) is None}
+
+
+def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_path):
+    several, single = load("sample:multiple-answer"), load("sample:single-choice")
+    evaluations = [
+        evaluate(several, [parse_solver("sw+d"), parse_solver("surface-lr")], tune=several, train=several),
+        evaluate(several, [parse_solver("sw+d")], tune_metric="em0", tune_cuts="multirc2018"),
+        evaluate(several, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
+        evaluate(several, [parse_solver("position-prior")], cv=4),
+        evaluate(single, [parse_solver("sliding-window:race"), parse_solver("random")], ties="random", seed=0),
+    ]
+    rows = [row for evaluation in evaluations for row in evaluation.rows]
+    assert {row.tuned_here for row in rows} == {True, False}
+    assert {"cv5", "cv4", several.name} <= {row.tuned_on for row in rows}
+    assert again(save(evaluations, tmp_path)).same
+
+
+def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path):
+    several = load("sample:multiple-answer")
+    given = parse_solver("sw+d").set_params(
+        analyzer=Analyzer("treebank", stemmer="porter"), decision=Threshold(value=1.25)
+    )
+    ties = parse_solver("sw+d").set_params(decision=Argmax(ties="strict", tie_tolerance=0.5))
+    spans = SpanGenerator(max_tokens=3)
+    evaluations = [
+        evaluate(several, [given]),
+        evaluate(load("sample:single-choice"), [ties]),
+        evaluate(load("sample:multi-span"), [parse_solver("span-sw")], spans=spans, relative_threshold=0.5),
+    ]
+    assert again(save(evaluations, tmp_path)).same
+
+
+@pytest.mark.parametrize("spec", ["sw+d:mctest160", "ir,corpus=paragraphs", "sw+d,distance_weight=inf", "lexical"])
+def test_a_kept_solver_is_the_solver(spec):
+    solver = parse_solver(spec)
+    made = made_solver(json.loads(json.dumps(kept_solver(solver))), find=lambda kept: kept["path"])
+    assert repr(made) == repr(solver)
+    assert made.variant_name() == solver.variant_name()
+
+
+# --- what differs ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def evaluation():
+    solvers = [parse_solver("sw+d"), parse_solver("longest")]
+    return evaluate(load("sample:single-choice"), solvers)
+
+
+def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
+    def change(record):
+        row = record["runs"][0]["rows"][1]
+        row["metrics"]["accuracy"] += 2**-50
+        for id_ in list(row["outcomes"])[3:5]:
+            row["outcomes"][id_]["tied"] += 1
+
+    result = again(save([evaluation], tmp_path, change))
+    same, other = result.runs[0].rows
+    assert same.same
+    assert not other.same
+    assert not result.same
+    (difference,) = other.differences
+    was = evaluation.rows[1].metrics()["accuracy"]
+    assert (difference.what, difference.recorded, difference.now) == ("metrics.accuracy", was + 2**-50, was)
+    assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
+
+
+def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
+    gone = again(save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop()))
+    assert [row.same for row in gone.runs[0].rows] == [True, False]
+    assert gone.runs[0].rows[1].differences[0].now == "longest"
+
+    def twice(record):
+        rows = record["runs"][0]["rows"]
+        rows.append(rows[-1])
+
+    more = again(save([evaluation], tmp_path / "more", twice))
+    assert [(d.recorded, d.now) for d in more.runs[0].rows[2].differences] == [("longest", None)]
+
+
+def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path):
+    def older(record):
+        record["version"] = "0.0.9"
+        record["environment"]["packages"]["numpy"] = "1.0"
+
+    path = save([evaluation], tmp_path, older)
+    notes = prepare(path).notes
+    assert [note.split(" is ")[0] for note in notes] == ["classic_rc", "numpy"]
+    assert notes[0].endswith("was 0.0.9")
+    assert again(path).same
+
+
+# --- where files are, and what they hold -------------------------------------------------------------------------
+
+ROWS = [
+    {"passage": "Nora planted beans. Omar built a fence.", "question": "Who built it?", "candidates": ["Nora", "Omar"]},
+    {"passage": "The train left at nine. Omar had a cello.", "question": "When?", "candidates": ["at ten", "at nine"]},
+]
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    path = tmp_path / "data" / "mine.jsonl"
+    path.parent.mkdir()
+    lines = [json.dumps({"id": f"q{i}", "gold": 1, **row}) for i, row in enumerate(ROWS)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def record(data, tmp_path, monkeypatch) -> Path:
+    """A record beside its data, made with relative paths: tmp_path/data/mine.jsonl, tmp_path/runs/one/run.json."""
+    monkeypatch.chdir(tmp_path)
+    return save([evaluate(load("data/mine.jsonl"), [parse_solver("sw+d")])], Path("runs/one")).resolve()
+
+
+def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(record, tmp_path, monkeypatch):
+    kept = json.loads(record.read_text(encoding="utf-8"))["runs"][0]["dataset"]
+    assert kept["read_with"]["path"] == kept["sources"][0]["path"] == "../../data/mine.jsonl"
+    monkeypatch.chdir(record.parent.parent)
+    assert again(record).same
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for folder in ("data", "runs"):
+        shutil.move(tmp_path / folder, moved / folder)
+    assert again(moved / "runs" / "one" / "run.json").same
+
+
+def test_an_absolute_path_stays(data, tmp_path):
+    path = save([evaluate(load(data), [parse_solver("sw+d")])], tmp_path / "runs")
+    assert json.loads(path.read_text(encoding="utf-8"))["runs"][0]["dataset"]["read_with"]["path"] == str(data)
+    shutil.move(path, tmp_path / "run.json")
+    assert again(tmp_path / "run.json").same
+
+
+def test_a_changed_byte_is_told_as_such_before_anything_is_read(record, data, monkeypatch):
+    content = data.read_bytes()
+    data.write_bytes(content.replace(b"cello", b"cellO"))
+    monkeypatch.setattr(preparation, "load", lambda *args, **kwargs: pytest.fail("it was read"))
+    ready = prepare(record)
+    (change,) = ready.changes
+    assert str(data) in change
+    assert "changed since the record was made" in change
+    with pytest.raises(UsageError, match="nothing is run"):
+        rerun(ready)
+
+
+def test_a_file_of_the_same_content_is_found_below_data_under_any_name(record, data, tmp_path):
+    attic = tmp_path / "attic" / "deep"
+    attic.mkdir(parents=True)
+    shutil.copy(data, attic / "renamed.jsonl")
+    (attic / "decoy.jsonl").write_bytes(data.read_bytes().replace(b"cello", b"cellO"))
+    data.write_text("other", encoding="utf-8")
+    assert again(record, tmp_path / "attic").same
+    data.unlink()
+    assert again(record, tmp_path / "attic").same
+
+
+def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
+    data.unlink()
+    (change,) = prepare(record).changes
+    assert "missing" in change
+    assert "--data DIR" in change
+    (tmp_path / "empty").mkdir()
+    (change,) = prepare(record, [str(tmp_path / "empty")]).changes
+    assert "nor below --data" in change
+    with pytest.raises(DataError, match="no such folder"):
+        prepare(record, [str(tmp_path / "nowhere")])
+
+
+def test_training_and_tuning_data_are_checked_too(data, tmp_path):
+    other = data.with_name("other.jsonl")
+    other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
+    run = evaluate(load(data), [parse_solver("constant-position:majority")], train=load(other))
+    path = save([run], tmp_path / "runs")
+    assert again(path).same
+    other.write_bytes(other.read_bytes() + b"\n")
+    (change,) = prepare(path).changes
+    assert str(other) in change
+
+
+@pytest.fixture
+def own_files() -> Path:
+    return Path(__file__).resolve().parents[2] / "data"
+
+
+@pytest.mark.parametrize("name", ["mctest/sample.dev.tsv", "race", "race/dev/high", "multirc/sample.json"])
+def test_official_layouts_come_out_again_in_place_and_moved(own_files, name, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(own_files, folder)
+    path = save([evaluate(load(folder / name), [parse_solver("sw+d")])], tmp_path / "runs")
+    assert again(path).same
+    moved = tmp_path / "somewhere" / "else"
+    shutil.move(folder, moved)
+    assert len(prepare(path).changes) == 1
+    assert again(path, tmp_path / "somewhere").same
+
+
+def test_a_changed_answer_beside_the_data_and_a_new_file_in_a_folder_are_changes(own_files, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(own_files, folder)
+    names = ["mctest/sample.dev.tsv", "race"]
+    path = save([evaluate(load(folder / name), [parse_solver("longest")]) for name in names], tmp_path / "runs")
+    answers = folder / "mctest" / "sample.dev.ans"
+    answers.write_bytes(answers.read_bytes().replace(b"A", b"B", 1))
+    shutil.copy(folder / "race/dev/high/1.txt", folder / "race/dev/high/2.txt")
+    text = (folder / "race/dev/high/2.txt").read_text(encoding="utf-8")
+    (folder / "race/dev/high/2.txt").write_text(text.replace("high1", "high2"), encoding="utf-8")
+    first, second = prepare(path).changes
+    assert "sample.dev.ans" in first
+    assert str(folder / "race") in second
+
+
+def test_files_that_solvers_read_are_kept_found_and_checked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    for name in ("stop.txt", "drop.txt"):
+        Path("mine", name).write_text("the\nwho\n", encoding="utf-8")
+    Path("mine", "text.txt").write_text("Omar built a fence in the garden.\n", encoding="utf-8")
+    specs = [
+        "sw+d,stop_words=mine/stop.txt,analyzer=word+stop=mine/drop.txt+porter",
+        "ngram-lm,corpus=passages+mine/text.txt",
+    ]
+    path = save([evaluate(load("sample:single-choice"), [*map(parse_solver, specs)])], Path("runs")).resolve()
+    monkeypatch.chdir(path.parent)
+    assert again(path).same
+    shutil.move(tmp_path / "mine", tmp_path / "moved")
+    assert len(prepare(path).changes) == 2  # one a solver
+    assert again(path, tmp_path).same
+    changed = tmp_path / "moved" / "text.txt"
+    changed.write_bytes(changed.read_bytes().replace(b"fence", b"Fence"))
+    (change,) = prepare(path, [str(tmp_path)]).changes
+    assert "text.txt" in change
+
+
+def test_a_search_index_is_kept_by_the_content_of_its_folder(tmp_path, monkeypatch):
+    from classic_rc.retrieval.building import build_index
+
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("Omar built a fence.\nThe train left at nine.\n", encoding="utf-8")
+    build_index(["text.txt"], "index")
+    solver = parse_solver("ir,corpus=index")
+    path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
+    assert again(path).same
+    shutil.move(tmp_path / "index", tmp_path / "old")
+    assert "missing" in prepare(path).changes[0]
+    (tmp_path / "attic").mkdir()
+    shutil.move(tmp_path / "old", tmp_path / "attic" / "index")
+    assert again(path, tmp_path / "attic").same
+
+
+# --- what cannot be run again ------------------------------------------------------------------------------------
+
+OWN = """
+from classic_rc import Scores, Solver
+
+class Shouting(Solver):
+    def __init__(self, *, mark="!"):
+        self.mark = mark
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([[float(len(c.text + self.mark)) for c in q.candidates] for q in questions])
+"""
+
+
+def test_code_of_ones_own_runs_only_if_it_is_trusted_and_unchanged(tmp_path):
+    code = tmp_path / "mine.py"
+    code.write_text(OWN, encoding="utf-8")
+    solver = parse_solver(f"{code}:Shouting,mark=??")
+    path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
+    with pytest.raises(UsageError, match=r"--trust"):
+        prepare(path)
+    assert rerun(prepare(path, trust=True)).same
+    code.write_text(OWN.replace("float(len", "-float(len"), encoding="utf-8")
+    assert "mine.py" in prepare(path, trust=True).changes[0]
+
+
+def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
+    solver = parse_solver("sw+d")
+    rows = [{"id": f"q{i}", "gold": 1, **row} for i, row in enumerate(ROWS)]
+    (change,) = prepare(save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")).changes
+    assert "in memory" in change
+    part = load("sample:single-choice")[:9]
+    assert "in memory" in prepare(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
+
+    class Here(type(solver)):
+        pass
+
+    with pytest.raises(UsageError, match="cannot be made again"):
+        prepare(save([evaluate(load("sample:single-choice"), [Here()])], tmp_path / "class"))
+    dataset = load("sample:single-choice")
+    predictions = predict(dataset, solver).predictions
+    assert predictions is not None
+    with pytest.raises(UsageError, match="not made here"):
+        prepare(save([evaluate_predictions(dataset, predictions, source="theirs.jsonl")], tmp_path / "theirs"))
+
+
+def _other_reader(record):
+    record["runs"][0]["dataset"]["fingerprint"] = "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda record: record.pop("schema"), "field 'schema': this is no record that can be run again: found none"),
+        (lambda record: record.update(schema=99), "found 99"),
+        (lambda record: record["runs"][0]["dataset"].pop("sources"), "the record is broken (KeyError: 'sources')"),
+        (lambda record: record["runs"][0]["protocol"]["solvers"][0]["params"].update(colour=1), "colour"),
+        (lambda record: record["runs"][0]["protocol"]["solvers"][0].update(solver="sw+e"), "did you mean 'sw+d'"),
+        (_other_reader, "are read differently"),
+    ],
+)
+def test_a_record_that_cannot_be_used_is_refused_with_its_place(evaluation, tmp_path, change, words):
+    path = save([evaluation], tmp_path, change)
+    try:
+        said = "; ".join(prepare(path).changes)
+    except (DataError, UsageError) as error:
+        said = str(error)
+    assert words in said
+
+
+def test_no_number_depends_on_the_order_of_a_folder(tmp_path):
+    from classic_rc.evaluation.kept_files import sha256_of
+
+    for i, folder in enumerate(("one", "two")):
+        (tmp_path / folder / "inner").mkdir(parents=True)
+        for name in ("a", "inner/b")[:: 1 - 2 * i]:
+            (tmp_path / folder / name).write_text(name, encoding="utf-8")
+    (tmp_path / "two" / "lock").touch()
+    assert sha256_of(tmp_path / "one") == sha256_of(tmp_path / "two")
+    os.rename(tmp_path / "two" / "a", tmp_path / "two" / "c")
+    assert sha256_of(tmp_path / "one") != sha256_of(tmp_path / "two")

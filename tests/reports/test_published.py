@@ -1,0 +1,126 @@
+"""The published figures: their schema, and which of them are about some data."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from importlib.resources import files
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.datasets.official import Official
+from classic_rc.decisions import TIE_POLICIES
+from classic_rc.metrics import METRICS
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.published import (
+    STATUSES,
+    SUBSETS,
+    PublishedRow,
+    published,
+    published_rows,
+    subset_mask,
+    value_text,
+)
+from classic_rc.solvers import parse_solver
+
+PLAIN = json.loads(files("classic_rc.reports").joinpath("published.json").read_text(encoding="utf-8"))
+KEYS = [
+    *("system", "dataset", "split", "subset", "n", "metric", "value", "ties", "tuned_on", "source", "status"),
+    *("note", "reproduction"),
+]
+DATASETS = {
+    *("MC160", "MC500", "MC160+MC500", "RACE", "MultiRC", "ReCoRD", "Quoref", "DREAM", "MCScript", "SQuAD"),
+    *("ARC Challenge", "ARC Easy", "CNN", "Daily Mail", "CBT", "Who-did-What"),
+}
+
+
+@pytest.mark.parametrize("row", PLAIN["rows"], ids=lambda row: f"{row['system']}-{row['dataset']}-{row['split']}")
+def test_schema(row):
+    assert list(row) == KEYS
+    assert row["dataset"] in DATASETS
+    assert set(row["split"].split("+")) <= {"train", "dev", "test"}
+    assert row["subset"] is None or row["subset"] in SUBSETS
+    assert row["n"] is None or row["n"] > 0
+    assert row["metric"] in METRICS
+    assert row["value"] is None or 0 <= row["value"] <= 100
+    assert row["ties"] is None or row["ties"] in TIE_POLICIES
+    assert row["tuned_on"] in (None, "nothing", "dev", "train and dev")
+    assert row["source"] in PLAIN["sources"]
+    assert row["status"] in STATUSES
+    assert row["reproduction"] is None or row["reproduction"] in PLAIN["reproductions"]
+    for text in ("system", "note"):
+        assert row[text] is None or row[text].strip() == row[text] != ""
+
+
+def test_no_figure_stands_twice_and_contradictory_ones_are_both_kept():
+    keys = [
+        tuple(row[k] for k in ("system", "dataset", "split", "subset", "metric", "source", "note"))
+        for row in PLAIN["rows"]
+    ]
+    assert len(set(keys)) == len(keys)
+    race = [r.value for r in published().rows if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)]
+    assert race == [Decimal("32.2"), Decimal("37.3")]  # the table, and the text of the same paper
+
+
+@pytest.mark.parametrize("name", PLAIN["reproductions"])
+def test_reproductions_name_solvers_and_have_figures(name):
+    how = published().reproductions[name]
+    assert any(row.reproduction == name for row in published().rows)
+    assert how.reason
+    assert parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
+
+
+def row_of(**facts) -> PublishedRow:
+    (row,) = (r for r in published().rows if all(getattr(r, key) == value for key, value in facts.items()))
+    return row
+
+
+def test_figures_keep_the_digits_that_were_printed():
+    row = row_of(system="SW", dataset="MC160", split="train+dev", subset=None)
+    assert (str(row.value), row.decimals, row.n, row.ties) == ("59.50", 2, 400, "random")
+    assert row.to_dict()["value"] == 59.5
+    assert row.source.startswith("Richardson")
+
+
+def test_what_is_unknown_is_a_question_mark():
+    row = row_of(system="DSW", dataset="DREAM", split="dev")
+    assert row.value is None
+    assert value_text(row) == "?"
+    assert row.decimals == 0
+
+
+def race(split: str, *levels: str) -> Dataset:
+    options = tuple(map(Candidate, "abcd"))
+    passage = Passage("p", "Text.")
+    questions = [
+        Question(f"q{i}", passage, "?", options, frozenset({0}), Task.SINGLE_CHOICE, {"level": level})
+        for i, level in enumerate(levels)
+    ]
+    return Dataset(questions, f"race.{split}", split, "race")
+
+
+def test_rows_of_some_data():
+    origin, rows = published_rows(race("test", "middle", "high"))
+    assert origin == Official("RACE", "test", None)
+    assert {row.subset for row in rows} == {None, "middle", "high"}
+    assert {row.dataset for row in rows} == {"RACE"}
+
+
+def test_data_of_one_subset_has_only_that_subsets_figures():
+    _, rows = published_rows(race("test", "high", "high"))
+    assert {row.subset for row in rows} == {"high"}
+
+
+def test_no_row_of_other_data():
+    assert published_rows(race("train", "middle"))[1] == []
+    assert published_rows(load("sample:cloze")) == (None, [])
+
+
+def test_masks():
+    data = race("dev", "middle", "high", "high")
+    assert subset_mask(data, "high").tolist() == [False, True, True]
+    assert subset_mask(data, None).all()
+    assert subset_mask(data, "one") is None
+    assert subset_mask(data[1:], None) is None

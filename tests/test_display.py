@@ -1,0 +1,144 @@
+"""Results in notebooks: what is shown is escaped; frames come from pandas, or one error says what is missing."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import classic_rc
+from classic_rc.analysis import check
+from classic_rc.display import html_table
+from classic_rc.errors import MissingPackageError
+from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.evaluation.resampling import Interval
+from classic_rc.questions import Dataset
+
+MARKUP = '<script>alert("1")</script>&amp;\x1b[31m'
+
+
+class Cells(HTMLParser):
+    """The texts of a table's cells, and the tags around them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("th", "td"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1] and data.strip():
+            self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    dataset = classic_rc.load("sample:multiple-answer")
+    return classic_rc.evaluate(
+        dataset, [classic_rc.parse_solver("all-positive"), classic_rc.parse_solver("random")]
+    )
+
+
+@pytest.fixture(scope="module")
+def report():
+    return check(classic_rc.load("sample:single-choice"), permutations=100, resamples=100)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    dataset = classic_rc.load("sample:multiple-answer")
+    return PrecisionRecallCurve.from_scores(
+        classic_rc.parse_solver("sw+d").score_candidates(dataset), dataset, MARKUP
+    )
+
+
+def test_markup_in_cells_stays_text():
+    shown = Cells(html_table(MARKUP, [MARKUP], [[MARKUP, MARKUP]]))
+    assert shown.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert shown.rows[1] == [r'<script>alert("1")</script>&amp;\x1b[31m'] * 2
+
+
+def test_an_evaluation_shows_its_metrics_in_percent(evaluation):
+    header, positive, random = Cells(evaluation._repr_html_()).rows
+    assert header[0] == "system"
+    assert header[-1] == "ties"
+    metrics = evaluation.rows[0].metrics()
+    assert positive == ["all-positive", *(f"{100 * value:.2f}" for value in metrics.values()), "–"]
+    assert random[0] == "random"
+
+
+def test_an_evaluation_shows_intervals_and_names_as_text(evaluation):
+    row = replace(evaluation.rows[0], intervals={"f1_a": Interval(0.25, 0.5)})
+    dataset = replace(evaluation.dataset, name=MARKUP)
+    html = replace(evaluation, rows=(row,), dataset=dataset)._repr_html_()
+    assert "<script" not in html
+    assert sum("[25.0, 50.0]" in cell for cell in Cells(html).rows[1]) == 1
+
+
+def test_an_evaluation_without_rows_is_an_empty_table(evaluation):
+    assert Cells(replace(evaluation, rows=())._repr_html_()).rows == [["system", "ties"]]
+
+
+def test_a_check_report_shows_every_partial_input(report):
+    _, *rows = Cells(report._repr_html_()).rows
+    assert [row[0] for row in rows] == [result.name for result in report.partial_inputs.results]
+    first = report.partial_inputs.results[0].tested
+    assert rows[0][1:4] == [f"{100 * first.value:.2f}", f"{100 * first.chance:.2f}", f"{100 * first.gain:+.2f}"]
+
+
+def test_a_curve_shows_its_best_cut(curve):
+    html = curve._repr_html_()
+    assert "<script" not in html
+    best = np.argmax(curve.f1)
+    assert Cells(html).rows[1][1:] == [
+        *(f"{100 * values[best]:.2f}" for values in (curve.precision, curve.recall, curve.f1)),
+        f"{curve.thresholds[best]:.6g}",
+    ]
+    point = replace(curve, thresholds=None)
+    assert Cells(point._repr_html_()).rows[1][-1] == "–"
+
+
+def test_without_pandas_one_error_says_so(evaluation, report, curve, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for result in (evaluation, report, curve):
+        with pytest.raises(
+            MissingPackageError, match=r"to_frame\(\) needs the package pandas: pip install 'classic_rc"
+        ):
+            result.to_frame()
+
+
+def test_pandas_is_given_plain_records_and_columns(evaluation, report, curve, monkeypatch):
+    given = SimpleNamespace(json_normalize=lambda records: records, DataFrame=dict)
+    monkeypatch.setitem(sys.modules, "pandas", given)
+    first = evaluation.to_frame()[0]
+    assert (first["dataset"], first["solver"]) == ("sample:multiple-answer", "all-positive")
+    assert first["metrics"] == evaluation.rows[0].metrics()
+    assert report.to_frame()[0]["gains"]["accuracy"]["value"] == report.partial_inputs.results[0].tested.value
+    columns = curve.to_frame()
+    assert list(columns) == ["threshold", "precision", "recall", "f1"]
+    assert len({len(values) for values in columns.values()}) == 1
+
+
+def test_frames_have_a_row_a_system_and_a_column_a_number(evaluation, report, curve):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = evaluation.to_frame()
+    assert frame["solver"].tolist() == ["all-positive", "random"]
+    assert frame["metrics.f1_a"].tolist() == [row.metrics()["f1_a"] for row in evaluation.rows]
+    assert len(report.to_frame()) == len(report.partial_inputs.results)
+    assert curve.to_frame()["precision"].tolist() == curve.precision.tolist()
+
+
+def test_a_dataset_without_questions_can_be_shown():
+    empty = Dataset([], "empty")
+    assert "empty · 0 questions" in check(empty)._repr_html_()

@@ -1,0 +1,226 @@
+"""Plug-ins: small packages as an installer leaves them, in a temporary folder on the path."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import pytest
+
+from classic_rc.errors import UsageError
+from classic_rc.plugins import PluginWarning, Registry
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SOLVER = """
+import classic_rc
+
+class LastWord(classic_rc.Solver):
+    name = "last-word"
+    description = "whether the passage ends with it"
+
+    def score_candidates(self, questions):
+        return classic_rc.Scores.from_lists(
+            [float(q.passage.text.rstrip(".").endswith(c.text)) for c in q.candidates] for q in questions
+        )
+"""
+
+READER = '''
+from classic_rc.datasets import Reader
+from classic_rc.questions import Candidate, Passage, Question, Task
+
+class Pipes(Reader):
+    """A question a line: passage | question | options, the first of them right."""
+
+    name = "pipes"
+    title = "Pipes"
+    description = "what pipes part"
+    citation = "nobody"
+    is_dataset = False
+
+    def recognises(self, file):
+        return file.text.startswith("#pipes")
+
+    def questions(self, file, reading):
+        for number, line in enumerate(file.text.splitlines()[1:], start=1):
+            passage, question, *options = (part.strip() for part in line.split("|"))
+            yield Question(
+                str(number), Passage(str(number), passage), question,
+                tuple(map(Candidate, options)), frozenset({0}), Task.SINGLE_CHOICE,
+            )
+'''
+
+
+@pytest.fixture
+def install(tmp_path):
+    """Lay out a package with its .dist-info: the files of a wheel, as pip unpacks them."""
+    site = tmp_path / "site"
+
+    def lay_out(package: str, source: str, version: str = "1.2", **groups: dict[str, str]) -> Path:
+        module = package.replace("-", "_")
+        info = site / f"{module}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (site / f"{module}.py").write_text(source, encoding="utf-8")
+        metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
+        lines = []
+        for group, points in groups.items():
+            lines += [f"[classic_rc.{group}]", *(f"{name} = {module}:{what}" for name, what in points.items())]
+        (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return site
+
+    return lay_out
+
+
+def classic_rc(site: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that finds what is installed in `site`."""
+    return subprocess.run(
+        [sys.executable, "-m", "classic_rc", *args],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_a_solver_and_a_reader_plug_in(install, tmp_path):
+    install("rc-last", SOLVER, solvers={"last-word": "LastWord"})
+    site = install("rc-pipes", READER, version="0.3", readers={"pipes": "Pipes"})
+    data = tmp_path / "questions.txt"
+    data.write_text(
+        "#pipes\nIt rained on Ann.|Who got wet?|Ann|Bob\nBob sang.|Who sang?|Bob|Ann\n", encoding="utf-8"
+    )
+
+    done = classic_rc(site, "run", str(data), "-s", "last-word", "--format", "csv", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    header, row = (line.split(",") for line in done.stdout.splitlines())
+    assert dict(zip(header, row, strict=True))["accuracy"] == "0.75"
+
+    listed = classic_rc(site, "list", "solvers").stdout.splitlines()
+    assert listed[-1].split(maxsplit=1) == [
+        "last-word",
+        "whether the passage ends with it (plugged in by rc-last 1.2)",
+    ]
+    assert classic_rc(site, "list", "readers").stdout.splitlines()[-1].endswith("(plugged in by rc-pipes 0.3)")
+
+
+def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
+    site = install("rc-broken", "import no_such_module", solvers={"one": "One", "two": "Two"})
+    done = classic_rc(site, "run", "sample:single-choice", "-s", "longest", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")  # is not even looked at
+    done = classic_rc(site, "list", "solvers")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        f"classic-rc: warning: solver {name!r} of rc-broken 1.2 cannot be used: "
+        "ModuleNotFoundError: No module named 'no_such_module'"
+        for name in ("one", "two")
+    ]
+    done = classic_rc(site, "run", "sample:single-choice", "-s", "one")
+    assert done.returncode == 2
+    assert done.stderr.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 cannot be used: ModuleNotFound")
+
+
+def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(install, tmp_path):
+    site = install("rc-broken", "raise SystemExit(7)", readers={"broken": "Broken"})
+    (tmp_path / "odd.txt").write_text("odd", encoding="utf-8")
+    done = classic_rc(site, "run", str(tmp_path / "odd.txt"), "-s", "longest")
+    assert done.returncode == 3
+    warning, error = done.stderr.splitlines()
+    assert warning == "classic-rc: warning: reader 'broken' of rc-broken 1.2 cannot be used: SystemExit: 7"
+    assert "no reader recognises it" in error
+
+
+@pytest.fixture
+def registry(install, monkeypatch):
+    """A registry of numbers that looks into a folder of installed packages."""
+
+    def accept(name: str, found: object) -> object:
+        if not isinstance(found, int):
+            raise UsageError("it is no number")
+        return found
+
+    def made(**packages: tuple[str, dict[str, str]]) -> Registry[object]:
+        for package, (source, points) in packages.items():
+            site = install(package, textwrap.dedent(source), numbers=points)
+        monkeypatch.syspath_prepend(site)
+        return Registry("number", {"own": 0}, accept)
+
+    yield made
+    for module in ("rc_a", "rc_b"):
+        sys.modules.pop(module, None)
+
+
+def test_our_own_names_are_found_without_looking_for_others(registry, monkeypatch):
+    numbers = registry(rc_a=("raise AssertionError('imported')", {"one": "x"}))
+    monkeypatch.setattr("importlib.metadata.entry_points", None)
+    assert numbers["own"] == 0
+    assert "own" in numbers
+    assert numbers.package_of("own") is None
+
+
+def test_a_name_is_known_before_what_it_names_is_imported(registry):
+    numbers = registry(rc_a=("x = 1", {"one": "x"}))
+    assert "one" in numbers
+    assert "two" not in numbers
+    assert "rc_a" not in sys.modules
+    assert numbers["one"] == 1
+    assert dict(numbers) == {"own": 0, "one": 1}
+    assert len(numbers) == 2
+    assert numbers.get("two") is None
+    assert numbers.package_of("one") == "rc_a 1.2"
+
+
+def test_our_own_name_cannot_be_taken(registry):
+    numbers = registry(rc_a=("x = 1", {"own": "x", "one": "x"}))
+    with pytest.warns(
+        PluginWarning, match="number 'own' of rc_a 1.2 cannot be used: that name is classic_rc's own"
+    ):
+        assert dict(numbers) == {"own": 0, "one": 1}
+
+
+def test_a_name_that_two_packages_give_is_nobodys(registry):
+    numbers = registry(rc_a=("x = 1", {"one": "x", "two": "x"}), rc_b=("x = 2", {"one": "x"}))
+    said = "number 'one' of rc_[ab] 1.2 and rc_[ab] 1.2 cannot be used: two packages give that name: uninstall one"
+    with pytest.warns(PluginWarning, match=said):
+        assert dict(numbers) == {"own": 0, "two": 1}
+    with pytest.raises(UsageError, match=said):
+        numbers["one"]
+
+
+def test_what_is_asked_for_by_name_is_not_warned_about_besides(registry):
+    numbers = registry(rc_a=("x = 'text'", {"one": "x", "a b": "x", "two": "y"}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UsageError, match=r"number 'one' of rc_a 1\.2 cannot be used: it is no number"):
+            numbers["one"]
+        with pytest.raises(UsageError, match="has no attribute 'y'"):
+            numbers["two"]
+        with pytest.raises(UsageError, match="a name is made of letters"):
+            numbers["a b"]
+        assert list(numbers) == ["own"]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("LastWord = 1", "it is no subclass of classic_rc.Solver"),
+        (SOLVER.replace('"last-word"', '"else"'), "its class calls itself 'else'"),
+        (SOLVER.replace("def score_candidates", "def score"), "its class does not write score_candidates"),
+    ],
+)
+def test_what_is_no_solver_is_refused(install, source, reason):
+    site = install("rc-last", source, solvers={"last-word": "LastWord"})
+    done = classic_rc(site, "explain", "sample:single-choice", "lantern.1", "-s", "last-word")
+    assert done.returncode == 2
+    assert f"solver 'last-word' of rc-last 1.2 cannot be used: {reason}" in done.stderr
+
+
+def test_what_is_no_reader_is_refused(install):
+    site = install("rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"})
+    done = classic_rc(site, "list", "readers")
+    assert "reader 'no' of rc-pipes 1.2 cannot be used: " in done.stderr
+    assert "reader 'pipes' of rc-pipes 1.2 cannot be used: the reader calls itself 'else'" in done.stderr

@@ -1,0 +1,133 @@
+"""The WordNet reader, on a database of six words in the format of wndb(5)."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from classic_rc.errors import DataError
+from classic_rc.text.wordnet import WordNet, find_wordnet
+
+LICENCE = "  1 A tiny database, WordNet 3.0 by format alone.\n"
+# Each synset: its words and the synsets above it, by number within the part of speech.
+NOUNS = ((("animal",), ()), (("dog", "domestic_dog"), (0,)), (("puppy",), (1,)), (("leaf",), ()), (("fox",), (0,)))
+VERBS = ((("move",), ()), (("run", "go"), (0,)))
+
+
+def data_file(synsets, part):
+    """The file and the place of each synset in it."""
+    width, places, lines = 8, [], []
+    for pass_ in range(2):  # places are known once the lengths are
+        offset, lines = len(LICENCE), []
+        for number, (words, above) in enumerate(synsets):
+            pointers = [f"@ {places[up] if pass_ else 0:0{width}d} {part} 0000" for up in above]
+            fields = [f"{len(words):02x}", *(f"{word} 0" for word in words), f"{len(above):03d}", *pointers]
+            line = f"{offset:0{width}d} 03 {part} {' '.join(fields)} | a gloss\n"
+            lines.append(line)
+            if not pass_:
+                places.append(offset)
+            assert places[number] == offset
+            offset += len(line)
+    return LICENCE + "".join(lines), places
+
+
+def index_file(synsets, places, part):
+    senses = {}
+    for (words, _), place in zip(synsets, places, strict=True):
+        for word in words:
+            senses.setdefault(word, []).append(place)
+    entries = [
+        f"{word} {part} {len(own)} 1 @ {len(own)} 0 {' '.join(f'{p:08d}' for p in own)}  \n"
+        for word, own in sorted(senses.items())
+    ]
+    return LICENCE + "".join(entries)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for part, name, synsets, exceptions in (
+        ("n", "noun", NOUNS, "leaves leaf\n"),
+        ("v", "verb", VERBS, "ran run\n"),
+        ("a", "adj", (), ""),
+        ("r", "adv", (), ""),
+    ):
+        data, places = data_file(synsets, part)
+        (tmp_path / f"data.{name}").write_text(data, encoding="utf-8", newline="\n")
+        (tmp_path / f"index.{name}").write_text(index_file(synsets, places, part), encoding="utf-8", newline="\n")
+        (tmp_path / f"{name}.exc").write_text(exceptions, encoding="utf-8", newline="\n")
+    return tmp_path
+
+
+def test_steps_up(folder):
+    wordnet = WordNet(folder)
+    assert wordnet.steps_up("puppy", "animal") == 2
+    assert wordnet.steps_up("dog", "domestic_dog") == 0
+    assert wordnet.steps_up("fox", "animal") == 1
+    assert wordnet.steps_up("animal", "fox") is None
+    assert wordnet.steps_up("dog", "fox") is None
+    assert wordnet.steps_up("unknown", "animal") is wordnet.steps_up("dog", "unknown") is None
+
+
+def test_inflected_forms_are_looked_up_by_their_bases(folder):
+    wordnet = WordNet(folder)
+    assert wordnet.steps_up("puppies", "dogs") == 1
+    assert wordnet.steps_up("foxes", "fox") == 0
+    assert wordnet.steps_up("leaves", "leaf") == 0  # an exception
+    assert wordnet.steps_up("ran", "moving") == 1
+    assert wordnet.steps_up("going", "runs") == 0
+
+
+def test_the_signature_is_the_content(folder):
+    before = WordNet(folder).signature
+    assert before.startswith("3.0@")
+    assert WordNet(folder).signature == before
+    (folder / "verb.exc").write_text("ran run\nwent go\n", encoding="utf-8")
+    assert WordNet(folder).signature != before
+
+
+def test_nltks_archive_is_read_as_it_is(folder, tmp_path):
+    with zipfile.ZipFile(tmp_path / "wordnet.zip", "w") as archive:
+        for file in folder.glob("*.*"):
+            if file.suffix != ".zip":
+                archive.write(file, f"wordnet/{file.name}")
+    assert WordNet(tmp_path / "wordnet.zip").signature == WordNet(folder).signature
+
+
+def test_what_is_missing_is_named(folder, tmp_path):
+    (folder / "data.verb").unlink()
+    with pytest.raises(DataError, match=r"data\.verb.*wordnet-base"):
+        WordNet(folder)
+    (tmp_path / "bad.zip").write_bytes(b"no archive")
+    with pytest.raises(DataError, match=r"bad\.zip/index\.noun"):
+        WordNet(tmp_path / "bad.zip")
+
+
+def test_an_index_of_something_else_is_refused(folder):
+    (folder / "index.noun").write_text("fox is a word\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no index of WordNet"):
+        WordNet(folder)
+
+
+def test_it_is_found_where_nltk_has_it(folder, tmp_path, monkeypatch):
+    home = tmp_path / "data" / "corpora"
+    home.mkdir(parents=True)
+    monkeypatch.delenv("WNHOME", raising=False)
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("classic_rc.text.wordnet.SYSTEM_FOLDERS", ())
+    (home / "wordnet.zip").write_bytes(b"")
+    assert find_wordnet() == str(home / "wordnet.zip")
+    (home / "wordnet").mkdir()
+    (home / "wordnet" / "data.noun").write_bytes(b"")
+    assert find_wordnet() == str(home / "wordnet")
+    monkeypatch.setenv("WNHOME", str(tmp_path / "nowhere"))
+    assert find_wordnet() == str(home / "wordnet")
+
+
+def test_it_is_found_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("classic_rc.text.wordnet.SYSTEM_FOLDERS", ())
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    for name in ("WNHOME", "NLTK_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    assert find_wordnet() is None
