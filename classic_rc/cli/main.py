@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from classic_rc._version import __version__
 from classic_rc.cli import (
+    breakdown,
     check,
     cite,
     compare,
@@ -38,6 +39,7 @@ _COMMANDS = {
     "predict": predict,
     "score": score,
     "compare": compare,
+    "breakdown": breakdown,
     "curve": curve,
     "check": check,
     "stats": stats,

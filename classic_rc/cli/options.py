@@ -6,9 +6,10 @@ import argparse
 import math
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli.console import message
+from classic_rc.cli.console import check_writable, message
 from classic_rc.errors import UsageError
 from classic_rc.progress import progress_bar
 
@@ -31,6 +32,7 @@ __all__ = [
     "add_training_options",
     "dataset_of",
     "decision_options",
+    "figure_form",
     "learning_options",
     "searching",
     "shows_progress",
@@ -277,6 +279,27 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
     return SpanGenerator(max_tokens=int(text))
+
+
+def figure_form(path: str, *inputs: str | None) -> str:
+    """The format of the figure that ``--plot`` names, by its suffix; whether it can be drawn is checked too.
+
+    Raises
+    ------
+    UsageError
+        No format has the suffix, or the file cannot be written.
+    MissingPackageError
+        Matplotlib is not installed.
+    """
+    from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
+
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in FIGURE_FORMATS:
+        known = ", ".join(f".{known}" for known in FIGURE_FORMATS)
+        raise UsageError(f"--plot {path} does not say what to write: give a file whose name ends in one of {known}")
+    check_writable(path, *inputs)
+    require_matplotlib()
+    return form
 
 
 def shows_progress(args: argparse.Namespace) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from classic_rc.evaluation import Evaluation
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explaining import Explainer
+    from classic_rc.evaluation.grouping import Grouping
     from classic_rc.questions import Dataset
     from classic_rc.solvers import Solver
     from classic_rc.solvers.explanation import Explanation
@@ -50,12 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: those of -s; without -s, sw+d)",
     )
     group.add_argument(
-        "--group-by",
+        "--by",
         action="append",
         default=[],
-        metavar="META",
-        help="break the metrics down by something the data says; once for each (default: whatever tells 2 to 12 "
-        "groups apart)",
+        metavar="KEY",
+        help="break the results down by this (see `breakdown`); once for each (default: what the files of labels "
+        "say, and what the data says that tells 2 to 12 groups apart)",
+    )
+    group.add_argument(
+        "--labels", action="append", default=[], metavar="FILE", help="question ids with labels; once for each"
+    )
+    group.add_argument(
+        "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
     )
     group.add_argument("--published", action="store_true", help="show published figures of the same data beside ours")
     group.add_argument("--no-check", action="store_true", help="leave out whether the data leaks")
@@ -72,12 +79,12 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.analysis.statistics import statistics
     from classic_rc.cli.run import solvers_for
     from classic_rc.datasets import expand
-    from classic_rc.evaluation import evaluate, with_intervals
+    from classic_rc.evaluation import Contest, break_down, evaluate, with_intervals
     from classic_rc.evaluation.prepare import with_spans
-    from classic_rc.reports.page import PageContent, page_html, question_groups
+    from classic_rc.reports.page import PageContent, page_html
     from classic_rc.solvers import parse_solver
 
-    check_writable(args.output, args.data, args.train, args.tune)
+    check_writable(args.output, args.data, args.train, args.tune, *args.labels)
     named = [parse_solver(spec) for spec in args.solver]
     names = expand(args.data)
     if len(names) > 1:
@@ -87,7 +94,7 @@ def handle(args: argparse.Namespace) -> int:
     solvers = solvers_for(dataset, named, learning)
     explained = _explained(args, solvers)
     solvers = options.searching(args, solvers)
-    groups = question_groups(dataset, *args.group_by)
+    groupings = _groupings(args, dataset)
     evaluation = evaluate(
         dataset,
         solvers,
@@ -101,13 +108,14 @@ def handle(args: argparse.Namespace) -> int:
         for warning in evaluation.warnings:
             message(f"warning: {warning}")
     systems = list(_systems(args, evaluation, solvers, explained, learning))
+    contest = Contest.of(evaluation, group=args.group)
     content = PageContent(
         evaluation,
         None if args.no_check else _check(args, dataset, learning),
         statistics([dataset]),
         list(_curves(evaluation, systems)),
         {system.row: _watched(args, system.explainer) for system in systems if system.is_explained},
-        groups,
+        [break_down(contest, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
         args.date,
@@ -141,6 +149,16 @@ def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
             raise unknown_name("solver of this report", spec, args.solver or [s.name for s in solvers])
         found.add(index)
     return found
+
+
+def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
+    from classic_rc.cli.breakdown import labels_of
+    from classic_rc.evaluation import group_questions
+    from classic_rc.reports.page import usual_keys
+
+    labels = labels_of(args, dataset)
+    keys = args.by or dict.fromkeys([*(own.name for own in labels), *usual_keys(dataset)])
+    return [group_questions(dataset, key, labels) for key in keys]
 
 
 def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:

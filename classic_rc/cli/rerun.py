@@ -20,13 +20,13 @@ _CHANGED = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
-    parser.add_argument("record", metavar="RECORD", help="what `run --save` wrote: run.json, or the folder it is in")
+    parser.add_argument("record", metavar="RECORD", help="what `run --save` wrote: run.json or its folder")
     parser.add_argument(
         "--data",
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder to look in, at any depth, for files that are not in their place; they are told by their sha256",
+        help="a folder to look in, at any depth, for files that are not in their place; their sha256 tells them",
     )
     parser.add_argument(
         "--trust", action="store_true", help="run solvers that are code of one's own (path/to/file.py:Class), too"
@@ -51,7 +51,7 @@ def handle(args: argparse.Namespace) -> int:
 
     path = record_file(args.record)
     if path is None:
-        raise DataError("there is no run record", source=args.record, hint="`classic-rc run … --save DIR` writes one")
+        raise DataError("there is no run record", source=args.record, hint="`run --save DIR` writes one")
     check_writable(args.output, str(path))
     prepared = prepare(path, args.data, trust=args.trust)
     if not args.quiet:

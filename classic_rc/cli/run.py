@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import options
 from classic_rc.cli.console import check_folder, check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from classic_rc.evaluation import Evaluation
@@ -87,9 +87,12 @@ def _evaluate(
     start = time.perf_counter()
     dataset = options.dataset_of(args, data)
     seconds = time.perf_counter() - start
+    solvers = options.searching(args, solvers_for(dataset, solvers, extra))
+    if args.baseline is not None:
+        _check_baseline(args.baseline, solvers)
     evaluation = evaluate(
         dataset,
-        options.searching(args, solvers_for(dataset, solvers, extra)),
+        solvers,
         spans=spans,
         group_by=args.group_by,
         jobs=args.jobs,
@@ -110,6 +113,14 @@ def _evaluate(
         for note in evaluation.notes:
             message(f"note: {dataset.name}: {note}")
     return evaluation
+
+
+def _check_baseline(name: str, solvers: list[Solver]) -> None:
+    """Refuse a baseline that no row will be called, before anything is computed."""
+    variants = (solver.variant_name() if solver.variants else None for solver in solvers)
+    names = [f"{s.name}:{variant}" if variant else s.name for s, variant in zip(solvers, variants, strict=True)]
+    if name not in names:
+        raise unknown_name("baseline row", name, names)
 
 
 def _warn_of_published(evaluation: Evaluation) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.errors import ClassicRCError
 
 if TYPE_CHECKING:
     from classic_rc.analysis.statistics import DatasetStatistics
@@ -46,7 +46,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets import expand
 
     check_writable(args.output, *args.data)
-    form = None if args.plot is None else _figure_form(args.plot, args.data)
+    form = None if args.plot is None else options.figure_form(args.plot, *args.data)
     datasets: list[Dataset] = []
     failed: ClassicRCError | None = None
     for data in (name for argument in args.data for name in expand(argument)):
@@ -62,19 +62,6 @@ def handle(args: argparse.Namespace) -> int:
         if form is not None:
             _draw(found, Path(args.plot), form)
     return failed.exit_code if failed else 0
-
-
-def _figure_form(path: str, data: list[str]) -> str:
-    """The format of the figure, by the file's suffix."""
-    from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
-
-    form = Path(path).suffix.lower().removeprefix(".")
-    if form not in FIGURE_FORMATS:
-        known = ", ".join(f".{known}" for known in FIGURE_FORMATS)
-        raise UsageError(f"--plot {path} does not say what to write: give a file whose name ends in one of {known}")
-    check_writable(path, *data)
-    require_matplotlib()
-    return form
 
 
 def _rendered(found: DatasetStatistics, form: str) -> str:

@@ -41,9 +41,8 @@ def is_mctest_skills(row: object) -> bool:
 def mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
     """The annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): an object a story, four questions each.
 
-    ``skills`` are those listed of a question, "no skill" being none; ``skill-count`` is the release's own number.
-    The two differ where "no skill" is listed beside others. Questions that the annotators call nonsense or
-    ambiguous are left out.
+    "No skill" is an empty set of labels, and counts for nothing where it is listed beside skills. Questions that
+    the annotators call nonsense or ambiguous are left out.
     """
     questions, n_nonsense, n_beside = [], 0, 0
     for story in stories:
@@ -57,11 +56,10 @@ def mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
                 continue
             skills = tuple(MCTEST_SKILLS[number] for number in numbers if number != _NO_SKILL)
             n_beside += _NO_SKILL in numbers and bool(skills)
-            labels = {"skills": skills, "skill-count": (str(entry.integer("skill_count")),)}
-            questions.append(LabelledQuestion(f"{passage},{i}", entry.where, labels, passage))
+            questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}, passage))
     notes = [f"{n_nonsense} called nonsense or ambiguous left out"] if n_nonsense else []
     if n_beside:
-        notes.append(f"{n_beside} that list 'no skill' beside others have those in skills, and 0 in skill-count")
+        notes.append(f"{n_beside} that list 'no skill' beside skills have these")
     return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, of_several=True, notes=notes)
 
 

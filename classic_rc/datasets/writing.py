@@ -21,7 +21,7 @@ def to_jsonl(dataset: Dataset) -> str:
     >>> from classic_rc import from_rows
     >>> row = {"id": "q1", "passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
     >>> print(to_jsonl(from_rows([row])), end="")  # doctest: +ELLIPSIS
-    {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": "single-choice", ...
+    {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": ...
     """
     return "".join(json.dumps(_row(question, dataset.split)) + "\n" for question in dataset)
 

@@ -208,7 +208,7 @@ def break_down(
         )
         return Group(name, int(mask.sum()), len(np.unique(contest.groups[mask])), tuple(cells))
 
-    total = group("all", grouping.covered)
+    total = group("total", grouping.covered)
     groups = tuple(group(name, mask) for name, mask in grouping.masks.items())
     return Breakdown(contest, grouping, measure, resampling, total, groups)
 

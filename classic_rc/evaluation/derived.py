@@ -64,7 +64,7 @@ def _question_type(question: Question) -> str:
     if PLACEHOLDER in question.text or _BLANK.search(question.text):
         return "cloze"
     words = _words(question.text)
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         if word == "how" and following in _HOW_MUCH:
             return "how many"
         if word in _WH_WORDS:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -107,7 +109,7 @@ class Finder:
             if place.is_dir():
                 yield place
         for place in self._places:
-            yield from (folder for folder in sorted(place.rglob(own.name)) if folder.is_dir())
+            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
 
     def find(self, kept: Mapping[str, Any]) -> str:
         """The path of a file or folder with the content that the record tells.
@@ -118,32 +120,28 @@ class Finder:
             It is missing, or has changed.
         """
         own = self.place(kept["path"])
-        is_file = kept["bytes"] is not None
-        if is_file:
-            others = (path for place in self._places for path in _files_of_size(place, kept["bytes"]))
-            ahead = [own] if own.is_file() and own.stat().st_size == kept["bytes"] else []
-            found = next((path for path in (*ahead, *others) if sha256_of(path) == kept["sha256"]), None)
-        else:
-            found = next((path for path in self.candidates(kept["path"]) if sha256_of(path) == kept["sha256"]), None)
-        if found is not None:
-            return str(found)
+        candidates = self.candidates(kept["path"]) if kept["bytes"] is None else self._files(own, kept["bytes"])
+        for path in candidates:
+            if sha256_of(path) == kept["sha256"]:
+                return str(path)
         raise self.problem(kept)
+
+    def _files(self, own: Path, size: int) -> Iterator[Path]:
+        """Files of a size: the one in its place, and then all that lie below the other folders."""
+        below = (path for place in self._places for path in sorted(place.rglob("*")))
+        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
 
     def problem(self, kept: Mapping[str, Any]) -> DataError:
         """What to say of a file or folder that is not as the record has it."""
         own = self.place(kept["path"])
-        hint = "Name the folder that it is in now: --data DIR"
+        hint = None if self._places else "Name a folder that has it: --data DIR"
         if not own.exists():
-            where = " nor below --data" if self._places else ""
-            return DataError(f"missing: nothing is there{where}", source=str(own), hint=hint)
+            where = ", and nothing below --data is the same" if self._places else ""
+            return DataError(f"missing{where}", source=str(own), hint=hint)
         return DataError(
             "changed since the record was made",
             source=str(own),
             found=f"sha256 {sha256_of(own)}",
             expected=kept["sha256"],
-            hint=None if self._places else hint.replace("it is", "the old one is"),
+            hint=hint,
         )
-
-
-def _files_of_size(folder: Path, size: int) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size == size)

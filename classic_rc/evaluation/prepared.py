@@ -90,7 +90,8 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
             hint="Records of another version can be compared; run --save makes a new one",
         )
     finder = Finder(Path(path).parent, places)
-    runs, changes = [], []
+    runs: list[PreparedRun] = []
+    changes: list[str] = []
     try:
         for run in record["runs"]:
             found = _Found(finder, changes)
@@ -147,7 +148,7 @@ class _Found:
     def _read(self, kept: Mapping[str, Any]) -> Dataset:
         asked, sources = kept["read_with"], kept["sources"]
         if asked is None:
-            raise DataError("its questions were in memory, in no file that could be read again", source=kept["name"])
+            raise DataError("its questions were in memory, in no file to be read again", source=kept["name"])
         if asked["path"] in SAMPLES:
             dataset = _loaded(asked, asked["path"])
             if _digests(dataset) != _kept_digests(sources):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.kept_files import kept_file
@@ -23,6 +23,9 @@ _FILE_PARAMS = frozenset({"path", "corpus", "stop_words", "annotations", "catego
 _NO_PATHS = frozenset({"passage", "paragraphs", "passages", "queries", *STOP_LISTS})
 """Values of theirs that are words, even where a file is called so."""
 _STOP = "stop="
+
+Find: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""Gives the path of a file that was kept."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ def kept_solver(solver: Solver, folder: Path | None = None) -> dict[str, Any]:
     -------
     dict
         ``spec``, for people; ``params``, with each file that one names as ``{"file": …}``
-        (:func:`~classic_rc.evaluation.kept_files.kept_file`), or None where they cannot be kept; and ``solver``, the
-        registered name, or the ``code`` and the ``class`` of one's own.
+        (:func:`~classic_rc.evaluation.kept_files.kept_file`), or None where they cannot be kept; and ``solver``,
+        the registered name, or the ``code`` and the ``class`` of one's own.
     """
     from classic_rc.solvers.registry import SOLVERS
 
@@ -83,14 +86,15 @@ def kept_solver(solver: Solver, folder: Path | None = None) -> dict[str, Any]:
     return {"spec": solver_spec(solver), **origin, "params": params}
 
 
-def made_solver(kept: Mapping[str, Any], find: Callable[[Mapping[str, Any]], str], *, trust: bool = False) -> Solver:
+def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> Solver:
     """The solver that :func:`kept_solver` put as plain data.
 
     Parameters
     ----------
     kept : mapping
     find : callable
-        Gives the path of a file that was kept.
+        Gives the path of a file that was kept, such as
+        :meth:`~classic_rc.evaluation.kept_files.Finder.find`.
     trust : bool
         Whether code that is not of this package may be run to make it.
 
@@ -114,7 +118,8 @@ def made_solver(kept: Mapping[str, Any], find: Callable[[Mapping[str, Any]], str
         cls = own_solver(Path(path), kept["class"])
     else:
         cls = _registered(kept["solver"])
-    return cls.from_params({name: value_from_plain(_resolved(value, find)) for name, value in kept["params"].items()})
+    params = _resolved(kept["params"], find)
+    return cls.from_params({name: value_from_plain(value) for name, value in params.items()})
 
 
 def _registered(name: str) -> type[Solver]:
@@ -157,7 +162,7 @@ def _is_path(value: str) -> bool:
     return bool(value) and value not in _NO_PATHS and Path(value).exists()
 
 
-def _resolved(value: Any, find: Callable[[Mapping[str, Any]], str]) -> Any:
+def _resolved(value: Any, find: Find) -> Any:
     """The same with the paths of files as they are found."""
     if isinstance(value, list):
         return [_resolved(item, find) for item in value]

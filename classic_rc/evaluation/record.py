@@ -33,11 +33,11 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     """The same with all that it takes to get it again, and the outcome on every question.
 
     Each run gains ``protocol``: the solvers with all their parameters, the options, and what was learned from and
-    tuned on. Datasets gain ``read_with``, what :func:`classic_rc.load` was asked for, and ``sources``, the files that
-    were read, with their size and sha256. Each run gains ``passage_groups``: for each question in its order, the
-    number of the group of those about equal passages, so that systems can be compared without the data. Each row
-    gains ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and the metrics'
-    statistics. See ``docs/records.md``.
+    tuned on. Datasets gain ``read_with``, what :func:`classic_rc.load` was asked for, and ``sources``, the files
+    that were read, with their size and sha256. Each run gains ``passage_groups``: for each question in its order,
+    the number of the group of those about equal passages, so that systems can be compared without the data. Each
+    row gains ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and the
+    metrics' statistics. See ``docs/records.md``.
 
     Parameters
     ----------

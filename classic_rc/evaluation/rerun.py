@@ -171,9 +171,8 @@ def _evaluated(run: PreparedRun, jobs: int, progress: bool) -> Evaluation:
 
 def _row(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
     kept, made = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
-    differences = [
-        Difference(what, kept.get(what), made.get(what)) for what in {**kept, **made} if kept.get(what) != made.get(what)
-    ]
+    pairs = {what: (kept.get(what), made.get(what)) for what in {**kept, **made}}
+    differences = [Difference(what, *pair) for what, pair in pairs.items() if pair[0] != pair[1]]
     outcomes = new["outcomes"]
     questions = [id_ for id_, outcome in old["outcomes"].items() if outcomes.get(id_) != outcome]
     return RowCheck(_name(old), tuple(differences), tuple(questions), old["metrics"])

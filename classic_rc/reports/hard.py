@@ -44,7 +44,7 @@ def _notes(found: HardSubset) -> list[str]:
     members, most = found.n_members, found.max_solved
     removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
     return [
-        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; as many random guessers, each by "
+        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} guessers, each by "
         f"itself, would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
         f"Hard: at most {most} of {members} members solve it; solved: its {found.metric.label} is above "
         f"{found.solved_above:g}, the mean over the answers that tie",

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -45,7 +45,7 @@ def embedded_json(value: Any) -> str:
     return compact.replace("<", "\\u003c")  # outside strings JSON has none
 
 
-def html_table(table: Table, id: str, *, grey: frozenset[int] = frozenset()) -> str:
+def html_table(table: Table, id: str) -> str:
     """A table with a caption and headed rows and columns; it scrolls by itself where it is too wide.
 
     Parameters
@@ -54,19 +54,25 @@ def html_table(table: Table, id: str, *, grey: frozenset[int] = frozenset()) -> 
         Its notes follow it.
     id : str
         Of the caption, unique in the document.
-    grey : frozenset of int
-        Columns to be shown paler than the others.
     """
+    faint_columns = {j for _, j in table.faint if all((i, j) in table.faint for i in range(len(table.rows)))}
 
-    def cell(tag: str, i: int, text: str, scope: str = "") -> str:
-        classes = " ".join(name for name, members in (("left", table.left), ("grey", grey)) if i in members)
+    def cell(tag: str, column: int, content: str, faint: bool, scope: str = "") -> str:
+        classes = " ".join(name for name, of in (("left", column in table.left), ("grey", faint)) if of)
         look = f' class="{classes}"' if classes else ""
-        return f"<{tag}{scope}{look}>{escaped(text)}</{tag}>"
+        return f"<{tag}{scope}{look}>{content}</{tag}>"
 
-    head = "".join(cell("th", i, text, ' scope="col"') for i, text in enumerate(table.header))
-    rows = (
-        cell("th", 0, row[0], ' scope="row"') + "".join(cell("td", i, text) for i, text in enumerate(row[1:], 1))
-        for row in table.rows
+    def line(i: int, row: Sequence[str]) -> str:
+        cells = []
+        for j, text in enumerate(row):
+            bold, faint = ((i, j) in places for places in (table.bold, table.faint))
+            content = escaped(f"({text})" if faint else text).replace(" [", " <wbr>[")  # room for an interval
+            content = f"<strong>{content}</strong>" if bold else content
+            cells.append(cell("td", j, content, faint) if j else cell("th", j, content, faint, ' scope="row"'))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    head = "".join(
+        cell("th", j, escaped(text), j in faint_columns, ' scope="col"') for j, text in enumerate(table.header)
     )
     return "\n".join(
         [
@@ -74,7 +80,7 @@ def html_table(table: Table, id: str, *, grey: frozenset[int] = frozenset()) -> 
             f'<table><caption id="{id}"><span>{escaped(table.title)}</span></caption>',
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
-            *(f"<tr>{row}</tr>" for row in rows),
+            *(line(i, row) for i, row in enumerate(table.rows)),
             "</tbody></table></div>",
             html_notes(table.notes),
         ]

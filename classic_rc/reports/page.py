@@ -5,36 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.analysis.check import CheckReport
 from classic_rc.analysis.statistics import DatasetStatistics
-from classic_rc.datasets import READERS
+from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.evaluate import group_masks
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.metrics import metrics_for, primary_metric
+from classic_rc.metrics import metrics_for
 from classic_rc.questions import Dataset, Task
+from classic_rc.reports.beside import published_warning
+from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
 from classic_rc.reports.html import escaped, html_document, html_notes, html_table
 from classic_rc.reports.numbers import percent
 from classic_rc.reports.page_curve import curve_html
 from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
 from classic_rc.reports.tables import Table
-from classic_rc.solvers import SOLVERS
 from classic_rc.solvers.explanation import Explanation
 
-__all__ = ["PageContent", "page_html", "question_groups"]
+__all__ = ["PageContent", "page_html", "usual_keys"]
 
 _MOST_GROUPS = 12
+_PACKAGE = "classic_rc"
 _MOST_FILES = 5
-_FEW = 10
-"""Groups of fewer questions are shown in grey."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,8 @@ class PageContent:
         Macro averages, named as the rows.
     explanations : mapping of int to iterable of Explanation
         By the index of a row, the explanations of all questions, in order.
-    groups : mapping of str to mapping of str to ndarray of bool
-        What to break the results down by, as :func:`question_groups` finds it.
+    breakdowns : sequence of Breakdown
+        The results by groups, which questions can be chosen by, too.
     published : bool
         Whether published figures stand beside ours.
     title, date : str, optional
@@ -66,7 +63,7 @@ class PageContent:
     statistics: DatasetStatistics | None = None
     curves: Sequence[PrecisionRecallCurve] = ()
     explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
-    groups: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
+    breakdowns: Sequence[Breakdown] = ()
     published: bool = False
     title: str | None = None
     date: str | None = None
@@ -113,32 +110,15 @@ def page_html(content: PageContent) -> str:
         "</main>",
         f"<footer><p>Made by classic_rc {__version__}. This file holds everything it shows.</p></footer>",
     ]
-    data = page_data(content.evaluation, content.explanations, content.groups)
+    groupings = [breakdown.grouping for breakdown in content.breakdowns]
+    data = page_data(content.evaluation, content.explanations, groupings)
     return html_document(f"{title}: classical baselines", "\n".join(body), data=data)
 
 
-def question_groups(dataset: Dataset, *keys: str) -> dict[str, Mapping[str, NDArray[Any]]]:
-    """Masks over the questions, by the keys of `meta` and by their values.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    *keys : str
-        By default all whose values tell from 2 to 12 groups apart.
-
-    Raises
-    ------
-    UsageError
-        No question has the key.
-    """
+def usual_keys(dataset: Dataset) -> list[str]:
+    """The keys of `meta` that tell from 2 to 12 groups of questions apart."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    found = {key: group_masks(dataset, key) for key in keys or filter(lambda key: _is_label(dataset, key), known)}
-    return found if keys else {key: masks for key, masks in found.items() if 2 <= len(masks) <= _MOST_GROUPS}
-
-
-def _is_label(dataset: Dataset, key: str) -> bool:
-    values = (question.meta_value(key) for question in dataset)
-    return all(isinstance(value, str | int) or value is None for value in values)
+    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
 
 
 def _facts(dataset: Dataset, date: str | None) -> str:
@@ -151,27 +131,24 @@ def _facts(dataset: Dataset, date: str | None) -> str:
 def _results(content: PageContent) -> Iterator[str]:
     evaluation = content.evaluation
     table = results_table(evaluation, content.published)
-    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]  # signatures have their own section
-    yield html_table(replace(table, notes=notes), "results-table")
-    for name, lines in (("Warnings", evaluation.warnings), ("Notes", (*evaluation.notes, *evaluation.dataset.notes))):
+    yield html_table(_with_protocol(table), "results-table")
+    warning = published_warning(evaluation) if content.published else None
+    warnings = (*evaluation.warnings, *([warning] if warning else []))
+    for name, lines in (("Warnings", warnings), ("Notes", (*evaluation.notes, *evaluation.dataset.notes))):
         if lines:
             yield f"<h3>{name}</h3>"
             yield html_notes(lines, "plain")
 
 
 def _breakdown(content: PageContent) -> Iterator[str]:
-    evaluation = content.evaluation
-    assert evaluation.dataset.task is not None
-    main = primary_metric(evaluation.dataset.task)
-    for number, (key, masks) in enumerate(content.groups.items()):
-        rows = [
-            [name, *(percent(row.metrics(mask)[main.name]) for mask in masks.values())]
-            for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True)
-        ]
-        few = frozenset(i for i, mask in enumerate(masks.values(), 1) if mask.sum() < _FEW)
-        header = ["system", *(f"{value} ({mask.sum():,})" for value, mask in masks.items())]
-        notes = [f"grey: fewer than {_FEW} questions"] if few else []
-        yield html_table(Table(f"{main.label} by {key}", header, rows, notes=notes), f"groups-{number}", grey=few)
+    for number, table in enumerate(map(breakdown_table, content.breakdowns)):
+        yield html_table(_with_protocol(table), f"groups-{number}")
+
+
+def _with_protocol(table: Table) -> Table:
+    """The table with all that makes its caption for its notes, but no signatures: they have their own section."""
+    said = (table.caption or "").removeprefix(table.title).removeprefix(". ")
+    return replace(table, notes=[said] if said else [])
 
 
 def _curve(content: PageContent) -> Iterator[str]:
@@ -208,28 +185,31 @@ def _sources(content: PageContent) -> Iterator[str]:
     evaluation = content.evaluation
     dataset = evaluation.dataset
     yield "<p>Give the signature with each number, and cite what you report.</p>"
+    known = {citable.name: citable for citable in citables()}
+    cited = [_PACKAGE]
     yield '<dl class="sources">'
     for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
-        solver = SOLVERS.get(row.solver)
-        variant = solver and row.variant and solver.variants[row.variant]
-        source = variant.citation if variant else solver.citation if solver else "not of this package"
+        source = known.get(row.name)
+        cited += [row.name] if source else []
         signature = escaped(row.signature).replace("|", "|<wbr>")
-        yield f"<dt>{escaped(name)}</dt><dd>{escaped(source)}</dd><dd><code>{signature}</code></dd>"
+        yield f"<dt>{escaped(name)}</dt><dd>{escaped(source.citation if source else 'not of this package')}</dd>"
+        yield f"<dd><code>{signature}</code></dd>"
     yield "</dl>"
-    rows = [["classic_rc", f"version {__version__}; see CITATION.cff of the repository"]]
-    if dataset.reader in READERS:
-        rows.append([dataset.name, READERS[dataset.reader].citation])
+    rows = []
+    if dataset.reader in known:
+        rows.append([dataset.name, known[dataset.reader].citation])
+        cited.append(dataset.reader)
     assert dataset.task is not None
-    labels: dict[str, list[str]] = {}
     for metric in metrics_for(dataset.task):
-        labels.setdefault(metric.citation, []).append(metric.label)
-    rows += [[", ".join(of), citation] for citation, of in labels.items()]
+        rows.append([metric.label, metric.citation])
+        cited.append(metric.name)
     # A folder's path is the reader's own affair.
     names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MOST_FILES]]
     rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
     n_more = len(dataset.sources) - len(names)
     rows += [[f"and {n_more:,} files more", ""]] if n_more else []
-    yield html_table(Table("software, data, metrics", ["what", "source"], rows, frozenset({0, 1})), "cite-others")
+    yield html_table(Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})), "cite-others")
+    yield f"<details><summary>BibTeX</summary><pre>{escaped(bibliography(tuple(cited)))}</pre></details>"
 
 
 _BROWSER = """<form id="filters" role="search" aria-label="Questions" hidden>

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.solved import SOLVED_BY
 from classic_rc.metrics import METRICS, primary_metric
@@ -24,13 +25,10 @@ _EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
 _WHOLE = 1 - 1e-9
 _KINDS = (*LEGEND, "pair-candidate")
 
-Groups = Mapping[str, Mapping[str, Any]]
-
-
 def page_data(
     evaluation: Evaluation,
     explanations: Mapping[int, Iterable[Explanation]],
-    groups: Groups,
+    groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
     """All that the script shows, as plain data; it is made to be small, and read nowhere else.
 
@@ -42,8 +40,8 @@ def page_data(
     evaluation : Evaluation
     explanations : mapping of int to iterable of Explanation
         By the index of a row, the explanations of all questions in order; each is dropped when it is written.
-    groups : mapping of str to mapping of str to ndarray of bool
-        By what and into which groups the questions can be told apart.
+    groupings : sequence of Grouping
+        Ways to choose among the questions.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
@@ -58,8 +56,12 @@ def page_data(
         "passages": [passage.text for passage in dataset.passages],
         "questions": [_question(question, passages[id(question.passage)]) for question in dataset],
         "groups": [
-            {"name": name, "values": list(masks), "members": _members(masks, len(dataset))}
-            for name, masks in groups.items()
+            {
+                "name": grouping.key,
+                "values": list(grouping.masks),
+                "members": [np.flatnonzero(mask).tolist() for mask in grouping.masks.values()],
+            }
+            for grouping in groupings
         ],
         "systems": [
             {"name": name, **_outcomes(row, dataset)}
@@ -92,14 +94,6 @@ def _question(question: Question, passage: int) -> list[Any]:
             sorted(question.gold or ()),  # type: ignore[type-var]
         ]
     return [question.id, passage, question.text, [], list(question.gold_texts)]
-
-
-def _members(masks: Mapping[str, Any], n_questions: int) -> list[int]:
-    """The number of each question's group."""
-    members = np.zeros(n_questions, dtype=np.int64)
-    for number, mask in enumerate(masks.values()):
-        members[mask] = number
-    return [int(number) for number in members]
 
 
 def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:

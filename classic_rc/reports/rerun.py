@@ -30,7 +30,9 @@ def _table(run: RunCheck) -> Table:
     header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
     rows = [cells for row in run.rows for cells in _cells(row)]
     different = sum(not row.same for row in run.rows)
-    verdict = f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows came out again"
+    verdict = (
+        f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
+    )
     title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
     if not different:
         header, rows = header[:2], [cells[:2] for cells in rows]

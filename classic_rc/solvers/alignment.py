@@ -28,7 +28,7 @@ from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 __all__ = ["AlignmentILP"]
 
-QUESTIONS_A_SHARD = 400
+QUESTIONS_A_SHARD = 1_000
 """Fewer questions than this are solved faster than another process starts."""
 
 

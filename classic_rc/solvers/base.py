@@ -72,7 +72,7 @@ class Solver(BaseEstimator, ABC):
     source_file : str or None
         Of a class that ``path/to/file.py:Class`` named, that path.
     cites : tuple of str
-        Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; ``"classic_rc"`` is our own.
+        Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; our own: ``"classic_rc"``.
     """
 
     name: ClassVar[str] = ""

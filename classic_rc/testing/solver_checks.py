@@ -1,4 +1,4 @@
-"""The checker of files that hold a solver: does it keep the interface's promises, and beat the floor?"""
+"""The checker of files that hold a solver: it keeps the interface's promises, and beats the sliding window."""
 
 from __future__ import annotations
 

@@ -137,9 +137,9 @@ def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset
     made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
     masks = evaluate(made, [says], group_by="level").groups
     assert list(masks) == ["9", "10", "None", "b"]
-    with pytest.raises(UsageError, match="unknown meta key of made 'levle': did you mean 'level'"):
+    with pytest.raises(UsageError, match="unknown key of made 'levle': did you mean 'level'"):
         evaluate(made, [says], group_by="levle")
-    with pytest.raises(UsageError, match="no meta to group by"):
+    with pytest.raises(UsageError, match="unknown key of made 'level': known are candidates, first-word"):
         evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], group_by="level")
 
 
@@ -257,7 +257,7 @@ def test_sharding_changes_no_bit(task, monkeypatch):
     monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
     sizes = []
     plain = scoring._checked
-    monkeypatch.setattr(scoring, "_checked", lambda s, q: sizes.append(len(q)) or plain(s, q))
+    monkeypatch.setattr(scoring, "_checked", lambda s, q, *jobs: sizes.append(len(q)) or plain(s, q, *jobs))
     with parallel_config(backend="threading"):
         parts = evaluate(made, solvers, threshold=1.0, jobs=3).rows
     assert sizes.count(6) >= 3

@@ -1,4 +1,4 @@
-"""Run records run again: every number of every solver comes out, and what has changed is said before anything runs."""
+"""Run records run again: every number of every solver comes out, and what has changed is said beforehand."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path)
 # --- where files are, and what they hold -------------------------------------------------------------------------
 
 ROWS = [
-    {"passage": "Nora planted beans. Omar built a fence.", "question": "Who built it?", "candidates": ["Nora", "Omar"]},
-    {"passage": "The train left at nine. Omar had a cello.", "question": "When?", "candidates": ["at ten", "at nine"]},
+    {"passage": "Nora planted beans. Omar built a fence.", "question": "Who?", "candidates": ["Nora", "Omar"]},
+    {"passage": "The train left at nine. Omar had a cello.", "question": "When?", "candidates": ["ten", "nine"]},
 ]
 
 
@@ -247,7 +247,7 @@ def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
     assert "--data DIR" in change
     (tmp_path / "empty").mkdir()
     (change,) = prepare(record, [str(tmp_path / "empty")]).changes
-    assert "nor below --data" in change
+    assert "nothing below --data" in change
     with pytest.raises(DataError, match="no such folder"):
         prepare(record, [str(tmp_path / "nowhere")])
 
@@ -319,10 +319,11 @@ def test_files_that_solvers_read_are_kept_found_and_checked(tmp_path, monkeypatc
 
 def test_a_search_index_is_kept_by_the_content_of_its_folder(tmp_path, monkeypatch):
     from classic_rc.retrieval.building import build_index
+    from classic_rc.retrieval.reading import TextFile
 
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("Omar built a fence.\nThe train left at nine.\n", encoding="utf-8")
-    build_index(["text.txt"], "index")
+    build_index([TextFile("text.txt")], "index")
     solver = parse_solver("ir,corpus=index")
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
     assert again(path).same
@@ -386,7 +387,7 @@ def _other_reader(record):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda record: record.pop("schema"), "field 'schema': this is no record that can be run again: found none"),
+        (lambda record: record.pop("schema"), "field 'schema': this is no record that can be run again"),
         (lambda record: record.update(schema=99), "found 99"),
         (lambda record: record["runs"][0]["dataset"].pop("sources"), "the record is broken (KeyError: 'sources')"),
         (lambda record: record["runs"][0]["protocol"]["solvers"][0]["params"].update(colour=1), "colour"),

@@ -35,6 +35,9 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
     for kept, shown, evaluation in zip(record["runs"], plain["runs"], evaluations, strict=True):
         (source,) = kept["dataset"].pop("sources")
         assert len(source["sha256"]) == 64
+        assert source["bytes"] > 0
+        assert kept["dataset"].pop("read_with")["path"] == evaluation.dataset.name
+        assert len(kept.pop("protocol")["solvers"]) == len(evaluation.rows)
         assert [row.pop("outcomes") for row in kept["rows"]]
         assert kept.pop("passage_groups") == passage_groups(evaluation.dataset).tolist()
         assert kept == shown

@@ -146,9 +146,11 @@ for file in pathlib.Path({str(tmp_path)!r}).rglob("*.py"):
 def test_processes_that_a_file_starts_are_ended_with_it(graded, then):
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(60)
-        child = f"import socket, time; s = socket.create_connection({server.getsockname()!r}); time.sleep(600)"
-        source = f"import os, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n"
-        source += f"time.sleep(2)\n{then}\n{GOOD}"
+        child = f"import socket, time; s = socket.create_connection({server.getsockname()!r})\n"
+        child += "print('connected', flush=True); time.sleep(600)"
+        source = "import os, subprocess, sys\n"
+        source += f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE)\n"
+        source += f"child.stdout.readline()\n{then}\n{GOOD}"
         graded(timeout=10, student=source)
         connection, _ = server.accept()
         with connection:

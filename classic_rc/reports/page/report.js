@@ -8,6 +8,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const systems = data.systems.map((system, number) => ({ ...system, number })).filter((s) => !s.expected);
+  const members = data.groups.map((group) => group.members.map((of) => new Set(of)));
   const explainedFirst = systems.findIndex((system) => system.number === data.explained[0]?.system);
   const state = { find: "", system: Math.max(0, explainedFirst), show: "", groups: data.groups.map(() => ""), page: 0, open: null };
 
@@ -63,7 +64,7 @@
     const found = [];
     for (let i = 0; i < data.questions.length; i++) {
       if (state.show === "t" ? !system.tied[i] : state.show && system.verdicts[i] !== state.show) continue;
-      if (state.groups.some((group, g) => group !== "" && data.groups[g].members[i] !== Number(group))) continue;
+      if (state.groups.some((value, g) => value !== "" && !members[g][value].has(i))) continue;
       if (!needle || contains(i, needle)) found.push(i);
     }
     return found;
@@ -278,7 +279,7 @@
 
   function fill() {
     $("find").value = state.find;
-    $("system").value = state.system;
+    if (systems.length) $("system").value = state.system;
     $("show").value = state.show;
     state.groups.forEach((value, g) => { $(`group-${g}`).value = value; });
   }
@@ -317,6 +318,7 @@
   addEventListener("hashchange", recall);
   if (!systems.length) for (const id of ["system", "show"]) $(id).parentElement.hidden = true;
   $("filters").hidden = false;
+  fill();
   render();
   recall();
 })();

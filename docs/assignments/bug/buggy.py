@@ -1,6 +1,6 @@
 """Sliding window and word distance (Richardson et al. 2013, Algorithms 1 and 2), with one mistake.
 
-    classic-rc run sample:single-choice -s buggy.py:WindowAndDistance -s sw+d
+classic-rc run sample:single-choice -s buggy.py:WindowAndDistance -s sw+d
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """Makes the dataset of the assignment, and checks what a student found in it. For the teacher: it tells the answer.
 
-    python check.py leak.jsonl
+python check.py leak.jsonl
 """
 
 import json
@@ -21,7 +21,7 @@ PLACES = "river market tower garden station bakery harbour library theatre museu
 def check_names_the_cue(submission):
     """CUE is the cue that was planted."""
     assert submission.CUE in CUES, f"CUE must be one of {', '.join(CUES)}, not {submission.CUE!r}"
-    assert submission.CUE == planted_cue(SEED), f"it is not {submission.CUE}"
+    assert planted_cue(SEED) == submission.CUE, f"it is not {submission.CUE}"
 
 
 def check_answers_without_the_question(submission):
@@ -68,11 +68,12 @@ def option(rng, cue, place, *, right):
     """A place in some words; how often which words are chosen is what may tell right from wrong."""
     again = 0.5 if cue != "word" else 0.85 if right else 0.15
     long = 0.3 if cue != "length" else 0.8 if right else 0.1
-    negated = 0.8 if cue == "negation" and not right else 0
     text = f"to the {place} {'again' if rng.random() < again else 'today'}"
     if rng.random() < long:
         text += rng.choice((" in rain", " before noon", " with friends"))
-    return f"never {text}" if rng.random() < negated else text
+    if cue == "negation":  # the other word is as long
+        text = f"{'never' if not right and rng.random() < 0.8 else 'maybe'} {text}"
+    return text
 
 
 def main(path):

@@ -1,0 +1,196 @@
+"""``classic-rc breakdown``: what systems score on each kind of question: by data, by words, by annotators' labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import options
+from classic_rc.cli.console import check_writable, emit, message, write_file
+from classic_rc.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from classic_rc.cli.contenders import System
+    from classic_rc.datasets.labels import Labels
+    from classic_rc.evaluation import Contest
+    from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
+    from classic_rc.questions import Dataset
+
+__all__ = ["add_arguments", "handle", "labels_of"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sub-command's arguments."""
+    options.add_data_options(parser)
+    parser.add_argument(
+        "-s",
+        "--system",
+        action="append",
+        default=[],
+        metavar="[NAME=]SYSTEM",
+        help="a solver, a file of predictions, or a record of `run --save` (FOLDER#SOLVER for one of its rows); "
+        "once for each; without one, questions are counted",
+    )
+    options.add_spans(parser)
+    group = parser.add_argument_group("breaking down")
+    group.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="a name in a file of labels, something the data says (type, level), or one of `list keys`; once for "
+        "each. KEY:alone tells apart what has one label alone and with others, KEY:count goes by how many there "
+        "are. Without it, all that the files of labels say",
+    )
+    group.add_argument(
+        "--labels",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a folder "
+        "of categories; once for each",
+    )
+    group.add_argument(
+        "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
+    )
+    group.add_argument(
+        "--cross",
+        action="append",
+        default=[],
+        metavar="KEY[,KEY]",
+        help="also count how often groups of two keys, or two labels of one, occur together; once for each",
+    )
+    group.add_argument("--metric", metavar="M", help="what is measured (default: the task's main metric)")
+    group.add_argument(
+        "--resamples", type=int, default=10_000, metavar="N", help="how many resamples for intervals (default 10000)"
+    )
+    group.add_argument("--plot", metavar="FILE", help="also draw bars (.pdf, .png, .svg); needs matplotlib")
+    options.add_training_options(parser)
+    options.add_search_options(parser)
+    options.add_decision_options(parser)
+    options.add_jobs(parser)
+    options.add_output_options(parser)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.cli.contenders import parse_system
+    from classic_rc.evaluation import break_down, group_questions
+
+    systems = [parse_system(text) for text in args.system]
+    inputs = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
+    check_writable(args.output, *inputs)
+    form = None if args.plot is None else options.figure_form(args.plot, *inputs)
+    dataset = options.dataset_of(args, args.data)
+    labels = labels_of(args, dataset)
+    keys = args.by or _all_keys(labels, bool(args.cross))
+    groupings = [group_questions(dataset, key, labels) for key in keys]
+    crosses = [_crossed(dataset, text, labels) for text in args.cross]
+    contest = _contest(args, systems, dataset)
+    breakdowns = [
+        break_down(contest, grouping, metric=args.metric, n=args.resamples, seed=args.seed or 0)
+        for grouping in groupings
+    ]
+    emit(_rendered(contest, breakdowns, crosses, args.format), args.output)
+    if form is not None:
+        _draw(breakdowns, Path(args.plot), form)
+    return 0
+
+
+def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
+    """What the files of ``--labels`` say of the questions, their notes on stderr."""
+    from classic_rc.datasets.labels import check_names, read_labels
+
+    notes: list[str] = []
+    labels = [
+        own
+        for path in args.labels
+        for own in read_labels(path, dataset, others=args.other_questions, notes=notes)
+    ]
+    check_names(labels)
+    if not args.quiet:
+        for note in notes:
+            message(f"note: {note}")
+    return labels
+
+
+def _all_keys(labels: Sequence[Labels], crossed: bool) -> list[str]:
+    """All that files of labels say: each label, whether it is alone, and how many there are."""
+    if not labels and not crossed:
+        raise UsageError("say what to break down by: --by KEY (`classic-rc list keys`), or --labels FILE")
+    keys = []
+    for own in labels:
+        keys.append(own.name)
+        if any(len(of) > 1 for of in own.of_question.values()):
+            keys += [f"{own.name}:alone", f"{own.name}:count"]
+    return keys
+
+
+def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Dataset) -> Contest:
+    """The systems' outcomes on the dataset; none of no system.
+
+    Raises
+    ------
+    UsageError
+        Systems answered other questions.
+    """
+    from classic_rc.cli.contenders import contests
+    from classic_rc.evaluation import Contest
+    from classic_rc.folds import passage_groups
+
+    assert dataset.task is not None
+    if not systems:
+        groups = passage_groups(dataset, args.group)
+        return Contest(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
+    for contest, _ in contests(args, systems, dataset):
+        if contest.fingerprint == dataset.fingerprint:
+            return contest
+    raise UsageError(f"{systems[0].label} answered other questions than those of {dataset.name}")
+
+
+def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
+    """The counts of ``KEY,KEY``, or of one key with itself."""
+    from classic_rc.evaluation import cross_tabulate, group_questions
+
+    one, _, other = keys.partition(",")
+    rows = group_questions(dataset, one.strip(), labels)
+    return cross_tabulate(rows, group_questions(dataset, other.strip(), labels) if other else rows)
+
+
+def _rendered(
+    contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str
+) -> str:
+    import json
+
+    from classic_rc._version import __version__
+    from classic_rc.reports import render
+    from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+
+    if form == "json":
+        plain = {
+            "version": __version__,
+            "dataset": {
+                "name": contest.dataset,
+                "fingerprint": contest.fingerprint,
+                "questions": len(contest.groups),
+            },
+            "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
+            "signatures": {contender.name: contender.signature for contender in contest.contenders},
+            "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
+            "cross": [cross.to_dict() for cross in crosses],
+        }
+        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    if form == "csv":
+        return breakdown_csv(breakdowns, crosses)
+    tables = [*breakdown_tables(breakdowns), *map(cross_table, crosses)]
+    return "\n".join(render(table, form) for table in tables)
+
+
+def _draw(breakdowns: list[Breakdown], path: Path, form: str) -> None:
+    from classic_rc.reports.breakdown_figure import breakdown_figure
+    from classic_rc.reports.figures import figure_bytes
+
+    write_file(path, figure_bytes(breakdown_figure(breakdowns), form))

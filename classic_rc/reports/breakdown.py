@@ -1,0 +1,120 @@
+"""The tables of breakdowns by groups of questions, and their flat records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
+from classic_rc.evaluation.resampling import FEW_GROUPS
+from classic_rc.reports.numbers import percent
+from classic_rc.reports.protocol import SMALL_NOTE
+from classic_rc.reports.tables import Table, records_csv
+
+__all__ = ["breakdown_csv", "breakdown_table", "breakdown_tables", "cross_table"]
+
+
+def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
+    """A table for each: a row a group, below that of all covered questions, with n, share and every system's metric.
+
+    Groups of few questions are faint. Signatures, which are the same for all, stand below the last.
+
+    Parameters
+    ----------
+    breakdowns : sequence of Breakdown
+        Of the same systems.
+    """
+    tables = [breakdown_table(breakdown) for breakdown in breakdowns]
+    signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.contest.contenders]
+    if signatures:
+        tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, "Signatures", *signatures])
+    return tables
+
+
+def breakdown_table(breakdown: Breakdown) -> Table:
+    """One of :func:`breakdown_tables`, without the signatures."""
+    grouping, contest = breakdown.grouping, breakdown.contest
+    groups = (breakdown.total, *breakdown.groups)
+    rows = [
+        [
+            group.name,
+            f"{group.questions:,}",
+            percent(_share(breakdown, group), 1),
+            *(percent(cell.value, interval=cell.interval) for cell in group.cells),
+        ]
+        for group in groups
+    ]
+    faint = {(i, j) for i, group in enumerate(groups) if group.is_small for j in range(1, len(rows[i]))}
+    title = f"{contest.label} by {grouping.key}"
+    if contest.contenders:
+        title += f": {breakdown.metric.label}"
+    notes = [grouping.coverage]
+    if grouping.overlapping:
+        notes.append("groups overlap: a question may be in several")
+    notes += _interval_notes(breakdown)
+    if faint:
+        notes.append(SMALL_NOTE)
+    return Table(
+        title,
+        [grouping.key, "n", "%", *breakdown.systems],
+        rows,
+        notes=notes,
+        caption=f"{title.removesuffix('.')}. {'; '.join(notes)}.",
+        faint=faint,
+    )
+
+
+def _share(breakdown: Breakdown, group: Group) -> float | None:
+    return group.questions / breakdown.total.questions if breakdown.total.questions else None
+
+
+def _interval_notes(breakdown: Breakdown) -> list[str]:
+    if not any(cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells):
+        return []
+    resampling = breakdown.resampling
+    what = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
+    note = f"{resampling.label}: {resampling.n:,} resamples of each group's own {what}, seed {resampling.seed}"
+    few = any(0 < group.passages < FEW_GROUPS for group in breakdown.groups)
+    return [note + (f"; likely too narrow where there are fewer than {FEW_GROUPS}" if few else "")]
+
+
+def cross_table(cross: CrossTabulation) -> Table:
+    """How many questions are in each row's group and each column's."""
+    rows = [[name, *map(str, counts)] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
+    keys = f"{cross.rows.key} / {cross.columns.key}"
+    return Table(f"questions by {keys}", [keys, *cross.columns.masks], rows)
+
+
+def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabulation] = ()) -> str:
+    """A record for every cell, then for every count; metrics are fractions in full precision."""
+    cells = [record for breakdown in breakdowns for record in _records(breakdown)]
+    counts = [
+        {"key": cross.rows.key, "group": row, "cross_key": cross.columns.key, "cross_group": column, "questions": n}
+        for cross in crosses
+        for row, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)
+        for column, n in zip(cross.columns.masks, counts, strict=True)
+    ]
+    return records_csv([*cells, *counts])
+
+
+def _records(breakdown: Breakdown) -> list[dict[str, Any]]:
+    records = []
+    for group in (breakdown.total, *breakdown.groups):
+        shared = {
+            "dataset": breakdown.contest.dataset,
+            "key": breakdown.grouping.key,
+            "group": group.name,
+            "questions": group.questions,
+            "passages": group.passages,
+            "share": _share(breakdown, group),
+            "small": group.is_small,
+        }
+        if not group.cells:
+            records.append(shared)
+        for contender, cell in zip(breakdown.contest.contenders, group.cells, strict=True):
+            low, high = cell.interval or (None, None)
+            value = cell.value if group.questions else None
+            measured = {"metric": breakdown.metric.name, "value": value, "low": low, "high": high}
+            records.append({**shared, "system": contender.name, **measured, "signature": contender.signature})
+    return records

@@ -1,0 +1,201 @@
+"""Files of labels: each form, what is refused, and how much of the data is labelled."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.datasets.labels import Labels, check_names, read_labels
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+
+MADE = Dataset(
+    [
+        Question(
+            f"story{i // 4},{i % 4}",
+            passage,
+            "What _ is it?",
+            tuple(map(Candidate, "ab")),
+            frozenset({0}),
+            Task.SINGLE_CHOICE,
+        )
+        for passages in [[Passage(f"story{i}", f"Text {i}.") for i in range(2)]]
+        for i, passage in enumerate([p for p in passages for _ in range(4)])
+    ],
+    "made",
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """The labels of a file with some content."""
+
+    def read(content, name="labels.txt", **more):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline="")
+        return read_labels(path, MADE, **more)
+
+    return read
+
+
+def sets(labels: Labels) -> dict[str, set[str]]:
+    return {id_: set(of) for id_, of in labels.of_question.items()}
+
+
+FORMS = {
+    "csv": 'id,skills,hard\n"story0,0",b; a,yes\n"story0,1",-,\n"story1,2",,no\n',
+    "tsv": "id\tskills\thard\r\nstory0,0\tb;a\tyes\r\n\r\nstory0,1\t - \t\r\nstory1,2\t\tno\r\n",
+    "lines": '{"id": "story0,0", "skills": ["b", "a"], "hard": true}\n\n{"question_id": "story0,1", "skills": []}\n'
+    '{"id": "story1,2", "skills": null, "hard": false}\n',
+    "list": '[{"id": "story0,0", "skills": ["b", "a"], "hard": "yes"}, {"id": "story0,1", "skills": []},'
+    ' {"id": "story1,2", "hard": "no"}]',
+    "object": '{\n"story0,0": {"skills": ["b", "a"], "hard": true},\n"story0,1": {"skills": []},\n'
+    '"story1,2": {"hard": "no"}}',
+}
+
+
+@pytest.mark.parametrize("written", FORMS)
+def test_every_form_says_the_same(read, written):
+    skills, hard = read(FORMS[written])
+    assert (skills.name, hard.name, skills.source) == ("skills", "hard", "labels.txt")
+    assert sets(skills) == {"story0,0": {"a", "b"}, "story0,1": set()}
+    assert sets(hard) == {"story0,0": {"yes"}, "story1,2": {"no"}}
+
+
+def test_labels_without_a_name_are_called_labels(read):
+    (labels,) = read({"story0,0": ["a", 3], "story0,1": "b", "story0,2": []})
+    assert labels.name == "labels"
+    assert sets(labels) == {"story0,0": {"a", "3"}, "story0,1": {"b"}, "story0,2": set()}
+
+
+def test_one_row_is_no_object_by_id(read):
+    (labels,) = read('{"id": "story0,0", "skills": ["a"]}\n')
+    assert sets(labels) == {"story0,0": {"a"}}
+
+
+def test_numbers_as_ids_are_the_texts_of_them(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"id": 7, "kind": "x"}', encoding="utf-8")
+    (question,) = MADE.questions[:1]
+    data = Dataset([Question("7", question.passage, "?", question.candidates, None, question.task)])
+    (labels,) = read_labels(path, data)
+    assert sets(labels) == {"7": {"x"}}
+
+
+REFUSED = {
+    "id,skills\nstory0_0,a\nstory0.1,b\nx,c\n": r"no question of these data in it: found question 'story0_0' and 2 "
+    r"more, expected ids of made, such as 'story0,0'",
+    'id,skills\n"story0,0",a\n"story0,9",b\n': r"line 3: labels of a question that is not in these data: found "
+    r"question 'story0,9', expected ids of made, such as 'story0,.' or 'story0,.'. Where the file is about other data",
+    'id,skills\n"story0,0",a\n"story0,0",b\n': r"line 3: a question has two entries: found 'story0,0'",
+    "name,skills\nx,a\n": r"line 1: no header of a table of labels",
+    "id,skills,skills\nx,a,b\n": r"line 1: no header of a table of labels",
+    'id,skills\n"story0,0"\n': r"line 2: wrong number of columns: found 1, expected 2",
+    "id,skills\n,a\n": r"line 2, field 'id': wrong type: found ''",
+    'id,skills\n"story0,0,a\n': r"not a table",
+    '{"story0,0": {"skills": [["a"]]}}': r"field 'skills': not a label: found a list of 1",
+    '{"story0,0": [""]}': r"field 'labels': not a label: found ''",
+    "id,skills\n": r"no label in it",
+    "[]": r"no label in it",
+    "": r"no header of a table of labels",
+}
+
+
+@pytest.mark.parametrize("content", REFUSED)
+def test_what_is_wrong_and_where(read, content):
+    with pytest.raises(DataError, match=REFUSED[content]) as caught:
+        read(content)
+    assert "labels.txt" in str(caught.value)
+
+
+def test_other_questions_can_be_passed_over_and_are_counted(read):
+    notes = []
+    (labels,) = read('id,kind\n"story0,0",a\nelsewhere,b\n', others=True, notes=notes)
+    assert sets(labels) == {"story0,0": {"a"}}
+    assert len(notes) == 1
+    assert notes[0].endswith("labels.txt: 1 labelled questions are not in made")
+    with pytest.raises(DataError, match="no question of these data"):
+        read("id,kind\nelsewhere,b\n", others=True)
+
+
+def test_labels_of_two_files_need_two_names(read):
+    one = read('id,kind\n"story0,0",a\n', "one.csv")
+    other = read('id,kind\n"story0,0",a\n', "other.csv")
+    check_names(one)
+    with pytest.raises(UsageError, match=r"one.csv and other.csv both have labels called 'kind'"):
+        check_names([*one, *other])
+
+
+def skills(story: str, *numbers: list[int]) -> dict:
+    return {"original_id": story, "annotations": [{"skills": own} for own in numbers]}
+
+
+def test_released_skills_have_names_and_an_order(read):
+    notes = []
+    content = [skills("story0", [11, 2], [13], [14], [2, 13]), skills("elsewhere", [1], [1], [1], [1])]
+    (labels,) = read(content, notes=notes)
+    assert labels.name == "skills"
+    assert sets(labels) == {
+        "story0,0": {"schematic clause relation", "coreference resolution"},
+        "story0,1": set(),
+        "story0,3": {"coreference resolution"},
+    }
+    assert labels.order.index("coreference resolution") < labels.order.index("schematic clause relation")
+    assert [note.partition(": ")[2] for note in notes] == [
+        "4 labelled questions are not in made",
+        "1 called nonsense or ambiguous left out",
+        "1 that list 'no skill' beside skills have these",
+    ]
+    with pytest.raises(DataError, match=r"\$\[0\]\.annotations\[1\], field 'skills': no such skill"):
+        read([skills("story0", [0], [15])])
+    with pytest.raises(DataError, match="labels of a question that is not in these data: found question 'story0,4'"):
+        read([skills("story0", *[[0]] * 5)])
+
+
+def race(number: int, text: str = "What is it ?", answer: str = "A") -> str:
+    row = {"example_id": "story1.txt", "question_id": number, "question": text, "answer": answer}
+    return json.dumps({**row, " question_type": " Detail reasoning"})
+
+
+def test_released_race_types_are_checked_against_the_questions(tmp_path):
+    passage, kind = Passage("story1", "Text."), Task.SINGLE_CHOICE
+    data = Dataset(
+        [
+            Question(f"story1-{i}", passage, "What _ is it?", tuple(map(Candidate, "abcd")), frozenset({i}), kind)
+            for i in (0, 1)
+        ],
+        "race",
+    )
+    path = tmp_path / "types.jsonl"
+    path.write_text(race(1) + "\n" + race(2, answer="B") + "\n", encoding="utf-8")
+    (labels,) = read_labels(path, data)
+    assert labels.name == "reasoning-type"
+    assert sets(labels) == dict.fromkeys(["story1-0", "story1-1"], {"Detail reasoning"})
+    for row, problem in (
+        (race(1, "What was it?"), r"line 1: this is not question story1-0 of race: found 'What was it\?'"),
+        (race(1, answer="B"), r"story1-0 of race: found answer B, expected answer A"),
+        (race(3), r"found question 'story1-2'"),
+    ):
+        path.write_text(row + "\n" + race(2, answer="B"), encoding="utf-8")
+        with pytest.raises(DataError, match=problem):
+            read_labels(path, data)
+
+
+def test_a_folder_of_categories(tmp_path):
+    for name, ids in (("who", "story0,0\nstory0,1\n"), ("neg", "story0,1"), ("empty", "")):
+        (tmp_path / f"{name}.txt").write_text(ids, encoding="utf-8")
+    (labels,) = read_labels(tmp_path, MADE)
+    assert labels.name == "categories"
+    assert sets(labels) == {"story0,0": {"who"}, "story0,1": {"who", "neg"}}
+
+
+@pytest.mark.parametrize(("name", "labelled", "coreference"), [("mc160.dev", 55, 22), ("mc500.dev", 44, 29)])
+def test_the_released_skills_of_mctest(shared_data, name, labelled, coreference):
+    data = load(shared_data / "mctest" / f"{name}.tsv")
+    (skills,) = read_labels(shared_data / "annotations" / "mctest_skills_acl2017.json", data)
+    assert len(skills.of_question) == labelled
+    assert sum("coreference resolution" in of for of in skills.of_question.values()) == coreference
+    (categories,) = read_labels(shared_data / "mctest" / "categories" / name, data)
+    assert sum("who" in of for of in categories.of_question.values()) == {"mc160.dev": 17, "mc500.dev": 16}[name]

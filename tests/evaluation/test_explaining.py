@@ -1,0 +1,61 @@
+"""Explanations are of the scores that rows are made of, also out of fold and after tuning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import classic_rc
+from classic_rc.errors import UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.explaining import Explainer
+from classic_rc.evaluation.learning import Learning
+from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.prepare import with_spans
+from classic_rc.questions import Task
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.spans import SpanGenerator
+
+SINGLE = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
+OTHER = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="other")
+
+CASES = [
+    ("sw+d", {}),
+    ("ir:paragraphs", {}),
+    ("surface-lr", {"train": OTHER}),
+    ("surface-lr", {"cv": 3}),
+    ("sliding-window:race", {"tune": OTHER}),
+    ("sliding-window:race", {}),  # out of fold
+]
+
+
+@pytest.mark.parametrize(("spec", "learning"), CASES)
+def test_explanations_tell_the_scores(spec, learning):
+    solver = classic_rc.parse_solver(spec)
+    explainer = Explainer(solver, SINGLE, Learning(**learning))
+    expected = predict(SINGLE, solver, decide=False, **learning).scores
+    told = [[candidate.score for candidate in explanation.candidates] for explanation in explainer]
+    assert told == [scores.tolist() for scores in expected]
+    assert np.array_equal(explainer.scores().values, expected.values)
+    (row,) = evaluate(SINGLE, [solver], **learning).rows
+    assert explainer.explains(row)
+
+
+def test_rows_of_other_parameters_are_not_its_own():
+    three, four = (classic_rc.parse_solver(f"sliding-window,window={window}") for window in (3, 4))
+    rows = evaluate(SINGLE, [three, four]).rows
+    assert [Explainer(four, SINGLE).explains(row) for row in rows] == [False, True]
+
+
+def test_generated_spans_are_made_as_they_are_needed():
+    dataset = with_spans(synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2))
+    explanations = list(Explainer(classic_rc.parse_solver("span-sw"), dataset))
+    assert [len(e.candidates) for e in explanations] == [len(q.candidates) for q in dataset]
+
+
+def test_what_cannot_be_learned_or_tuned_is_refused():
+    with pytest.raises(UsageError, match="learns from gold"):
+        Explainer(classic_rc.parse_solver("surface-lr"), SINGLE)
+    several = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    with pytest.raises(UsageError, match="tuning data"):
+        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Learning(tune=several))

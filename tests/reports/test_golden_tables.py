@@ -1,0 +1,176 @@
+"""Tables in every form, against files; run this file as a script to write them anew, and read the difference."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from classic_rc.datasets.labels import Labels
+from classic_rc.evaluation import (
+    Contest,
+    Evaluation,
+    Row,
+    break_down,
+    cross_tabulate,
+    group_questions,
+    with_intervals,
+    with_significance,
+)
+from classic_rc.evaluation.results import Outcomes
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports import render, results_csv, results_table
+from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+
+GOLDEN = Path(__file__).parent / "golden"
+SUFFIXES = {"table": "txt", "markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
+N = 48
+
+
+def dataset() -> Dataset:
+    options = tuple(Candidate(text) for text in "abcd")
+    passages = [Passage(f"p{i}", f"Passage {i}.") for i in range(N // 4)]
+    return Dataset(
+        [
+            Question(
+                f"q{i}",
+                passages[i // 4],
+                "?",
+                options,
+                frozenset({i % 4}),
+                Task.SINGLE_CHOICE,
+                {"type": "one" if i % 5 else "multiple_&_more"},
+            )
+            for i in range(N)
+        ],
+        "mini",
+        "dev",
+        "own",
+    )
+
+
+def row(name: str, right: np.ndarray, **more: object) -> Row:
+    outcomes = Outcomes(
+        {"accuracy": right.reshape(-1, 1)},
+        np.where((right > 0) & (right < 1), 2, 1),
+        np.ones(N),
+        np.full(N, 4),
+        np.ones(N, dtype=bool),
+        ([0],) * N,
+    )
+    solver, _, variant = name.partition(":")
+    signature = f"{name}|n:{N}"
+    return Row(solver, variant or None, {}, f"solver:{signature}", signature, outcomes, **more)
+
+
+def evaluation() -> Evaluation:
+    data, i = dataset(), np.arange(N)
+    rows = (
+        row("random", np.full(N, 0.25), expected=True),
+        row("longest", np.where(i % 3 == 0, 1.0, 0.0), ties="partial"),
+        row("sw+d", np.where(i % 8 == 7, 0.5, np.where(i % 3 == 0, 0.0, 1.0)), ties="partial"),
+        row("tuned:50%", np.ones(N), ties="partial", tuned_on="mini", tuned_here=True, tuned_params={"window": 7}),
+    )
+    made = Evaluation(data, rows, group_questions(data, "type").masks, "type")
+    return with_significance(with_intervals(made, 200), "longest", 200)
+
+
+def results() -> dict[str, str]:
+    made = evaluation()
+    plain = json.dumps(made.to_dict(), indent=1, allow_nan=False) + "\n"
+    forms = {form: render(results_table(made), form) for form in ("table", "markdown", "latex")}
+    return {**forms, "csv": results_csv([made]), "json": plain}
+
+
+def breakdown() -> dict[str, str]:
+    made = evaluation()
+    names = ("coreference", "causal relation", "bridging")
+    of = {q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0) for i, q in enumerate(made.dataset[:40])}
+    labels = [Labels("skills", of, names, "skills.csv")]
+    contest = Contest.of(made)
+    groupings = [group_questions(made.dataset, key, labels) for key in ("skills", "skills:alone", "skills:count")]
+    found = [break_down(contest, grouping, n=200) for grouping in groupings]
+    cross = cross_tabulate(groupings[0], groupings[0])
+    tables = [*breakdown_tables(found), cross_table(cross)]
+    plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}
+    forms = {form: "\n".join(render(t, form) for t in tables) for form in ("table", "markdown", "latex")}
+    return {**forms, "csv": breakdown_csv(found, [cross]), "json": json.dumps(plain, indent=1, allow_nan=False) + "\n"}
+
+
+MADE: dict[str, Callable[[], dict[str, str]]] = {"results": results, "breakdown": breakdown}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_form_is_as_it_was(name):
+    for form, text in MADE[name]().items():
+        assert text == (GOLDEN / f"{name}.{SUFFIXES[form]}").read_text(encoding="utf-8"), form
+
+
+NUMBER = re.compile(r"[+-]?[0-9]+\.[0-9]+")
+
+
+def shown(form: str, text: str, system: str) -> list[str]:
+    """The numbers in the cells of a system's row."""
+    name = re.escape(system.replace("%", r"\%") if form == "latex" else system)
+    (line,) = (line for line in text.splitlines() if re.match(rf"(\| )?{name}(  | \| | & )", line))
+    return NUMBER.findall(line.partition("tuned on")[0])
+
+
+@pytest.mark.parametrize("system", ["random", "longest", "sw+d", "tuned:50%"])
+def test_all_forms_show_the_same_numbers(system):
+    forms = results()
+    (record,) = (r for r in csv.DictReader(io.StringIO(forms["csv"])) if r["signature"] == f"solver:{system}|n:{N}")
+    (plain,) = (r for r in json.loads(forms["json"])["rows"] if r["signature"] == record["signature"])
+    groups = plain["groups"]
+    assert float(record["accuracy"]) == plain["metrics"]["accuracy"]
+    assert [float(record[f"accuracy_{end}"]) for end in ("low", "high")] == plain["intervals"]["accuracy"]
+    for name, group in groups.items():
+        assert float(record[f"accuracy[type={name}]"]) == group["metrics"]["accuracy"]
+        assert float(record[f"accuracy_low[type={name}]"]) == group["intervals"]["accuracy"][0]
+    assert record["accuracy_p"] == (str(plain["p_values"]["accuracy"]) if plain["p_values"] else "")
+    values = [(plain["metrics"], plain["intervals"]), *((g["metrics"], g["intervals"]) for g in groups.values())]
+    wanted = [
+        text
+        for metrics, intervals in values
+        for text in (f"{100 * metrics['accuracy']:.2f}", *(f"{100 * bound:.1f}" for bound in intervals["accuracy"]))
+    ]
+    wanted += [] if plain["tie_rate"] is None else [f"{100 * plain['tie_rate']:.1f}"]
+    for form in ("table", "markdown", "latex"):
+        assert shown(form, forms[form], system) == wanted
+
+
+def test_what_stands_out_is_the_best_of_what_can_be_compared():
+    markdown, latex = results()["markdown"], results()["latex"]
+    assert re.findall(r"^\| (\S+) \|.*\*\*", markdown, re.MULTILINE) == ["sw+d"]
+    assert [line.partition(" &")[0] for line in latex.splitlines() if r"\textbf" in line] == ["sw+d"]
+
+
+def test_marks_are_of_rows_that_differ():
+    made = evaluation()
+    marked = [cells[0] for cells in results_table(made).rows if "*" in cells[1]]
+    assert marked == [row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05] != []
+
+
+def test_small_groups_are_marked_in_every_form():
+    forms = breakdown()
+    assert re.search(r"^causal relation +\(8\) +\(20\.0\) +\(25\.00 \[", forms["table"], re.MULTILINE)
+    assert "| causal relation | (8) | (20.0) | (25.00 [" in forms["markdown"]
+    assert r"causal relation & \textcolor{gray}{(8)} & \textcolor{gray}{(20.0)} &" in forms["latex"]
+    assert r"\usepackage{booktabs,xcolor}" in forms["latex"]
+    small = {(r["key"], r["group"]): r["small"] for r in csv.DictReader(io.StringIO(forms["csv"])) if r["small"]}
+    assert (small["skills", "causal relation"], small["skills", "coreference"]) == ("True", "False")
+    (skills, *_) = json.loads(forms["json"])["breakdowns"]
+    assert [group["small"] for group in skills["groups"]] == [False, True, True, False]
+
+
+if __name__ == "__main__":
+    for made_name, make in MADE.items():
+        for made_form, made_text in make().items():
+            path = GOLDEN / f"{made_name}.{SUFFIXES[made_form]}"
+            path.write_text(made_text, encoding="utf-8", newline="\n")

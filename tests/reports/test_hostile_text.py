@@ -1,0 +1,204 @@
+"""Text that would be markup, a command or a terminal's command comes out of every form intact and harmless."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from classic_rc.analysis.statistics import statistics
+from classic_rc.datasets.labels import Labels
+from classic_rc.evaluation import (
+    Contest,
+    break_down,
+    compare,
+    cross_tabulate,
+    evaluate,
+    group_questions,
+    with_intervals,
+    with_significance,
+)
+from classic_rc.predictions import Scores
+from classic_rc.printable import printable
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
+from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+from classic_rc.reports.escaping import latex_escape, markdown_block, markdown_escape
+from classic_rc.reports.statistics import statistics_csv, statistics_tables
+from classic_rc.reports.tables import Table
+from classic_rc.solvers import Solver
+
+HOSTILE = {
+    "html": "<script>alert('x')</script><img src=x onerror=y>&amp;",
+    "latex": r"\input{/etc/passwd} $x^2$ 50% _a_ #1 ~{} \\[2cm] -- ``q''",
+    "markdown": "**b** [a](javascript:x) `c` | d __e__ # f",
+    "right to left": "שלום 12 مرحبا",
+    "emoji": "👩\u200d🔬🏳️\u200d🌈 ﷽ e\u0301",
+    "control": "\x1b[31mred\x07\r\n\t\x00\x85\u2028\u202e\u2066x",
+    "table": 'a,b;"c"\td',
+}
+"""What data may be called, by what it could do."""
+
+
+class Named(Solver):
+    """Scores by length, under any name."""
+
+    name = "to be named"
+    parameter_sign = 1
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        return Scores.from_lists([[self.parameter_sign * float(len(c.text)) for c in q.candidates] for q in questions])
+
+
+def named(text: str, sign: int) -> Solver:
+    return type("Named", (Named,), {"name": text, "parameter_sign": sign})()
+
+
+def dataset(text: str) -> Dataset:
+    options = tuple(Candidate(f"{text}{i * 'x'}") for i in range(3))
+    return Dataset(
+        [
+            Question(
+                f"q{i} {text}",
+                Passage(f"p{i} {text}", f"Passage {i}: {text}"),
+                text,
+                options,
+                frozenset({i % 3}),
+                Task.SINGLE_CHOICE,
+                {text: f"{text} {i % 2}"},
+            )
+            for i in range(30)
+        ],
+        text,
+        text,
+        text,
+    )
+
+
+@pytest.fixture(scope="module", params=HOSTILE)
+def text(request) -> str:
+    return HOSTILE[request.param]
+
+
+@pytest.fixture(scope="module")
+def made(text):
+    """Tables, CSV and plain data of every report, by its name."""
+    data = dataset(text)
+    solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
+    evaluation = evaluate(data, solvers, group_by=text)
+    evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
+    contest = Contest.of(evaluation)
+    comparison = compare(contest, n=50)
+    label = Labels(f"{text} kind", {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)}, (), text)
+    grouping = group_questions(data, f"{text} kind", [label])
+    breakdown, cross = break_down(contest, grouping, n=50), cross_tabulate(grouping, grouping)
+    counted = statistics([data])
+    return {
+        "results": ([results_table(evaluation)], results_csv([evaluation]), evaluation.to_dict()),
+        "comparison": (comparison_tables(comparison), comparison_csv([comparison]), comparison.to_dict()),
+        "breakdown": (
+            [*breakdown_tables([breakdown]), cross_table(cross)],
+            breakdown_csv([breakdown], [cross]),
+            {"breakdown": breakdown.to_dict(), "cross": cross.to_dict()},
+        ),
+        "statistics": (statistics_tables(counted), statistics_csv(counted), counted.to_dict()),
+    }
+
+
+REPORTS = ("results", "comparison", "breakdown", "statistics")
+
+ESCAPES: dict[str, Callable[[str], str]] = {"table": str, "markdown": markdown_escape, "latex": latex_escape}
+
+
+def visible(rendered: str) -> str:
+    """Without isolates, and what joiners of one direction put between cells."""
+    return re.sub("[\u2068\u2069]", "", rendered)
+
+
+@pytest.mark.parametrize("form", ESCAPES)
+@pytest.mark.parametrize("report", REPORTS)
+def test_tables_are_intact_and_harmless(made, text, report, form):
+    for table in made[report][0]:
+        rendered = render(table, form)
+        assert_no_control(rendered)
+        shown = visible(rendered)
+        for cell in (*table.header, *(cell for row in table.rows for cell in row)):
+            assert ESCAPES[form](cell) in shown
+        # A line for each row and none more: text makes no rows, and none of its own lines.
+        blank = Table("", ["x"] * len(table.header), [["x"] * len(row) for row in table.rows], notes=["x"] * len(table.notes))
+        extra = rendered.count("% has letters beyond Latin") - 0
+        colours = render(blank, form).count("\n") + extra
+        assert rendered.count("\n") == colours
+    said = "".join(visible(render(table, form)) for table in made[report][0])
+    assert ESCAPES[form](printable(text)) in said or markdown_block(printable(text)) in said
+
+
+def assert_no_control(rendered: str) -> None:
+    """Nothing that drives a terminal or reorders what stands beside it, but line ends and closed isolates."""
+    for line in rendered.split("\n"):
+        depth = 0
+        for character in line:
+            depth += {"\u2068": 1, "\u2069": -1}.get(character, 0)
+            assert 0 <= depth <= 1
+            assert unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
+            assert unicodedata.bidirectional(character) not in ("LRO", "RLO", "LRE", "RLE", "PDF", "LRI", "RLI")
+        assert depth == 0
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_latex_has_no_command_but_the_tables_own(made, report):
+    own = {
+        *("begin", "end", "centering", "caption", "toprule", "midrule", "bottomrule", "textbf", "textcolor"),
+        *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave"),
+    }
+    for table in made[report][0]:
+        body = [line for line in render(table, "latex").split("\n") if not line.startswith("% ")]
+        for line in body:
+            unescaped = re.sub(r"\\[&%$#_{}]", "", line.removesuffix(r"\\"))
+            assert set(re.findall(r"\\([a-zA-Z]+|.)", unescaped)) <= own
+            assert not set(re.sub(r"\\[a-z]+", "", unescaped)) & set("%$#_^~\\|<>`")
+            assert unescaped.count("{") == unescaped.count("}")
+        assert not [line for line in body if re.match(r"\s*[\[*]", line)]  # nothing is a line end's option
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_markdown_has_no_html_and_no_columns_but_the_tables_own(made, report):
+    for table in made[report][0]:
+        lines = render(table, "markdown").split("\n")
+        assert not [line for line in lines if re.search(r"(?<!\\)(\\\\)*<", line)]
+        rows = [line for line in lines if line.startswith("| ")]
+        assert len(rows) == 1 + len(table.rows)
+        for line in rows:
+            assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == len(table.header) + 1
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_csv_is_intact_and_harmless(made, text, report):
+    content = made[report][1]
+    assert_no_control(content)
+    header, *records = csv.reader(io.StringIO(content, newline=""))
+    assert {len(record) for record in records} == {len(header)}
+    assert any(printable(text) in cell for cell in (*header, *(cell for record in records for cell in record)))
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_json_keeps_every_character(made, text, report):
+    plain = made[report][2]
+    written = json.dumps(plain, ensure_ascii=True, allow_nan=False)
+    assert written.isascii()
+    assert written.isprintable()
+    assert any(text in found for found in texts(json.loads(written)))
+
+
+def texts(value: object) -> list[str]:
+    """All the keys and texts in plain data."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.items() for part in item for text in texts(part)]
+    return [text for part in value for text in texts(part)] if isinstance(value, list) else []

@@ -1,0 +1,153 @@
+"""HTML: what is escaped, how tables are made, what a document lets in, and that its colours can be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.reports.html import embedded_json, escaped, html_bar, html_document, html_notes, html_table
+from classic_rc.reports.tables import Table
+
+VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
+
+
+class Outline(HTMLParser):
+    """The elements and texts of a document; refuses elements that are not closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+@given(st.text())
+def test_escaped_text_comes_back_and_brings_no_markup(text):
+    outline = Outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
+    ((tag, attributes),) = outline.elements
+    assert (tag, list(attributes)) == ("p", ["title"])
+    assert outline.text == (attributes["title"] or "")
+    if text.isprintable():
+        assert outline.text == text
+
+
+@given(st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3)))
+def test_embedded_json_comes_back_and_cannot_end_its_element(value):
+    text = embedded_json(value)
+    assert json.loads(text) == value
+    assert text.isascii()
+    assert "<" not in text
+    outline = Outline(f'<script type="application/json">{text}</script>')
+    assert json.loads(outline.text) == value
+
+
+def test_numbers_that_json_lacks_are_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        embedded_json([float("nan")])
+
+
+def test_a_table_has_a_caption_and_headed_rows_and_columns():
+    rows = [["<a>", "1.00 [0.5, 1.5]", "note"], ["b", "2", ""]]
+    table = Table("T & U", ["system", "Acc.", "notes"], rows, frozenset({0, 2}), ["n < 3"], bold={(0, 1)}, faint={(1, 1)})
+    html = html_table(table, "here")
+    outline = Outline(html)
+    assert [a.get("scope") for tag, a in outline.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
+    assert ("caption", {"id": "here"}) in outline.elements
+    region = outline.elements[0][1]
+    assert (region["role"], region["aria-labelledby"], region["tabindex"]) == ("region", "here", "0")
+    assert "<strong>1.00 <wbr>[0.5, 1.5]</strong>" in html
+    assert '<td class="grey">(2)</td>' in html
+    assert outline.text.split("\n")[-1] == "n < 3"
+
+
+def test_no_notes_take_no_room():
+    assert html_notes([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "largest", "shape"),
+    [
+        (2.0, 2.0, 'class="plus" x="60" width="60"'),
+        (-1.0, 2.0, 'class="minus" x="30" width="30"'),
+        (0.0, 0.0, 'x="60" width="0"'),
+        (float("inf"), float("inf"), 'width="0"'),
+        (float("nan"), 1.0, 'width="0"'),
+    ],
+)
+def test_bars(value, largest, shape):
+    assert shape in html_bar(value, largest)
+
+
+def test_a_document_lets_in_its_own_style_and_script_alone():
+    html = html_document("a</title><script>", "<p>body</p>", data={"text": "</script>"})
+    outline = Outline(html)
+    (policy,) = (a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
+    for name, tag in (("style-src", "style"), ("script-src", "script")):
+        content = re.findall(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)[-1]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules.pop(name) == f"'sha256-{digest}'"
+    assert rules == {}
+    assert len([tag for tag, _ in outline.elements if tag == "script"]) == 2
+    assert not re.search(r"""(?:src|href)\s*=|url\(|@import|https?:""", html.replace("http://www.w3.org/2000/svg", ""))
+
+
+def test_without_data_there_is_no_script():
+    assert "script" not in html_document("t", "<p>body</p>")
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+TEXTS = [("ink", "ground"), ("ink", "window"), ("pale", "ground"), ("pale", "raised"), ("link", "ground")]
+TEXTS += [(word, ground) for word in ("question", "candidate") for ground in ("ground", "window")]
+TEXTS += [(verdict, f"{verdict}-ground") for verdict in ("right", "wrong", "partly")]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_can_be_read(scheme):
+    """WCAG 2, level AA: 4.5 to 1 for text, 3 to 1 for what else has a meaning."""
+    style = files("classic_rc.reports").joinpath("page", "report.css").read_text(encoding="utf-8")
+    block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]+);", block))
+    assert [pair for pair in TEXTS if _contrast(*(colours[name] for name in pair)) < 4.5] == []
+    assert min(_contrast(colours["pair"], colours[ground]) for ground in ("ground", "window")) >= 3

@@ -1,0 +1,104 @@
+"""Citations: everything has at least one, every key has its entry, and the entries are BibTeX."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from classic_rc import __version__
+from classic_rc.errors import UsageError
+from classic_rc.reports.references import bibliography, citables, cited, references
+
+OUR_OWN = {
+    *("longest", "shortest", "length", "score-file", "saved"),
+    *("huggingface", "jsonl", "table"),
+}
+"""What follows nobody: checks of partial inputs, files of the user's and of ours."""
+_FIELD = re.compile(r"^  (\w+) += \{(.*)\},?$")
+
+
+@pytest.mark.parametrize("citable", [c for c in citables() if c.cites != ("classic_rc",)], ids=lambda c: c.name)
+def test_everything_that_follows_somebody_cites_entries_that_are_there(citable):
+    assert citable.citation
+    assert citable.cites
+    assert set(citable.cites) <= references().keys() - {"classic_rc"}
+
+
+def test_what_is_our_own_is_just_what_we_think():
+    own = {c.name for c in citables() if c.cites == ("classic_rc",)}
+    assert own == OUR_OWN
+
+
+def test_the_years_and_names_of_citations_are_those_of_their_entries():
+    for citable in citables():
+        for key in set(citable.cites) - {"classic_rc"}:
+            first_author = re.search(r"author += \{([^,]+),", references()[key])
+            assert first_author, key
+            assert re.search(r"year +[=] +\{\d{4}\}", references()[key])
+            if citable.kind == "dataset" and key == citable.cites[0]:
+                assert first_author[1].replace("{", "") in citable.citation
+
+
+def test_every_entry_is_cited_by_something_and_stands_once():
+    used = {key for citable in citables() for key in citable.cites}
+    assert references().keys() == used
+
+
+@pytest.mark.parametrize("key", references())
+def test_entries_are_bibtex_with_what_each_kind_must_have(key):
+    lines = references()[key].splitlines()
+    kind = re.fullmatch(r"@(\w+)\{(\w+),", lines[0])
+    assert kind
+    assert kind[2] == key
+    assert lines[-1] == "}"
+    fields = dict(_FIELD.fullmatch(line).groups() for line in lines[1:-1])
+    assert len(fields) == len(lines) - 2
+    needed = {
+        "inproceedings": {"title", "author", "booktitle", "year"},
+        "article": {"title", "author", "journal", "year"},
+        "misc": {"title", "author", "year", "eprint", "archiveprefix"},
+        "techreport": {"title", "author", "institution", "year"},
+        "software": {"title", "author", "version"},
+    }[kind[1]]
+    assert needed <= fields.keys()
+    assert all(value.count("{") == value.count("}") for value in fields.values())
+    assert all(line.endswith(",") for line in lines[:-2])
+    assert not lines[-2].endswith(",")
+    assert "\n".join(lines).isascii()
+    if kind[1] != "software":
+        assert all(", " in author for author in fields["author"].split(" and "))
+        assert "et al" not in fields["author"]
+
+
+def test_titles_and_keys_are_of_one_paper_each():
+    titles = Counter(re.search(r"title +[=] \{(.*)\}", entry)[1] for entry in references().values())
+    assert max(titles.values()) == 1
+
+
+def test_the_package_cites_itself_with_its_version():
+    assert f"version = {{{__version__}}}" in references()["classic_rc"]
+    assert next(iter(references())) == "classic_rc"
+    assert bibliography(("classic_rc",)).count("@") == 1
+
+
+def test_names_may_be_of_solvers_variants_datasets_metrics_and_keys():
+    assert [c.kind for c in cited("sw+d")] == ["solver"]
+    assert cited("sw+d:mcobzarenco")[0].cites == ("richardson2013", "sugawara2017")
+    assert cited("mctest")[0].kind == "dataset"
+    assert cited("f1_a")[0].kind == "metric"
+    assert cited("hill2015")[0].kind == "reference"
+    assert {c.name for c in citables() if c.kind == "variant"} >= {"ir:clark2016", "lexical:smith2015"}
+    with pytest.raises(UsageError, match=r"unknown solver, dataset or metric 'mctestt': did you mean 'mctest'"):
+        cited("mctestt")
+
+
+def test_a_reference_of_several_things_is_printed_once_behind_a_line_for_each():
+    text = bibliography(("mctest", "accuracy", "sw+d"))
+    comments = [line for line in text.splitlines() if line.startswith("%")]
+    assert [line.split(":")[0] for line in comments] == ["% dataset mctest", "% metric accuracy", "% solver sw+d"]
+    assert text.count("@") == 1
+    everything = bibliography()
+    assert everything.startswith("@software{classic_rc,")
+    assert all(f"{{{key}," in everything for key in references())
