@@ -1,4 +1,4 @@
-"""``classic-rc breakdown``: what systems score on each kind of question: by data, by words, by annotators' labels."""
+"""``classic-rc breakdown``: what systems score on each kind of question: by data, words or annotators' labels."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a folder "
-        "of categories; once for each",
+        help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a "
+        "folder of categories; once for each",
     )
     group.add_argument(
         "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
@@ -65,7 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--metric", metavar="M", help="what is measured (default: the task's main metric)")
     group.add_argument(
-        "--resamples", type=int, default=10_000, metavar="N", help="how many resamples for intervals (default 10000)"
+        "--resamples",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="how many resamples for intervals (default 10000)",
     )
     group.add_argument("--plot", metavar="FILE", help="also draw bars (.pdf, .png, .svg); needs matplotlib")
     options.add_training_options(parser)
@@ -106,9 +110,7 @@ def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
 
     notes: list[str] = []
     labels = [
-        own
-        for path in args.labels
-        for own in read_labels(path, dataset, others=args.other_questions, notes=notes)
+        own for path in args.labels for own in read_labels(path, dataset, others=args.other_questions, notes=notes)
     ]
     check_names(labels)
     if not args.quiet:
@@ -160,9 +162,7 @@ def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabu
     return cross_tabulate(rows, group_questions(dataset, other.strip(), labels) if other else rows)
 
 
-def _rendered(
-    contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str
-) -> str:
+def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
     import json
 
     from classic_rc._version import __version__

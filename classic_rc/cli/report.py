@@ -64,10 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
     )
-    group.add_argument("--published", action="store_true", help="show published figures of the same data beside ours")
+    group.add_argument(
+        "--published", action="store_true", help="show published figures of the same data beside ours"
+    )
     group.add_argument("--no-check", action="store_true", help="leave out whether the data leaks")
     group.add_argument("--title", metavar="TEXT", help="what to call the page (default: the dataset's name)")
-    group.add_argument("--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)")
+    group.add_argument(
+        "--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)"
+    )
     options.add_jobs(parser)
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, report.html")
@@ -88,7 +92,9 @@ def handle(args: argparse.Namespace) -> int:
     named = [parse_solver(spec) for spec in args.solver]
     names = expand(args.data)
     if len(names) > 1:
-        raise UsageError(f"a report is about one dataset, and {args.data} has several: give one of {', '.join(names)}")
+        raise UsageError(
+            f"a report is about one dataset, and {args.data} has several: give one of {', '.join(names)}"
+        )
     dataset = with_spans(options.dataset_of(args, names[0]), options.span_generator(args))
     learning = options.learning_options(args)
     solvers = solvers_for(dataset, named, learning)

@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--group-by",
         metavar="KEY",
-        help="break the metrics down by something the data says, or by what `list keys` names; see also `breakdown`",
+        help="break the metrics down by something the data says, or one of `list keys`; `breakdown` does more",
     )
     parser.add_argument(
-        "--baseline", metavar="ROW", help="mark the rows that differ from this one (a permutation test, Holm's p < 0.05)"
+        "--baseline", metavar="ROW", help="mark rows that differ from this one (permutation test, Holm's p < 0.05)"
     )
     parser.add_argument(
         "--published", action="store_true", help="show the published figures of the same data beside ours"

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--group-by",
         metavar="KEY",
-        help="break the metrics down by something the data says, or by what `list keys` names; see also `breakdown`",
+        help="break the metrics down by something the data says, or one of `list keys`; `breakdown` does more",
     )
     options.add_intervals(parser)
     options.add_output_options(parser)

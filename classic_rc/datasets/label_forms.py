@@ -57,9 +57,7 @@ def _table_rows(
         if len(cells) != len(header):
             expected = f"{len(header)}, as in the header"
             raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
-        labels = {
-            name: _several(cell) for name, cell in row.value.items() if name != key and cell.strip()
-        }
+        labels = {name: _several(cell) for name, cell in row.value.items() if name != key and cell.strip()}
         yield LabelledQuestion(row.name(key), row.where, labels)
 
 

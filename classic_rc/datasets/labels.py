@@ -151,9 +151,7 @@ def _folder(path: str | Path) -> LabelFile:
     return LabelFile(str(path), entries)
 
 
-def _foreign(
-    labelled: Sequence[LabelledQuestion], dataset: Dataset, found: LabelFile, problem: str
-) -> DataError:
+def _foreign(labelled: Sequence[LabelledQuestion], dataset: Dataset, found: LabelFile, problem: str) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
     example = near or [next(iter(dataset.by_id), "")]

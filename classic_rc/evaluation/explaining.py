@@ -12,7 +12,7 @@ from classic_rc.evaluation.prepare import Overrides, check_task, configured, fit
 from classic_rc.evaluation.results import Row
 from classic_rc.evaluation.signature import plain_params
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage
+from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.out_of_fold import OutOfFold
@@ -69,7 +69,7 @@ class Explainer:
             solver = fitted(self._configured, dataset, train)
             return solver.tune(tune) if tunes and tune is not None else solver
 
-        def tuned(others: Sequence[object]) -> Solver:
+        def tuned(others: Sequence[Question]) -> Solver:
             return fitted(self._configured, dataset, train).tune(others)
 
         learn: Callable[..., Solver] | None = None

@@ -134,7 +134,7 @@ def _masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]
 
 def _alone(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     single = np.array([value is not None and len(value) == 1 for value in values], dtype=np.bool_)
-    masks = {}
+    masks: dict[str, NDArray[np.bool_]] = {}
     for label, mask in _of_each(values, order):
         parts = {f"{label}, alone": mask & single, f"{label}, with others": mask & ~single}
         masks |= {name: part for name, part in parts.items() if part.any()}

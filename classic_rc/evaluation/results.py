@@ -276,16 +276,15 @@ class Evaluation:
             "seconds": dict(row.seconds),
         }
         if self.group_by is not None:
-            plain["groups"] = {
-                value: {
-                    "questions": int(mask.sum()),
-                    "metrics": row.metrics(mask),
-                    "intervals": {name: list(of) for name, of in row.group_intervals.get(value, {}).items()},
-                }
-                for value, mask in self.groups.items()
-            }
+            plain["groups"] = {value: self._group(row, value, mask) for value, mask in self.groups.items()}
         if self.significance is not None:
             plain["p_values"] = dict(row.p_values)
+        return plain
+
+    def _group(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        plain: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
+        if self.resampling is not None:
+            plain["intervals"] = {name: list(of) for name, of in row.group_intervals.get(value, {}).items()}
         return plain
 
 

@@ -16,7 +16,7 @@ __all__ = ["breakdown_csv", "breakdown_table", "breakdown_tables", "cross_table"
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
-    """A table for each: a row a group, below that of all covered questions, with n, share and every system's metric.
+    """A table for each: a row a group, below the total, with n, its share and every system's metric.
 
     Groups of few questions are faint. Signatures, which are the same for all, stand below the last.
 

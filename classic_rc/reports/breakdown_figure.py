@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "|||
 
 
 def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
-    """Horizontal bars of the metric with their intervals, group by group; without systems, of the questions' shares.
+    """Bars of the metric with their intervals, group by group; without systems, of the questions' shares.
 
     Bars of groups of few questions are pale.
 
@@ -60,14 +60,14 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
         for panel, breakdown in zip(panels, breakdowns, strict=True):
             _draw(breakdown, panel)
         if len(systems) > 1:
-            patches = [axes.barh(0, 0, **_look(i)) for i in range(len(systems))]
+            patches = [axes.barh(0, 0, **_look(i))[0] for i in range(len(systems))]
             legend = figure.legend(patches, ["?"] * len(systems), loc="outside lower center", frameon=False)
             for text, name in zip(legend.get_texts(), systems, strict=True):
                 text.set(text=printable(name), parse_math=False)  # a name is no mathematics
     return figure
 
 
-def _look(i: int) -> dict[str, object]:
+def _look(i: int) -> dict[str, Any]:
     """A colour, and behind the last of them a hatch."""
     hatch = _HATCHES[i // len(COLOURS) % len(_HATCHES)]
     return {"color": COLOURS[i % len(COLOURS)], "hatch": hatch, "edgecolor": "white", "linewidth": 0}

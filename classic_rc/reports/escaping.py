@@ -64,7 +64,7 @@ def markdown_escape(text: str) -> str:
     Examples
     --------
     >>> print(markdown_escape("<b>f1_a</b> &amp; [x](y) __init__"))
-    \<b>f1_a\</b> \&amp; \[x\](y) \_\_init__
+    \<b>f1_a\</b> \&amp; [x\](y) \_\_init__
     """
     return _MARKDOWN_SPECIALS.sub(r"\\\g<0>", text)
 

@@ -13,7 +13,7 @@ from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.metrics import metrics_for
-from classic_rc.questions import Dataset, Task
+from classic_rc.questions import Dataset
 from classic_rc.reports.beside import published_warning
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
@@ -223,4 +223,4 @@ _BROWSER = """<form id="filters" role="search" aria-label="Questions" hidden>
 <ol id="list"></ol>
 <p id="pages" hidden><button type="button" id="back">Back</button> <span id="page"></span>
 <button type="button" id="next">Next</button></p>
-<noscript><p>Browsing the questions takes JavaScript, which is turned off here. All of the above does without.</p></noscript>"""
+<noscript><p>Browsing the questions takes JavaScript, which is turned off; all else does without.</p></noscript>"""

@@ -35,10 +35,7 @@ def curve_html(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Precisio
         '<title id="curve-title">Precision against recall; the points are in the table below</title>',
         *_axes(),
         *(f'<path class="{look[curve.name]}" d="{_path(curve)}"/>' for curve in curves),
-        *(
-            f'<circle class="{look[point.name]}" cx="{_x(point.recall[0]):.1f}" cy="{_y(point.precision[0]):.1f}" r="4"/>'
-            for point in chosen
-        ),
+        *(_point(point, look[point.name]) for point in chosen),
         "</svg>",
     ]
     drawn = {curve.name for curve in curves}
@@ -68,6 +65,11 @@ def _path(curve: PrecisionRecallCurve) -> str:
     moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
     (x, y), *others = points[moved].tolist()
     return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
+
+
+def _point(point: PrecisionRecallCurve, look: str) -> str:
+    x, y = _x(point.recall[0]), _y(point.precision[0])
+    return f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
 
 
 def _x(recall: Any) -> Any:

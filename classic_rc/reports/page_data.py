@@ -25,6 +25,7 @@ _EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
 _WHOLE = 1 - 1e-9
 _KINDS = (*LEGEND, "pair-candidate")
 
+
 def page_data(
     evaluation: Evaluation,
     explanations: Mapping[int, Iterable[Explanation]],
@@ -91,7 +92,7 @@ def _question(question: Question, passage: int) -> list[Any]:
             passage,
             question.text,
             [candidate.text for candidate in question.candidates],
-            sorted(question.gold or ()),  # type: ignore[type-var]
+            sorted(question.gold or ()),
         ]
     return [question.id, passage, question.text, [], list(question.gold_texts)]
 

@@ -88,7 +88,8 @@ REFUSED = {
     "id,skills\nstory0_0,a\nstory0.1,b\nx,c\n": r"no question of these data in it: found question 'story0_0' and 2 "
     r"more, expected ids of made, such as 'story0,0'",
     'id,skills\n"story0,0",a\n"story0,9",b\n': r"line 3: labels of a question that is not in these data: found "
-    r"question 'story0,9', expected ids of made, such as 'story0,.' or 'story0,.'. Where the file is about other data",
+    r"question 'story0,9', expected ids of made, such as 'story0,.' or 'story0,.'. Where the file is about "
+    r"other data",
     'id,skills\n"story0,0",a\n"story0,0",b\n': r"line 3: a question has two entries: found 'story0,0'",
     "name,skills\nx,a\n": r"line 1: no header of a table of labels",
     "id,skills,skills\nx,a,b\n": r"line 1: no header of a table of labels",
@@ -150,7 +151,9 @@ def test_released_skills_have_names_and_an_order(read):
     ]
     with pytest.raises(DataError, match=r"\$\[0\]\.annotations\[1\], field 'skills': no such skill"):
         read([skills("story0", [0], [15])])
-    with pytest.raises(DataError, match="labels of a question that is not in these data: found question 'story0,4'"):
+    with pytest.raises(
+        DataError, match="labels of a question that is not in these data: found question 'story0,4'"
+    ):
         read([skills("story0", *[[0]] * 5)])
 
 
@@ -172,7 +175,7 @@ def test_released_race_types_are_checked_against_the_questions(tmp_path):
     path.write_text(race(1) + "\n" + race(2, answer="B") + "\n", encoding="utf-8")
     (labels,) = read_labels(path, data)
     assert labels.name == "reasoning-type"
-    assert sets(labels) == dict.fromkeys(["story1-0", "story1-1"], {"Detail reasoning"})
+    assert sets(labels) == {id_: {"Detail reasoning"} for id_ in ("story1-0", "story1-1")}
     for row, problem in (
         (race(1, "What was it?"), r"line 1: this is not question story1-0 of race: found 'What was it\?'"),
         (race(1, answer="B"), r"story1-0 of race: found answer B, expected answer A"),

@@ -32,7 +32,8 @@ def labels(data):
     """Every question has some of four labels, the last few have no entry."""
     names = "abcd"
     return Labels(
-        "skills", {q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0) for i, q in enumerate(data[:-3])}
+        "skills",
+        {q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0) for i, q in enumerate(data[:-3])},
     )
 
 
@@ -69,7 +70,7 @@ def test_groups_of_all_metrics_and_tasks(dataset, says):
         breakdown = break_down(contest, group_questions(made, "kind"), metric=metric, n=10)
         assert breakdown.metric.name == (metric or "f1_a")
         json.dumps(breakdown.to_dict(), allow_nan=False)
-    with pytest.raises(UsageError, match="Acc. is not for multiple-answer questions"):
+    with pytest.raises(UsageError, match=r"Acc\. is not for multiple-answer questions"):
         break_down(contest, group_questions(made, "kind"), metric="accuracy")
 
 
@@ -97,7 +98,9 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
     cross = cross_tabulate(skills, kinds).to_dict()
     for label, row in cross["counts"].items():
         for kind, count in row.items():
-            ids = [i for i, own in labels.of_question.items() if (label in own or (label == "no label" and not own))]
+            ids = [
+                i for i, own in labels.of_question.items() if (label in own or (label == "no label" and not own))
+            ]
             assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
     own = cross_tabulate(skills, skills)
     assert np.array_equal(own.counts, own.counts.T)

@@ -14,7 +14,9 @@ from classic_rc.evaluation.derived import DERIVED_KEYS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 
-def questions(*texts: str, passage="Ann met Bob in the old town.", task=Task.SINGLE_CHOICE, gold=frozenset({0}), **more):
+def questions(
+    *texts: str, passage="Ann met Bob in the old town.", task=Task.SINGLE_CHOICE, gold=frozenset({0}), **more
+):
     passages = Passage("p", passage)
     options = tuple(map(Candidate, more.get("options", ["Bob", "Eve"])))
     return Dataset([Question(f"q{i}", passages, text, options, gold, task) for i, text in enumerate(texts)], "made")
@@ -54,7 +56,9 @@ def test_the_number_of_labels():
 
 def test_one_label_each_is_never_with_others(dataset):
     made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, kind=["x", "y"])
-    with pytest.raises(UsageError, match="every question has one kind, so that kind:alone tells nothing: take kind"):
+    with pytest.raises(
+        UsageError, match="every question has one kind, so that kind:alone tells nothing: take kind"
+    ):
         group_questions(made, "kind:alone")
 
 
@@ -68,7 +72,9 @@ def test_lists_in_meta_are_labels_and_missing_values_a_group(dataset):
         ("no label", [2]),
     ]
     assert members(group_questions(made, "sentences:count")) == {"0": [2], "1": [1, 3], "2": [0]}
-    lonely = Dataset([*made, Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE)], "made")
+    lonely = Dataset(
+        [*made, Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE)], "made"
+    )
     assert members(group_questions(lonely, "level"))["?"] == [4]
 
 
@@ -81,7 +87,12 @@ def test_labels_go_before_meta_and_meta_before_what_is_derived(dataset):
 
 def test_unknown_keys_are_answered_with_the_known(dataset):
     made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, level=["x", "y"])
-    for wrong, right in (("levle", "level"), ("skils", "skills"), ("first-wrod", "first-word"), ("level:alnoe", "level")):
+    for wrong, right in (
+        ("levle", "level"),
+        ("skils", "skills"),
+        ("first-wrod", "first-word"),
+        ("level:alnoe", "level"),
+    ):
         with pytest.raises(UsageError, match=f"unknown key of made '{wrong}': did you mean '{right}'"):
             group_questions(made, wrong, [SKILLS])
 

@@ -38,7 +38,13 @@ def test_all_rows_and_metrics_are_one_family(evaluation):
     assert dict(made.rows[1].p_values) == {}
     assert made.significance.tests == 2 * len(base)
     plain = made.to_dict()
-    assert plain["significance"] == {"baseline": "all-positive", "tests": 2 * len(base), "n": 500, "seed": 4, "group": None}
+    assert plain["significance"] == {
+        "baseline": "all-positive",
+        "tests": 2 * len(base),
+        "n": 500,
+        "seed": 4,
+        "group": None,
+    }
     assert plain["rows"][0]["p_values"] == dict(made.rows[0].p_values)
     assert "significance" not in evaluation.to_dict()
     json.dumps(plain, allow_nan=False)
@@ -47,11 +53,13 @@ def test_all_rows_and_metrics_are_one_family(evaluation):
 def test_one_pair_is_what_compare_finds():
     made = evaluate(load("sample:single-choice"), [parse_solver(name) for name in ("shortest", "sliding-window")])
     (pair,) = compare(Contest.of(made), n=400, seed=1).pairs
-    assert with_significance(made, "shortest", 400, seed=1).rows[1].p_values == {get_metric("accuracy").name: pair.p}
+    assert with_significance(made, "shortest", 400, seed=1).rows[1].p_values == {
+        get_metric("accuracy").name: pair.p
+    }
 
 
 def test_a_baseline_is_one_row_among_others(evaluation):
-    with pytest.raises(UsageError, match="unknown row of .* 'longets': did you mean 'longest'"):
+    with pytest.raises(UsageError, match=r"unknown row of .* 'longets': did you mean 'longest'"):
         with_significance(evaluation, "longets")
     longest = parse_solver("longest")
     data = load("sample:single-choice")

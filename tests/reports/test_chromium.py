@@ -22,7 +22,8 @@ ROWS = '[...document.querySelectorAll("#list summary")].map((row) => row.textCon
 
 HOSTILE = (
     "</script><script>document.title='run'</script><!-- <img src=x onerror=\"document.title='run'\"> "
-    "' onmouseover=\"alert(1)\" \\frac{1}{2} $&% \u2028 \u202eeverse \x00\x1b[31m \N{GRINNING FACE} \u05e9\u05dc\u05d5\u05dd"
+    '\' onmouseover="alert(1)" \\frac{1}{2} $&% \u2028 \u202eeverse \x00\x1b[31m \N{GRINNING FACE} '
+    "\u05e9\u05dc\u05d5\u05dd"
 )
 
 
@@ -152,7 +153,9 @@ def test_a_question_is_explained(chromium, fences):
     # Another candidate, then another system.
     chromium.run('document.querySelectorAll("#list input[type=radio]")[0].click()')
     assert chromium.run(marked.format("pair-candidate")) == ["Omar"]
-    chromium.run('{const of = document.querySelector(".card select"); of.value = 1; of.dispatchEvent(new Event("change"))}')
+    chromium.run(
+        '{const of = document.querySelector(".card select"); of.value = 1; of.dispatchEvent(new Event("change"))}'
+    )
     assert chromium.run(marked.format("candidate")) == []
     assert "of longest" in chromium.run('document.querySelector(".card legend").textContent')
 
@@ -205,7 +208,7 @@ def test_a_screen_reader_finds_its_way(chromium, fences):
 
 def test_the_keyboard_reaches_everything_in_order(chromium, fences):
     chromium.open(fences)
-    focused = 'document.activeElement.id || document.activeElement.textContent.trim().slice(0, 30)'
+    focused = "document.activeElement.id || document.activeElement.textContent.trim().slice(0, 30)"
     chromium.press(*TAB)
     assert chromium.run(focused) == "Skip to the results"
     seen = []

@@ -91,7 +91,10 @@ def results() -> dict[str, str]:
 def breakdown() -> dict[str, str]:
     made = evaluation()
     names = ("coreference", "causal relation", "bridging")
-    of = {q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0) for i, q in enumerate(made.dataset[:40])}
+    of = {
+        q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0)
+        for i, q in enumerate(made.dataset[:40])
+    }
     labels = [Labels("skills", of, names, "skills.csv")]
     contest = Contest.of(made)
     groupings = [group_questions(made.dataset, key, labels) for key in ("skills", "skills:alone", "skills:count")]
@@ -100,7 +103,11 @@ def breakdown() -> dict[str, str]:
     tables = [*breakdown_tables(found), cross_table(cross)]
     plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}
     forms = {form: "\n".join(render(t, form) for t in tables) for form in ("table", "markdown", "latex")}
-    return {**forms, "csv": breakdown_csv(found, [cross]), "json": json.dumps(plain, indent=1, allow_nan=False) + "\n"}
+    return {
+        **forms,
+        "csv": breakdown_csv(found, [cross]),
+        "json": json.dumps(plain, indent=1, allow_nan=False) + "\n",
+    }
 
 
 MADE: dict[str, Callable[[], dict[str, str]]] = {"results": results, "breakdown": breakdown}

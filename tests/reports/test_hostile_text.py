@@ -52,7 +52,9 @@ class Named(Solver):
     parameter_sign = 1
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        return Scores.from_lists([[self.parameter_sign * float(len(c.text)) for c in q.candidates] for q in questions])
+        return Scores.from_lists(
+            [[self.parameter_sign * float(len(c.text)) for c in q.candidates] for q in questions]
+        )
 
 
 def named(text: str, sign: int) -> Solver:
@@ -94,7 +96,9 @@ def made(text):
     evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
     contest = Contest.of(evaluation)
     comparison = compare(contest, n=50)
-    label = Labels(f"{text} kind", {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)}, (), text)
+    label = Labels(
+        f"{text} kind", {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)}, (), text
+    )
     grouping = group_questions(data, f"{text} kind", [label])
     breakdown, cross = break_down(contest, grouping, n=50), cross_tabulate(grouping, grouping)
     counted = statistics([data])
@@ -115,8 +119,14 @@ REPORTS = ("results", "comparison", "breakdown", "statistics")
 ESCAPES: dict[str, Callable[[str], str]] = {"table": str, "markdown": markdown_escape, "latex": latex_escape}
 
 
+def harmless(table: Table) -> Table:
+    """A table of the same shape."""
+    rows = [["x"] * len(row) for row in table.rows]
+    return Table("x", ["x"] * len(table.header), rows, notes=["x"] * len(table.notes))
+
+
 def visible(rendered: str) -> str:
-    """Without isolates, and what joiners of one direction put between cells."""
+    """Without isolates, which take no room."""
     return re.sub("[\u2068\u2069]", "", rendered)
 
 
@@ -129,11 +139,8 @@ def test_tables_are_intact_and_harmless(made, text, report, form):
         shown = visible(rendered)
         for cell in (*table.header, *(cell for row in table.rows for cell in row)):
             assert ESCAPES[form](cell) in shown
-        # A line for each row and none more: text makes no rows, and none of its own lines.
-        blank = Table("", ["x"] * len(table.header), [["x"] * len(row) for row in table.rows], notes=["x"] * len(table.notes))
-        extra = rendered.count("% has letters beyond Latin") - 0
-        colours = render(blank, form).count("\n") + extra
-        assert rendered.count("\n") == colours
+        remarks = rendered.count("% has letters beyond Latin")
+        assert rendered.count("\n") == render(harmless(table), form).count("\n") + remarks  # no text makes a line
     said = "".join(visible(render(table, form)) for table in made[report][0])
     assert ESCAPES[form](printable(text)) in said or markdown_block(printable(text)) in said
 
@@ -154,7 +161,15 @@ def assert_no_control(rendered: str) -> None:
 def test_latex_has_no_command_but_the_tables_own(made, report):
     own = {
         *("begin", "end", "centering", "caption", "toprule", "midrule", "bottomrule", "textbf", "textcolor"),
-        *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave"),
+        *(
+            "textbackslash",
+            "textasciitilde",
+            "textasciicircum",
+            "textless",
+            "textgreater",
+            "textbar",
+            "textasciigrave",
+        ),
     }
     for table in made[report][0]:
         body = [line for line in render(table, "latex").split("\n") if not line.startswith("% ")]

@@ -1,0 +1,171 @@
+"""The one-page report's content and data, without a browser."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import classic_rc
+from classic_rc.analysis import check
+from classic_rc.analysis.statistics import statistics
+from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
+from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.evaluation.explaining import Explainer
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.reports.page import PageContent, page_html, usual_keys
+from classic_rc.reports.page_curve import curve_html
+from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.solvers import Solver
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.testing import synthetic_dataset
+
+SAMPLE = classic_rc.load("sample:single-choice")
+SOLVERS = [classic_rc.parse_solver(spec) for spec in ("random", "sw+d", "longest")]
+EVALUATION = with_intervals(evaluate(SAMPLE, SOLVERS), 100)
+
+
+def content(**changes) -> PageContent:
+    grouping = group_questions(SAMPLE, "verbatim")
+    filled = PageContent(
+        EVALUATION,
+        check(SAMPLE, permutations=100),
+        statistics([SAMPLE]),
+        explanations={1: Explainer(SOLVERS[1], SAMPLE)},
+        breakdowns=[break_down(Contest.of(EVALUATION), grouping, n=100)],
+    )
+    return replace(filled, **changes)
+
+
+def test_all_sections_are_there_and_linked():
+    html = page_html(content())
+    ids = ["results", "groups", "leaks", "statistics", "questions", "cite"]
+    assert re.findall(r'<li><a href="#(\w+)">', html) == ids
+    assert re.findall(r'<h2 id="(\w+)"', html) == ids
+    assert "<wbr>[" in html.partition('id="groups"')[0]  # intervals
+    for row in EVALUATION.rows:
+        assert row.signature.replace("|", "|<wbr>") in html
+    assert "@inproceedings{richardson2013," in html
+
+
+def test_what_is_not_given_is_left_out():
+    html = page_html(PageContent(EVALUATION))
+    assert re.findall(r'<h2 id="(\w+)"', html) == ["results", "questions", "cite"]
+
+
+def test_the_same_content_makes_the_same_page():
+    assert page_html(content()) == page_html(content())
+    dated = page_html(content(title="A & B", date="1 May"))
+    assert "<h1><bdi>A &amp; B</bdi></h1>" in dated
+    assert "1 May" in dated
+
+
+def test_ids_are_unique():
+    ids = re.findall(r'\bid="([^"]+)"', page_html(content()))
+    assert len(ids) == len(set(ids))
+
+
+def test_verdicts_follow_from_the_outcomes():
+    data = page_data(EVALUATION, {})
+    expected, system, longest = data["systems"]
+    assert expected == {"name": "random", "expected": True}
+    credits = EVALUATION.rows[1].outcomes.statistics["accuracy"][:, 0]
+    letters = ["r" if c == 1 else "p" if c > 0 else "w" for c in credits.tolist()]
+    assert system["verdicts"] == "".join(letters)
+    assert set(longest["tied"]) == {i for i, n in enumerate(EVALUATION.rows[2].outcomes.n_tied.tolist()) if n > 1}
+    assert longest["tied"]
+    assert all(0 < credit < 1 for credit in longest["credits"].values())
+
+
+def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
+    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    data = page_data(evaluate(dataset, [classic_rc.parse_solver("all-negative")]), {})
+    assert data["systems"][0]["verdicts"] == "".join("w" if q.gold else "r" for q in dataset)
+
+
+def test_equal_names_are_told_apart():
+    solvers = [classic_rc.parse_solver(f"sliding-window,window={n}") for n in (3, 4)]
+    assert system_names(evaluate(SAMPLE, solvers).rows) == ["sliding-window", "sliding-window (2)"]
+
+
+def unpacked(data, entry):
+    """Marks and terms of an entry of the data, as they were."""
+    kinds, marks, last = list(data["legend"]), [], 0
+    for i in range(0, len(entry[4]), 4):
+        kind, step, length, weight = entry[4][i : i + 4]
+        last += step
+        marks.append((last, last + length, kinds[kind], None if weight < 0 else data["weights"][weight]))
+    terms = {data["terms"][entry[3][i]]: entry[3][i + 1] for i in range(0, len(entry[3]), 2)}
+    return marks, terms
+
+
+def test_explanations_survive_the_packing():
+    explanations = list(Explainer(SOLVERS[1], SAMPLE))
+    data = page_data(EVALUATION, {1: explanations})
+    (explained,) = data["explained"]
+    assert explained["system"] == 1
+    for explanation, entries in zip(explanations, explained["candidates"], strict=True):
+        assert [entry[1] for entry in entries] == sorted((entry[1] for entry in entries), reverse=True)
+        for entry in entries:
+            candidate = explanation.candidates[entry[0]]
+            marks, terms = unpacked(data, entry)
+            assert entry[1] == pytest.approx(candidate.score, rel=1e-4, abs=1e-6)
+            assert bool(entry[2] & 1) is candidate.evidence
+            assert bool(entry[2] & 2) is (entry[0] in explanation.question.gold)
+            assert sorted(m[:3] for m in marks) == sorted((m.start, m.end, m.kind) for m in candidate.marks)
+            assert terms == {k.replace("_", " "): pytest.approx(v, rel=1e-4) for k, v in candidate.numbers.items()}
+
+
+def test_of_many_candidates_the_best_and_the_right_are_kept():
+    dataset = classic_rc.load("sample:cloze")[:1]
+    question = dataset[0]
+    n = len(question.candidates)
+    candidates = tuple(
+        CandidateExplanation(c.text, float("inf") if i == 0 else -float(i), True, (Mark(0, 1, "unheard-of"),))
+        for i, c in enumerate(question.candidates)
+    )
+    data = page_data(evaluate(dataset, SOLVERS[1:2]), {0: [Explanation("s", question, candidates)]})
+    (entries,) = data["explained"][0]["candidates"]
+    texts = [entry[0] for entry in entries]
+    assert len(texts) == len(set(texts)) < n
+    assert set(question.gold_texts) & {c.text for c in question.candidates} <= set(texts)
+    assert entries[0][1] == "∞"
+    assert entries[0][4] == []  # a mark that the page does not know
+
+
+def test_keys_that_tell_a_few_groups_apart():
+    rows = [
+        {
+            "passage": "p",
+            "question": f"q{i}",
+            "candidates": ["a", "b"],
+            "gold": 0,
+            "meta": {"few": i % 3, "id": i, "one": 1},
+        }
+        for i in range(20)
+    ]
+    assert usual_keys(classic_rc.from_rows(rows)) == ["few"]
+
+
+def test_a_curve_is_drawn_in_steps_with_a_point_for_each_system():
+    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    scores = Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in dataset])
+    curve = PrecisionRecallCurve.from_scores(scores, dataset, "<b>")
+    point = replace(curve, precision=curve.precision[3:4], recall=curve.recall[3:4], thresholds=None)
+    html = curve_html([curve], [replace(point, name="all"), point])
+    assert html.count("<circle") == 4  # two systems, each in the drawing and the key
+    assert html.count("&lt;b&gt;") == 1
+    path, _ = re.findall(r'<path class="c1 d1" d="([^"]*)"/>', html)  # and the key's
+    assert re.fullmatch(r"M[\d.]+ 12(?:V[\d.]+H[\d.]+)+", path)
+
+
+class Mine(Solver):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[0.0] * len(q.candidates) for q in questions])
+
+
+def test_a_solver_of_the_users_own_is_no_ones_work():
+    html = page_html(PageContent(evaluate(SAMPLE, [Mine()])))
+    assert "<dt>Mine</dt><dd>not of this package</dd>" in html
