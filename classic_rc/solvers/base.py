@@ -111,7 +111,7 @@ class Solver(BaseEstimator, ABC):
         """
 
     def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
-        """As :meth:`score_candidates`; a solver that takes long may divide the work among up to `jobs` processes."""
+        """As :meth:`score_candidates`; who takes long may divide the work among up to `jobs` processes."""
         return self.score_candidates(questions)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:

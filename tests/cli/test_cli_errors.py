@@ -30,7 +30,7 @@ def fails(done, code, *parts):
         (["run", SINGLE, "-s", "sw+d,stop_words=smrt"], "stop list", "smart"),
         (["run", SINGLE, "--reader", "json"], "reader", "jsonl"),
         (["run", SEVERAL, "-s", "longest", "--tune-metric", "f1a"], "multiple-answer metric", "f1_a"),
-        (["run", SINGLE, "--group-by", "levle"], "meta key of sample:single-choice", "level"),
+        (["run", SINGLE, "--group-by", "levle"], "key of sample:single-choice", "level"),
         (["run", "sample:single"], "sample", "sample:single-choice"),
         (["run", SINGLE, "--tresh", "1"], "option of classic-rc run", "--threshold"),
         (["predict", SINGLE, "-s", "longest", "--as", "jsnl"], "format", "jsonl"),
