@@ -17,7 +17,7 @@ from benchmarks.generate import dataset, zipf_words
 from classic_rc.kernels.kneser_ney import END, MARKS, START, kneser_ney
 from classic_rc.kernels.ngrams import count_ngrams
 from classic_rc.solvers import NGramLM
-from classic_rc.solvers.ngram_lm_model import LanguageModel
+from classic_rc.solvers.ngram_lm.model import LanguageModel
 
 n_tokens, order, sentence, n_words = int(sys.argv[1]), int(sys.argv[2]), 20, 100_000
 ids = zipf_words(np.random.default_rng(0), n_tokens, n_words).reshape(-1, sentence)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from classic_rc.analysis.statistics import DatasetStatistics, Figure, StatisticsTable
-from classic_rc.analysis.statistics_common import Statistic
-from classic_rc.analysis.statistics_measures import Measure, Values
+from classic_rc.analysis.statistics.common import Statistic
+from classic_rc.analysis.statistics.measures import Measure, Values
+from classic_rc.analysis.statistics.tables import DatasetStatistics, Figure, StatisticsTable
 from classic_rc.errors import UsageError
 from classic_rc.printable import printable
 from classic_rc.reports.figures import COLOURS, styled_figure

@@ -2,8 +2,7 @@
 
 from classic_rc.solvers.alignment import AlignmentILP
 from classic_rc.solvers.base import Solver, Variant
-from classic_rc.solvers.cloze_distance import ClozeDistance
-from classic_rc.solvers.cloze_window import ClozeWindow
+from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow
 from classic_rc.solvers.combination import Combination
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
 from classic_rc.solvers.explanation import Explanation
@@ -17,8 +16,7 @@ from classic_rc.solvers.saved import load_solver, save_solver
 from classic_rc.solvers.saved_solver import SavedSolver
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
-from classic_rc.solvers.span_lr import SpanLR
-from classic_rc.solvers.span_sw import SpanSlidingWindow
+from classic_rc.solvers.spans import SpanLR, SpanSlidingWindow
 from classic_rc.solvers.specs import parse_solver, solver_spec
 from classic_rc.solvers.surface import SurfaceLR
 from classic_rc.solvers.trivial import (

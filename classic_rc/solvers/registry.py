@@ -10,8 +10,7 @@ from classic_rc.plugins import Registry
 from classic_rc.questions import Task
 from classic_rc.solvers.alignment import AlignmentILP
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.cloze_distance import ClozeDistance
-from classic_rc.solvers.cloze_window import ClozeWindow
+from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow
 from classic_rc.solvers.combination import Combination
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
 from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
@@ -22,8 +21,7 @@ from classic_rc.solvers.random import Random
 from classic_rc.solvers.saved_solver import SavedSolver
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
-from classic_rc.solvers.span_lr import SpanLR
-from classic_rc.solvers.span_sw import SpanSlidingWindow
+from classic_rc.solvers.spans import SpanLR, SpanSlidingWindow
 from classic_rc.solvers.surface import SurfaceLR
 from classic_rc.solvers.trivial import (
     AllNegative,

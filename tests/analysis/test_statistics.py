@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from classic_rc.analysis.statistics import statistics
-from classic_rc.analysis.statistics_counts import AnalyzerCounter, Contents
-from classic_rc.analysis.statistics_measures import Count, Values, Vocabulary, pooled
-from classic_rc.analysis.statistics_papers import (
+from classic_rc.analysis.statistics.counts import AnalyzerCounter, Contents
+from classic_rc.analysis.statistics.measures import Count, Values, Vocabulary, pooled
+from classic_rc.analysis.statistics.papers import (
     correct_verbatim,
     incorrect_verbatim,
     race_option_length,

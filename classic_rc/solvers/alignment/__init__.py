@@ -1,0 +1,7 @@
+"""Alignment by integer programming."""
+
+from __future__ import annotations
+
+from classic_rc.solvers.alignment.solver import AlignmentILP
+
+__all__ = ["AlignmentILP"]

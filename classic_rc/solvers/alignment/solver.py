@@ -1,0 +1,300 @@
+"""Alignment by integer programming: SemanticILP's simple matching, specified anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.alignment.chunks import Chunker, GroupChunker, RunChunker
+from classic_rc.solvers.alignment.explain import explain_graphs
+from classic_rc.solvers.alignment.program import Constants
+from classic_rc.solvers.alignment.similarity import Entailment
+from classic_rc.solvers.alignment.solve import Solution, solve
+from classic_rc.solvers.alignment.texts import AlignedQuestion, aligned
+from classic_rc.solvers.base import Solver, check_choice
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.annotations import Annotations, read_annotations
+from classic_rc.text.stemmers import STEMMERS, stemmer
+from classic_rc.text.stop_words import stop_words
+from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
+
+__all__ = ["AlignmentILP"]
+
+QUESTIONS_A_SHARD = 1_000
+"""Fewer questions than this are solved faster than another process starts."""
+
+
+class AlignmentILP(Solver):
+    r"""The value of the best graph that aligns the question and the candidate with few sentences of the passage.
+
+    .. math:: \max \sum_{q,p} x_{qp} (e(q, p) - 0.4) + \sum_{p,a} y_{pa} (\bar e(p, a) - 0.4)
+        + 0.33 \sum_q z_q - 2.5 \sum_s v_s
+
+    over binary x, y (edges), z (active chunks of the question) and v (active sentences), where e is directed and
+    :math:`\bar e` symmetric entailment of chunks. Each candidate has a program of its own; the constraints are the
+    parameters from `max_sentences` on, a limit of None being off.
+
+    Constants and constraints are those published for SemanticILP (Khashabi et al. 2018) with its simple matching.
+    The original needs annotators and a private entailment service, so that this is a specification anew, and no
+    reproduction: chunks are runs of content words, and entailment is overlap of stems, or WordNet.
+
+    A candidate that no graph supports has no evidence, and scores less than any graph would: -6.4, or with other
+    constants what :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value` says.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How text becomes words.
+    chunks : {"runs", "words", "groups"}
+        Chunks are maximal runs of content words between stop words and punctuation, content words each by itself,
+        or the noun and verb groups of `annotations`.
+    stop_words : str
+        A stop list's name or a file. (The default did best on the training sets of MCTest.)
+    normaliser : str
+        A stemmer's name; words of equal stem are equal.
+    wordnet : str, optional
+        The folder of a WordNet database, or ``"auto"`` to look where systems have it, and to do without (and say
+        so) where there is none. By default words entail nothing but their equals.
+    annotations : str, optional
+        A file that has groups, or tags to make them of (:func:`~classic_rc.text.annotations.read_annotations`).
+    offset : float
+        Taken off an entailment to make an edge's weight. The question's edges must weigh more than 0.
+    question_weight, sentence_weight, long_option_weight : float
+        For each active chunk of the question; for each active sentence; for a candidate of more than three chunks.
+    max_sentences, max_edges, max_copies : int, optional
+        At most so many active sentences, edges into one sentence, and active chunks of the passage of equal words.
+    min_question_chunks, max_question_chunks : int, optional
+    min_question_share, max_question_share : float, optional
+        So many of the question's chunks are active; of one chunk, that one may be.
+    align_without : bool
+        Whether the chunk after "without" in the question must be active.
+    align_option : bool
+        Whether the candidate must have an edge.
+    node_limit : int
+        A candidate's search ends after so many nodes, with the best graph so far.
+    decision : Decision, optional
+        None is the task's usual rule.
+    """
+
+    name = "alignment-ilp"
+    description = "the best support graph between question, passage and candidate, by integer programming"
+    citation = (
+        "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic "
+        "Abstractions, AAAI"
+    )
+    cites = ("khashabi2018semanticilp",)
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
+    takes_encoding = False  # it divides passages into sentences and chunks
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        chunks: Literal["runs", "words", "groups"] = "runs",
+        stop_words: str = "nltk",
+        normaliser: str = "porter",
+        wordnet: str | None = None,
+        annotations: str | None = None,
+        offset: float = 0.4,
+        question_weight: float = 0.33,
+        sentence_weight: float = -2.5,
+        long_option_weight: float = 0.02,
+        max_sentences: int | None = 2,
+        max_edges: int | None = 8,
+        max_copies: int | None = 3,
+        min_question_chunks: int | None = 1,
+        max_question_chunks: int | None = 3,
+        min_question_share: float | None = 0.1,
+        max_question_share: float | None = 0.65,
+        align_without: bool = True,
+        align_option: bool = True,
+        node_limit: int = 10_000,
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.chunks = chunks
+        self.stop_words = stop_words
+        self.normaliser = normaliser
+        self.wordnet = wordnet
+        self.annotations = annotations
+        self.offset = offset
+        self.question_weight = question_weight
+        self.sentence_weight = sentence_weight
+        self.long_option_weight = long_option_weight
+        self.max_sentences = max_sentences
+        self.max_edges = max_edges
+        self.max_copies = max_copies
+        self.min_question_chunks = min_question_chunks
+        self.max_question_chunks = max_question_chunks
+        self.min_question_share = min_question_share
+        self.max_question_share = max_question_share
+        self.align_without = align_without
+        self.align_option = align_option
+        self.node_limit = node_limit
+        self.decision = decision
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Check the parameters, and that the files are there.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that it cannot have, or needs a file that is not named.
+        DataError
+            A file is missing or malformed.
+        """
+        self._check()
+        self._read_files()
+        return self
+
+    @property
+    def constants(self) -> Constants:
+        """The weights and limits of its programs."""
+        return Constants(*(getattr(self, name) for name in Constants._fields))
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The value of each candidate's best graph; no evidence where there is none."""
+        return self._scores(questions, [self._solved_part(questions)])
+
+    def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
+        """As :meth:`score_candidates`, by up to `jobs` processes."""
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_A_SHARD)
+        if n_shards < 2:
+            return self.score_candidates(questions)
+        bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()
+        shards = [[questions[i] for i in range(*bound)] for bound in zip(bounds[:-1], bounds[1:], strict=True)]
+        return self._scores(questions, Parallel(n_jobs=n_shards)(delayed(self._solved_part)(s) for s in shards))
+
+    def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[Solution]]]:
+        """Each question's programs and their solutions, one a candidate."""
+        self._check()
+        constants = self.constants
+        for question in aligned(questions, self._chunker(), self._entailment(), constants):
+            known: dict[int, Solution] = {}  # candidates of equal text share a program
+            for program in question.programs:
+                if id(program) not in known:
+                    known[id(program)] = solve(program, constants, self.node_limit)
+            yield question, [known[id(program)] for program in question.programs]
+
+    def explain(self, question: Question) -> Explanation:
+        """Each candidate's graph: its edges, its sentences, and the terms of its value."""
+        ((found, solutions),) = self.solved([question])
+        plain = Explanation.from_scores(self.name, question, self.score_candidates([question]))
+        return explain_graphs(found, solutions, self.constants, plain)
+
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """That no WordNet was found, and how many programs stopped at the node limit when last scored."""
+        said = []
+        if self.wordnet == "auto" and self._wordnet() is None:
+            said.append("no WordNet database was found: words entail nothing but their equals")
+        stopped = getattr(self, "stopped_", {})
+        if n := sum(stopped.get(question.id, 0) for question in questions):
+            said.append(f"{n} programs stopped at node_limit={self.node_limit}: theirs may not be the best graphs")
+        return tuple(said)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """WordNet and the annotations by content, wherever they lie; that WordNet is off or absent."""
+        wordnet = self._wordnet()
+        absent = "off" if self.wordnet is None else "absent"
+        annotations = self._files()
+        return {
+            "wordnet": absent if wordnet is None else wordnet.signature,
+            "annotations": None if annotations is None else annotations.signature,
+        }
+
+    def _solved_part(self, questions: Sequence[Question]) -> _Part:
+        constants = self.constants
+        part = _Part([], [], {})
+        for question, (found, solutions) in zip(questions, self.solved(questions), strict=True):
+            worst = constants.infeasible_value(len(found.question))
+            graphs = [solution.graph for solution in solutions]
+            part.values.extend(worst if graph is None else graph.value for graph in graphs)
+            part.evidence.extend(graph is not None for graph in graphs)
+            if n := sum(not solution.complete for solution in solutions):
+                part.stopped[question.id] = n
+        return part
+
+    def _scores(self, questions: Sequence[Question], parts: Sequence[_Part]) -> Scores:
+        self.stopped_ = {id: n for part in parts for id, n in part.stopped.items()}
+        return Scores(
+            np.array([value for part in parts for value in part.values]),
+            offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64)),
+            np.array([flag for part in parts for flag in part.evidence]),
+        )
+
+    def _check(self) -> None:
+        get_analyzer(self.analyzer)
+        check_choice(self, "chunks", ("runs", "words", "groups"))
+        check_choice(self, "normaliser", tuple(STEMMERS))
+        check_choice(self, "align_without", (True, False))
+        check_choice(self, "align_option", (True, False))
+        if (self.chunks == "groups") != (self.annotations is not None):
+            raise UsageError(f"{self.name} takes chunks='groups' and annotations=FILE together or not at all")
+        for name, what, fits in _RULES:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not fits(value):
+                raise UsageError(f"parameter {name!r} of {self.name} must be {what}, got {value!r}")
+
+    def _read_files(self) -> None:
+        self.files_ = None if self.annotations is None else read_annotations(self.annotations)
+        self._wordnet()
+
+    def _files(self) -> Annotations | None:
+        if not hasattr(self, "files_"):
+            self._read_files()
+        return self.files_
+
+    def _wordnet(self) -> WordNet | None:
+        folder = find_wordnet() if self.wordnet == "auto" else self.wordnet
+        return None if folder is None else read_wordnet(folder)
+
+    def _entailment(self) -> Entailment:
+        return Entailment(stemmer(self.normaliser), self._wordnet())
+
+    def _chunker(self) -> Chunker:
+        annotations = self._files()
+        if annotations is not None:
+            return GroupChunker(annotations, stop_words(self.stop_words))
+        return RunChunker(get_analyzer(self.analyzer), stop_words(self.stop_words), single=self.chunks == "words")
+
+
+class _Part(NamedTuple):
+    """The scores of some questions' candidates, and of which questions how many programs were stopped."""
+
+    values: list[float]
+    evidence: list[bool]
+    stopped: dict[str, int]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and bool(np.isfinite(value))
+
+
+def _is_share(value: Any) -> bool:
+    return value is None or (_is_number(value) and 0 <= value <= 1)
+
+
+def _is_limit(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and value > 0)
+
+
+_RULES = (
+    ("offset", "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
+    ("question_weight", "a number not below 0", lambda value: _is_number(value) and value >= 0),
+    ("sentence_weight", "a number not above 0", lambda value: _is_number(value) and value <= 0),
+    ("long_option_weight", "a finite number", _is_number),
+    *((name, "a positive number or None", _is_limit) for name in ("max_sentences", "max_edges", "max_copies")),
+    *((name, "a positive number or None", _is_limit) for name in ("min_question_chunks", "max_question_chunks")),
+    *((name, "a share from 0 to 1 or None", _is_share) for name in ("min_question_share", "max_question_share")),
+    ("node_limit", "a positive number", lambda value: isinstance(value, int) and value > 0),
+)

@@ -1,0 +1,305 @@
+"""Several solvers as one: weighted sums of their scores, with weights that are given, tuned or learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision, TunedThreshold
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.folds import FoldPlan
+from classic_rc.metrics import primary_metric
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.combination.composite import Composite, unfitted
+from classic_rc.solvers.combination.variants import COMBINATION_VARIANTS, same_members
+from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation
+from classic_rc.solvers.gold import right_candidates
+from classic_rc.solvers.out_of_fold import OutOfFold
+from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.saved import solver_from_plain, solver_to_plain
+from classic_rc.solvers.unlabelled import WithoutGold
+
+__all__ = ["Combination"]
+
+
+class Combination(Composite):
+    r"""A weighted sum of other solvers' scores.
+
+    .. math:: s = b + \sum_i (w_i s_i + v_i e_i)
+
+    with :math:`s_i` the score that member i gives a candidate and :math:`e_i` whether it has evidence; b and v are
+    0 unless they are learned. Members' decisions are not used.
+
+    Parameters
+    ----------
+    solvers : list of Solver
+        The members, two at least; for their names and their parameters see
+        :class:`~classic_rc.solvers.Composite`.
+    weights : list of float, "tuned", "stacked" or None
+        A number for each member; 1 for each (None); those best for the task's main metric, or for what the
+        threshold is tuned for, on the questions of :meth:`tune`, none negative (see
+        :func:`~classic_rc.solvers.combination.weights.search_shares`; the decision is fitted along); or those of a
+        logistic regression over the members' standardised scores and evidence flags (after Clark et al. 2016),
+        learned in :meth:`fit`. For that, members that learn from gold are scored out of fold.
+    normalise : {"none", "question", "standard"}
+        What happens to each member's scores before: nothing; less the mean of the question's candidates, in units
+        of their standard deviation; or the same with those of all candidates that :meth:`fit` is asked about.
+    C : float
+        With ``weights="stacked"``, the inverse strength of the regularisation.
+    folds : int
+        With ``weights="stacked"``, the number of folds, of whole passages, for members that learn from gold.
+    group : str, optional
+        A key of `meta` whose equal values stay in one of those folds.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    solvers_ : list of Solver
+        The fitted members.
+    weights_, evidence_weights_ : tuple of float
+        w and v, a number for each member; of tuned weights the largest is 1.
+    bias_ : float
+        b.
+    centres_, scales_ : list of float
+        With ``normalise="standard"``, the mean and the standard deviation of each member's scores.
+    caveats_ : tuple of str
+        That weights were fitted to what a member had learned from.
+    """
+
+    name = "combination"
+    description = "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
+    cites = ("richardson2013", "clark2016")
+    variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
+
+    def __init__(
+        self,
+        *,
+        solvers: Sequence[Solver] = (),
+        weights: Sequence[float] | Literal["tuned", "stacked"] | None = None,
+        normalise: Literal["none", "question", "standard"] = "none",
+        C: float = 1.0,
+        folds: int = 5,
+        group: str | None = None,
+        decision: Decision | None = None,
+    ) -> None:
+        self.solvers = solvers
+        self.weights = weights
+        self.normalise = normalise
+        self.C = C
+        self.folds = folds
+        self.group = group
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
+        """Gold where weights are learned; passages where scores are standardised; else as its members."""
+        theirs = super().learns_from
+        if self._are("stacked"):
+            return "gold"
+        return "passages" if theirs == "nothing" and self.normalise == "standard" else theirs
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        """Those of all members; all generated spans' scores are never at hand to be stacked or standardised."""
+        whole = self._are("stacked") or self.normalise == "standard"
+        return frozenset(task for task in super().tasks if not (whole and task.has_spans))
+
+    @property
+    def tunes_parameters(self) -> bool:
+        """Whether :meth:`tune` chooses the weights."""
+        return self._are("tuned")
+
+    def variant_name(self) -> str | None:
+        """The variant with these members and weights, wherever members' files lie."""
+        mine = self._described()
+        return next((name for name in self.variants if self.variant(name)._described() == mine), None)
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Fit the members and, if they are stacked, learn their weights; all from the same questions.
+
+        Raises
+        ------
+        UsageError
+            There are fewer than two members, or a parameter has a value that it cannot have.
+        DataError
+            A member cannot read or learn from the questions.
+        """
+        return self.fit_for(questions, questions)
+
+    def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
+        """Fit each member as its own `learns_from` says, and learn weights from `train`; see :class:`Solver`."""
+        self._check()
+        self.caveats_: tuple[str, ...] = ()
+        if self.learns_from == "gold":
+            train = self._training(train)
+            self.trained_on_ = provenance(train)
+        self.solvers_ = [unfitted(member).fit_for(asked, train) for member in self.solvers]
+        if self.normalise == "standard":
+            scored = self.scores_of(self.solvers_, WithoutGold(asked))
+            self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
+            self.scales_ = [spread(scores.values) for scores in scored]
+        if self._are("stacked"):
+            assert train is not None
+            self._weigh(stack(self._unseen_scores(asked, train), right_candidates(self.name, train), self.C))
+        elif not self.tunes_parameters:
+            given: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
+            self._weigh(Weighting.of_scores(given))
+        return self
+
+    def tune(self, questions: Sequence[Question]) -> Self:
+        """Choose the weights, if they are to be tuned, and fit the decision along with them, on these questions."""
+        if not self.tunes_parameters:
+            return super().tune(questions)
+        self._note_learned(questions, "weights were tuned on", [m for m in self.members if m.learns_from == "gold"])
+        scored = self.member_scores(questions)
+        decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
+        scales = np.array([spread(scores.values) for scores in scored])
+
+        def weighted(shares: NDArray[np.float64]) -> Weighting:
+            weights = shares / scales
+            return Weighting.of_scores((weights / weights.max()).tolist())
+
+        def quality(shares: NDArray[np.float64]) -> float:
+            scores = weighted(shares).total(scored)
+            rule = unfitted(decision).fit(scores, questions)
+            if isinstance(rule, TunedThreshold):
+                return rule.best_score_
+            return metric(questions, rule.decide(scores, questions))
+
+        weighting = weighted(search_shares(quality, len(scored)))
+        self._weigh(weighting)
+        self.decision_ = unfitted(decision).fit(weighting.total(scored), questions)
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The weighted sums; evidence where any member has some."""
+        return self._weighting().total(self.member_scores(questions))
+
+    def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
+        """Each member's scores, normalised."""
+        self._check()
+        if not hasattr(self, "solvers_"):
+            raise NotFittedError("the members of combination are not fitted: call fit(questions) first")
+        return self._normalised(self.scores_of(self.solvers_, questions))
+
+    def explain(self, question: Question) -> Explanation:
+        """Each member's (normalised) score, its weight, and its share in the sum, that of its evidence included."""
+        scored, weighting = self.member_scores([question]), self._weighting()
+        shares, total = weighting.shares(scored), weighting.total(scored)
+        explained = []
+        for i, plain in enumerate(Explanation.from_scores(self.name, question, total).candidates):
+            numbers: dict[str, float] = {}
+            for name, scores, weight, share in zip(
+                self.member_names, scored, weighting.weights, shares, strict=True
+            ):
+                numbers[name] = float(scores.values[i])
+                numbers |= {f"{name} weight": weight, f"{name} share": float(share[i])}
+            if weighting.bias:
+                numbers["bias"] = weighting.bias
+            explained.append(CandidateExplanation(plain.text, plain.score, plain.evidence, (), numbers))
+        return Explanation(self.name, question, tuple(explained))
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The weights and what members have learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        state: dict[str, Any] = {"weighting": list(self._weighting()), "members": []}
+        if self.normalise == "standard":
+            state |= {"centres": self.centres_, "scales": self.scales_}
+        arrays: dict[str, NDArray[Any]] = {}
+        for i, member in enumerate(self.solvers_):
+            described = None
+            if member.learns_from != "nothing":
+                described, own = solver_to_plain(member)
+                arrays |= {f"{i}.{name}": array for name, array in own.items()}
+            state["members"].append(described)
+        return state, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Become fitted again, from what :meth:`fitted_state` gave; members that learn nothing are made anew."""
+        self.solvers_ = []
+        for i, (member, described) in enumerate(zip(self.solvers, state["members"], strict=True)):
+            own = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
+            fresh = described is None
+            self.solvers_.append(unfitted(member).fit([]) if fresh else solver_from_plain(described, own))
+        if self.normalise == "standard":
+            self.centres_, self.scales_ = state["centres"], state["scales"]
+        self._weigh(Weighting(*state["weighting"]))
+        return self
+
+    def _check(self) -> None:
+        self.check_members()
+        check_choice(self, "normalise", ("none", "question", "standard"))
+        for name, kind in (("C", int | float), ("folds", int)):
+            value = getattr(self, name)
+            if not isinstance(value, kind) or not 0 < value < np.inf:
+                raise UsageError(f"parameter {name!r} of combination must be a positive number, got {value!r}")
+        if self.weights is None or self._are("tuned") or self._are("stacked"):
+            return
+        given = self.weights if isinstance(self.weights, list | tuple) else ()
+        numbers = [w for w in given if isinstance(w, int | float) and not isinstance(w, bool) and np.isfinite(w)]
+        if not len(numbers) == len(given) == len(self.solvers):
+            raise UsageError(
+                "parameter 'weights' of combination must be 'tuned', 'stacked' or a finite number for each of its "
+                f"{len(self.solvers)} members, [1; 0.5], got {self.weights!r}"
+            )
+
+    def _are(self, how: str) -> bool:
+        """Whether the weights are ``"tuned"`` or ``"stacked"``."""
+        return isinstance(self.weights, str) and self.weights == how
+
+    def _described(self) -> tuple[Any, ...]:
+        params = self.get_params(deep=False)
+        left_out = ("solvers", "decision")
+        return same_members(self.solvers), {name: v for name, v in params.items() if name not in left_out}
+
+    def _weigh(self, weighting: Weighting) -> None:
+        weights, evidence_weights, self.bias_ = weighting
+        self.weights_, self.evidence_weights_ = tuple(weights), tuple(evidence_weights)
+
+    def _weighting(self) -> Weighting:
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(
+                "the weights of combination have not been set: call fit(questions), and where they are tuned "
+                "tune(questions) with a split that has gold answers (on the command line --tune DATA)"
+            )
+        return Weighting(self.weights_, self.evidence_weights_, self.bias_)
+
+    def _normalised(self, scored: list[Scores]) -> list[Scores]:
+        if self.normalise == "question":
+            return [within_questions(scores) for scores in scored]
+        if self.normalise == "standard":
+            return [
+                Scores((scores.values - centre) / scale, scores.offsets, scores.evidence)
+                for scores, centre, scale in zip(scored, self.centres_, self.scales_, strict=True)
+            ]
+        return scored
+
+    def _unseen_scores(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
+        """Each member's scores of training questions of which it has not seen the gold."""
+        others = [member for member in self.solvers_ if member.learns_from != "gold"]
+        self._note_learned(train, "weights were learned from", others)
+        known = iter(self.scores_of(others, train))
+
+        def out_of_fold(member: Solver) -> Scores:
+            def learned(part: Sequence[Question]) -> Solver:
+                return unfitted(member).fit_for(asked, part)
+
+            folds = OutOfFold(learned, train, FoldPlan(self.folds, self.group))
+            return folds.score(train, np.arange(len(train)))
+
+        scored = [out_of_fold(m) if m.learns_from == "gold" else next(known) for m in self.solvers]
+        return self._normalised(scored)
+
+    def _note_learned(self, questions: Sequence[Question], what: str, members: Sequence[Solver]) -> None:
+        """Say so where weights are fitted to the scores of members that know these questions' gold."""
+        for member in members:
+            theirs = getattr(member, "trained_on_", None) or {}
+            fingerprint = theirs.get("fingerprint")
+            if fingerprint is not None and fingerprint == getattr(questions, "fingerprint", None):
+                self.caveats_ += (f"{what} {theirs['name']}, whose gold {member.name} knows: it weighs too much",)

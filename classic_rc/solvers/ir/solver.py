@@ -1,0 +1,218 @@
+"""IR: a search engine's score of the best sentence that speaks of both question and candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.predictions import Scores
+from classic_rc.questions import LazyCandidates, Question
+from classic_rc.retrieval import ENGINES, Best, Corpus, Engine, get_engine, open_corpus, passage_corpus
+from classic_rc.retrieval.passages import best_in_passages
+from classic_rc.retrieval.verbatim import find_verbatim
+from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.ir.explain import explain_sentences
+from classic_rc.solvers.ir.variants import IR_VARIANTS
+
+__all__ = ["IRSolver"]
+
+
+class IRSolver(Solver):
+    """The search engine's score of the best sentence that shares a word with the question and the candidate.
+
+    The query is question and candidate together; a sentence qualifies that has a word of the question and a
+    word of the candidate, stop words apart. A candidate without such a sentence scores 0, without evidence
+    (Clark et al. 2016, section "IR"; Khashabi et al. 2018, MultiRC, IR(paragraphs) and IR(web)).
+
+    Parameters
+    ----------
+    corpus : "passage", "paragraphs", path, Corpus, or several
+        Which sentences are searched: those of the question's own passage, each passage with statistics of its
+        own; those of all passages of :meth:`fit`; or an index's (``classic-rc index``). Of several, in a list
+        or with a plus between, the best sentence of all is taken.
+    engine : str
+        What searches; see :data:`classic_rc.retrieval.ENGINES`.
+    similarity : str or Similarity
+        ``"bm25"`` as Lucene has it, ``"classic"`` as Lucene had it before release 6, …
+    analyzer : str or Analyzer
+        How sentences and queries become index terms; an index brings its own.
+    depth : int, optional
+        Look for a qualifying sentence among so many best hits of the query alone; by default among all.
+    overlap : str or Analyzer, optional
+        With `depth`, what the words are that must be shared; by default index terms.
+    exclude_verbatim : bool
+        Leave out the sentences that hold a question of :meth:`fit` word for word or, in an index, one of their
+        passages: as if they had never been indexed.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    corpora_ : list of Corpus
+        What is searched, if not the own passage.
+    excluded_ : int
+        How many sentences were left out.
+    """
+
+    name = "ir"
+    description = "a search engine's score of the best sentence about both question and candidate"
+    citation = "Clark, Etzioni, Khashabi, Khot, Sabharwal, Tafjord and Turney 2016; Khashabi et al. 2018, MultiRC"
+    cites = ("clark2016", "khashabi2018multirc", "robertson1994")
+    variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
+    takes_encoding = False  # it divides passages into sentences
+
+    def __init__(
+        self,
+        *,
+        corpus: Any = "passage",
+        engine: str = "sparse",
+        similarity: Any = "bm25",
+        analyzer: Any = "lucene-english",
+        depth: int | None = None,
+        overlap: Any = None,
+        exclude_verbatim: bool = False,
+        decision: Decision | None = None,
+    ) -> None:
+        self.corpus = corpus
+        self.engine = engine
+        self.similarity = similarity
+        self.analyzer = analyzer
+        self.depth = depth
+        self.overlap = overlap
+        self.exclude_verbatim = exclude_verbatim
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
+        """Passages where those of all questions are searched, else nothing."""
+        return "passages" if "paragraphs" in self._parts() else "nothing"
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Index the questions' passages, or open the indexes, as `corpus` says.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that it cannot have.
+        DataError
+            There is no such index, or it is damaged.
+        """
+        self._check()
+        self.corpora_ = [self._corpus(part, questions) for part in self._parts()]
+        self.excluded_ = 0
+        if self.exclude_verbatim:
+            self.corpora_ = [
+                self._without_verbatim(part, corpus, questions)
+                for part, corpus in zip(self._parts(), self.corpora_, strict=True)
+            ]
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The score of the best qualifying sentence of any corpus; no evidence where there is none."""
+        found = self.best_sentences(questions)
+        values = np.max([best.scores for best in found], axis=0).astype(np.float64)
+        return Scores(values, found[0].offsets, np.any([best.found for best in found], axis=0))
+
+    def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
+        """For each corpus, the best qualifying sentence of each candidate.
+
+        Returns
+        -------
+        list of Best
+            One a corpus; for the own passage one, whose sentences are numbered within the passage.
+        """
+        self._check()
+        if not self._parts():
+            return [best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)]
+        if not hasattr(self, "corpora_"):
+            raise NotFittedError(f"{self.name} has no sentences to search: call fit(questions) first")
+        asked = [q.query for q in questions]
+        options = [_texts(q) for q in questions]
+        return [self._in_corpus(corpus.engine, asked, options) for corpus in self.corpora_]
+
+    def explain(self, question: Question) -> Explanation:
+        """The best sentence of each candidate, where it comes from, and what each term adds to its score."""
+        return explain_sentences(self, question)
+
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """What of the questions stands in the searched sentences word for word, and what was left out."""
+        said = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
+        for corpus, part in zip(self.corpora_, self._parts(), strict=True):
+            found = find_verbatim(corpus, questions, passages=part != "paragraphs")
+            if found:
+                said.append(f"{corpus.name} holds, word for word, {found}")
+        return tuple(said)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """The corpora by name, content and size."""
+        corpora = getattr(self, "corpora_", [])
+        return {"corpus": " + ".join(corpus.signature for corpus in corpora)} if corpora else {}
+
+    def _parts(self) -> list[Any]:
+        """What `corpus` names, one by one; nothing for the own passage."""
+        corpus = self.corpus
+        if isinstance(corpus, str) and not Path(corpus).exists():
+            corpus = corpus.split("+")
+        parts = list(corpus) if isinstance(corpus, list | tuple) else [corpus]
+        return [] if parts == ["passage"] else parts
+
+    @property
+    def searches_corpora(self) -> bool:
+        """Whether it searches more than the question's own passage."""
+        return bool(self._parts())
+
+    def searching(self, paths: Sequence[str] = (), *, exclude_verbatim: bool = False) -> Self:
+        """A clone that searches these indexes too (or instead of the own passage), or leaves sentences out."""
+        from sklearn.base import clone
+
+        copy: Self = clone(self)
+        if paths:
+            copy.corpus = [*self._parts(), *paths]
+        copy.exclude_verbatim = exclude_verbatim or self.exclude_verbatim
+        return copy
+
+    def _corpus(self, part: Any, questions: Sequence[Question]) -> Corpus:
+        if isinstance(part, Corpus):
+            return part
+        if part == "passage":
+            raise UsageError("corpus='passage' is the question's own passage alone: nothing can be added to it")
+        if part == "paragraphs":
+            engine = get_engine(self.engine, similarity=self.similarity, analyzer=self.analyzer)
+            return passage_corpus((q.passage for q in questions), engine)
+        return open_corpus(part, engine=self.engine, similarity=self.similarity)
+
+    def _without_verbatim(self, part: Any, corpus: Corpus, questions: Sequence[Question]) -> Corpus:
+        found = find_verbatim(corpus, questions, passages=part != "paragraphs")
+        self.excluded_ += len(found.sentences)
+        return corpus.without(sorted(found.sentences))
+
+    def _check(self) -> None:
+        check_choice(self, "engine", tuple(ENGINES))
+        if self.engine == "opensearch" and "paragraphs" in self._parts():
+            raise UsageError("engine 'opensearch' searches an index that its cluster has: corpus=NAME")
+        if self.engine != "sparse" and not self._parts():
+            raise UsageError(
+                f"engine {self.engine!r} searches a corpus: a passage's own sentences are for 'sparse'"
+            )
+        if self.depth is None and self.overlap is not None:
+            raise UsageError("parameter 'overlap' of ir says which words of the first hits count: give depth too")
+        if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
+            raise UsageError(f"parameter 'depth' of ir must be a positive number of hits, got {self.depth!r}")
+        if self.depth is not None and not self._parts():
+            raise UsageError("parameter 'depth' of ir is for a corpus: a passage's own sentences are all looked at")
+
+    def _in_corpus(self, engine: Engine, asked: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+        if self.depth is None:
+            return engine.best_constrained(asked, options)
+        return engine.best_among_top(asked, options, self.depth, self.overlap or self.analyzer)
+
+
+def _texts(question: Question) -> list[str]:
+    candidates = question.candidates
+    made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+    return [c.text for c in made]

@@ -1,0 +1,190 @@
+"""The four components of the lexical matcher's score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import unknown_name
+from classic_rc.kernels import SCALE, inverse_count_weights, window_sweep, word_distance
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance, without_questions
+from classic_rc.solvers.lexical.texts import Texts
+
+__all__ = [
+    "BUGS",
+    "COMPONENTS",
+    "SMOOTHING",
+    "WIDTHS",
+    "Components",
+    "component_scores",
+    "counted_sentences",
+    "named_bugs",
+]
+
+COMPONENTS = ("window", "distance", "bag of words", "sentences")
+"""Their names, in the order of columns and weights."""
+
+WIDTHS = range(2, 30)
+"""The widths of windows, in tokens: those below 30, as in the release."""
+
+SMOOTHING = 1
+"""A word that stands C times in the passage weighs ln(1 + 1 / (C + 1)), as in the release."""
+
+BUGS: Mapping[str, str] = {
+    "last-window": "the last window of each width is passed over; a passage of less than 30 words is one window",
+    "distance": "it is measured in the passage without stop words, from each occurrence of a question word to the "
+    "candidate's nearest word, which may be the question word itself, and one step is added",
+    "sentence-borders": "borders between sentences stand where they would if punctuation and stop words had not "
+    "been dropped, which is too late in the passage, and what follows the last border is passed over",
+    "coreference-forms": "where stems are compared, words that stand for a mention are compared by their forms; "
+    "only their counts are those of the passage with mentions replaced",
+    "no-category": "a question of no category at all passes for one of a category for which coreference helps",
+}
+"""What the released code does by mistake, by name; all of it only where a variant or ``bugs=`` asks for it."""
+
+
+def named_bugs(bugs: str) -> frozenset[str]:
+    """The names in ``"all"``, ``"none"`` or several joined by a plus.
+
+    Raises
+    ------
+    UsageError
+        One is unknown.
+    """
+    if bugs in ("all", "none"):
+        return frozenset(BUGS if bugs == "all" else ())
+    names = str(bugs).split("+")
+    for name in names:
+        if name not in BUGS:
+            raise unknown_name("bug of lexical", name, (*BUGS, "all", "none"))
+    return frozenset(names)
+
+
+class Components(NamedTuple):
+    """What the components say of the candidates, in the arrays' order.
+
+    Parameters
+    ----------
+    texts : Texts
+        What they have read.
+    scores : ndarray of float64, shape (n_candidates, 4)
+        The columns as :data:`COMPONENTS`.
+    evidence : ndarray of bool, shape (n_candidates,)
+        Whether anything was found.
+    ruled : ndarray of bool, shape (n_candidates, 4)
+        Where the rule for negated questions has decided.
+    """
+
+    texts: Texts
+    scores: NDArray[np.float64]
+    evidence: NDArray[np.bool_]
+    ruled: NDArray[np.bool_]
+
+
+def component_scores(
+    texts: Texts, linked: Texts | None, is_linked: NDArray[np.bool_], *, negation: bool, bugs: Collection[str]
+) -> Components:
+    """What each component gives each candidate.
+
+    Parameters
+    ----------
+    texts : Texts
+    linked : Texts, optional
+        The same with mentions replaced; the bag of words and the sentences score them too and add it.
+    is_linked : ndarray of bool, shape (n_questions,)
+        For which of the arrays' questions they do.
+    negation : bool
+        Whether, where a question is negated and one candidate alone has no word in what a component reads, that
+        candidate gets 1 of it and the others 0.
+    bugs : collection of str
+        Of :data:`BUGS`.
+    """
+    distance, found = _distance(texts, bugs)
+    bag, sentences = _bag(texts), _sentences(texts, bugs)
+    if linked is not None:
+        chosen = is_linked[texts.words.candidate_question]
+        bag += np.where(chosen, _bag(linked), 0)
+        sentences += np.where(chosen, _sentences(linked, bugs), 0)
+    window = _window(texts, bugs)
+    scores = np.stack((window / SCALE, -distance, bag / SCALE, sentences / SCALE), axis=1)
+    evidence = found | (window > 0) | (bag > 0) | (sentences > 0)
+    ruled = np.zeros(scores.shape, dtype=np.bool_)
+    if negation:
+        is_alone, ruled = _rule_of_negation(texts)
+        scores = np.where(ruled, is_alone, scores)
+        evidence |= ruled.any(axis=1)
+    return Components(texts, scores, evidence, ruled)
+
+
+def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
+    if "sentence-borders" not in bugs:
+        return texts.sentences, texts.kept
+    lengths = np.diff(texts.words.passage_offsets)
+    passage = np.repeat(np.arange(len(lengths)), lengths)
+    kept_before = _kept_before(texts)
+    place = kept_before[:-1] - np.repeat(kept_before[texts.words.passage_offsets[:-1]], lengths)
+    # (passage, place) as one number, to look all borders up at once.
+    stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
+    borders = np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
+    sentence = np.searchsorted(borders, passage * stride + place, side="right") - texts.start_offsets[passage]
+    return sentence, texts.kept & (sentence < np.diff(texts.start_offsets)[passage])
+
+
+def _kept_before(texts: Texts) -> NDArray[np.int64]:
+    """How many tokens that are no stop words stand before each token: shape (n_passage_tokens + 1,)."""
+    return offsets_of(texts.kept.astype(np.int8))
+
+
+def _window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
+    released = "last-window" in bugs
+    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not released).sum(axis=1)
+    if not released:
+        return sums
+    arrays = texts.stems
+    length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
+    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _weights(texts.stem_counts)), sums)
+
+
+def _distance(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    words = texts.words
+    if "distance" not in bugs:
+        stopped = np.zeros(words.n_words, dtype=np.bool_)
+        stopped[words.passage_tokens[~texts.kept]] = True
+        return word_distance(words, stopped)
+    return occurrence_distance(
+        words._replace(
+            passage_tokens=words.passage_tokens[texts.kept],
+            passage_offsets=_kept_before(texts)[words.passage_offsets],
+        )
+    )
+
+
+def _bag(texts: Texts) -> NDArray[np.int64]:
+    return bag_of_words(texts.words, np.where(texts.kept, _weights(texts.word_counts), 0))
+
+
+def _sentences(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
+    sentences, counts = counted_sentences(texts, bugs)
+    return best_sentences(texts.stems, np.where(counts, _weights(texts.stem_counts), 0), sentences)
+
+
+def _weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    return inverse_count_weights(counts + SMOOTHING)
+
+
+def _rule_of_negation(texts: Texts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each component, the candidates that alone have no word in the passage, and where that decides."""
+    question = texts.words.candidate_question
+    own_words, own_stems = without_questions(texts.words), without_questions(texts.stems)
+    everything, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
+    in_words = bag_of_words(own_words, kept) > 0
+    views = bag_of_words(own_stems, everything) > 0, in_words, in_words, bag_of_words(own_stems, kept) > 0
+    absent = ~np.stack(views, axis=1)
+    n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)
+    np.add.at(n_absent, question, absent)
+    return absent, (texts.negated[:, None] & (n_absent == 1))[question]

@@ -1,0 +1,299 @@
+"""The strong lexical matcher: Smith, Greco, Bosnjak and Vlachos 2015."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.gold import right_candidates
+from classic_rc.solvers.lexical.annotated import AnnotatedReader
+from classic_rc.solvers.lexical.components import COMPONENTS, Components, component_scores, named_bugs
+from classic_rc.solvers.lexical.explain import explain_components
+from classic_rc.solvers.lexical.texts import raw_texts
+from classic_rc.solvers.lexical.variants import LEXICAL_VARIANTS
+from classic_rc.solvers.lexical.weights import component_weights, learned_weights
+from classic_rc.solvers.provenance import provenance
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.annotations import Annotations, read_annotations
+from classic_rc.text.categories import Categories, read_categories
+from classic_rc.text.stemmers import STEMMERS
+
+__all__ = ["LexicalMatcher"]
+
+LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
+"""For questions of these categories alone, ``coreference="rules"`` uses coreference."""
+
+
+class LexicalMatcher(Solver):
+    r"""Windows of all widths, word distance, bag of words and best sentences, added up.
+
+    .. math:: w_1 \sum_{n=2}^{29} \max_j \sum_{i=j}^{j+n-1} m_i - w_2\,d + w_3 \sum_i m_i + w_4 \max_{s \ne t}
+        \left(\sum_{i \in s} m_i + \sum_{i \in t} m_i\right)
+
+    where :math:`m_i = \ln(1 + 1 / (1 + C))` if token i of the passage, whose word stands there C times, is a word
+    of the question or the candidate, else 0; d is the word distance (:class:`~classic_rc.solvers.WordDistance`)
+    and s and t are sentences. Windows and sentences compare stems, the others words; all but the windows leave
+    stop words out (Smith et al. 2015, and their code).
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How raw text becomes tokens; of those, punctuation and what begins with it is dropped.
+    normaliser : str
+        A stemmer's name, ``"none"``, or ``"lemma"``: the annotation's lemmas.
+    stop_words : str
+        A stop list's name or a file.
+    weights : str
+        ``"mc160"`` or ``"mc500"``, published for these; ``"learned"``, by logistic regression on pairs of a right
+        and a wrong candidate; or the four weights themselves, such as ``"1/10/0/0"``.
+    negation : bool
+        Whether, for a negated question ("Who did not come?"), a component prefers the one candidate that has no
+        word in the passage, if there is just one: 1 for it and 0 for the others.
+    coreference : {"none", "rules", "all"}
+        For which questions the bag of words and the sentences also score, and add, the passage in which mentions
+        are replaced by what they refer to: none, those whose categories are all among
+        :data:`LINKED_CATEGORIES`, or all.
+    annotations : str, optional
+        A file with tokens, lemmas, sentences, coreference and negation
+        (:func:`~classic_rc.text.annotations.read_annotations`), in place of raw text.
+    categories : str, optional
+        A folder of question categories (:func:`~classic_rc.text.categories.read_categories`), besides the
+        annotation's own.
+    bugs : str
+        Mistakes of the released code to repeat: names of
+        :data:`~classic_rc.solvers.lexical.components.BUGS` joined by a plus, ``"all"`` or ``"none"``.
+    C : float
+        With learned weights, the inverse strength of the regularisation.
+    decision : Decision, optional
+        None is the task's usual rule.
+
+    Attributes
+    ----------
+    weights_ : ndarray of float64, shape (4,)
+        The weights of windows, distance, bag of words and sentences.
+    """
+
+    name = "lexical"
+    description = "windows of all widths, word distance, bag of words and best sentences"
+    citation = "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, EMNLP"
+    cites = ("smith2015",)
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
+    variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
+    takes_encoding = False  # it divides passages into sentences
+
+    weights_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        normaliser: str = "porter",
+        stop_words: str = "smart",
+        weights: str = "mc500",
+        negation: bool = True,
+        coreference: Literal["none", "rules", "all"] = "none",
+        annotations: str | None = None,
+        categories: str | None = None,
+        bugs: str = "none",
+        C: float = 1.0,
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.normaliser = normaliser
+        self.stop_words = stop_words
+        self.weights = weights
+        self.negation = negation
+        self.coreference = coreference
+        self.annotations = annotations
+        self.categories = categories
+        self.bugs = bugs
+        self.C = C
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
+        """Gold where weights are learned, else nothing."""
+        return "gold" if self.weights == "learned" else "nothing"
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Check the parameters and read the files; learn the weights if they are to be learned.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that it cannot have, or needs a file that is not named.
+        DataError
+            A file is missing, malformed or annotates other questions, or gold cannot be learned from.
+        """
+        self._check()
+        self._read_files()
+        if self.weights == "learned":
+            right = right_candidates(self.name, questions)
+            found = self.components(questions)
+            columns = [found.texts.encoded.scores(column, found.evidence) for column in found.scores.T]
+            values = np.stack([column.values for column in columns], axis=1)
+            self.weights_ = learned_weights(values, columns[0].offsets, right, self.C)
+            self.trained_on_ = provenance(questions)
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The weighted sum of the components; evidence where a word was found or the rule for negation decided."""
+        weights, found = self.component_weights(), self.components(questions)
+        values = np.zeros(len(found.scores))
+        # One after the other: a product of matrices may add in another order on another machine.
+        for weight, column in zip(weights.tolist(), found.scores.T, strict=True):
+            values += weight * column
+        return found.texts.encoded.scores(values, found.evidence)
+
+    def component_weights(self) -> NDArray[np.float64]:
+        """The weights in force: shape (4,)."""
+        if self.weights != "learned":
+            return component_weights(self.weights)
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(
+                f"{self.name} with weights='learned' learns them from gold answers: call fit(train) first "
+                "(on the command line --train DATA)"
+            )
+        return self.weights_
+
+    def components(self, questions: Sequence[Question]) -> Components:
+        """What the components say of the questions' candidates, before it is weighted."""
+        self._check()
+        bugs, linked = named_bugs(self.bugs), None
+        reader = self.annotated_reader()
+        if reader is None:
+            texts = raw_texts(questions, self.analyzer, self.normaliser, self.stop_words)
+        else:
+            texts = reader.texts(questions)
+            if self.coreference != "none":
+                linked = reader.texts(questions, linked=True, by_form="coreference-forms" in bugs)
+        grouped = [questions[i] for i in texts.encoded.order.tolist()]
+        is_linked = np.array([self._uses_coreference(question) for question in grouped], dtype=np.bool_)
+        return component_scores(texts, linked, is_linked, negation=self.negation, bugs=bugs)
+
+    def annotated_reader(self) -> AnnotatedReader | None:
+        """What makes texts of the annotation; None where there is none."""
+        if self.annotations is None:
+            return None
+        annotations = self._files()[0]
+        assert annotations is not None
+        return AnnotatedReader(annotations, self.analyzer, self.normaliser, self.stop_words)
+
+    def explain(self, question: Question) -> Explanation:
+        """What each component adds, the best window and its words, and the best sentences."""
+        return explain_components(self, question)
+
+    def variant_name(self) -> str | None:
+        """The variant, which the files do not change: they are data, and signed as such."""
+        params = {**self.get_params(deep=False), "annotations": None, "categories": None}
+        return super(LexicalMatcher, type(self)(**params)).variant_name()
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """The files by name and content, what was annotated and what approximated."""
+        annotations, categories = self._files()
+        return {
+            "annotations": None if annotations is None else annotations.signature,
+            "categories": None if categories is None else categories.signature,
+            "annotated": " + ".join(self._annotated()) or None,
+            "approximated": " + ".join(self._approximated()) or None,
+        }
+
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """What is approximated for want of annotation, in published variants and beside an annotation.
+
+        Elsewhere nothing stands in for anything: the defaults are meant for raw text.
+        """
+        if self.annotations is None and self.variant_name() is None:
+            return ()
+        approximated = self._approximated()
+        return (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The learned weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        return {}, {"weights": self.component_weights()}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Become fitted again, from what :meth:`fitted_state` gave."""
+        if arrays["weights"].shape != (len(COMPONENTS),):
+            raise ValueError(f"{arrays['weights'].shape} weights")
+        self.weights_ = arrays["weights"]
+        self._read_files()
+        return self
+
+    def _check(self) -> None:
+        get_analyzer(self.analyzer)
+        check_choice(self, "normaliser", (*STEMMERS, "lemma"))
+        check_choice(self, "negation", (True, False))
+        check_choice(self, "coreference", ("none", "rules", "all"))
+        named_bugs(self.bugs)
+        if self.weights != "learned":
+            component_weights(self.weights)
+        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
+            raise UsageError(f"parameter 'C' of {self.name} must be a positive number, got {self.C!r}")
+        needing = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
+        for parameter, needs_annotation in needing.items():
+            if needs_annotation and self.annotations is None:
+                raise UsageError(
+                    f"parameter {parameter!r} of {self.name} is {getattr(self, parameter)!r}, which takes "
+                    "annotation: annotations=FILE"
+                )
+
+    def _read_files(self) -> None:
+        annotations = None if self.annotations is None else read_annotations(self.annotations)
+        categories = None if self.categories is None else read_categories(self.categories)
+        self.files_ = annotations, categories
+        known = categories is not None or (annotations is not None and annotations.has_categories)
+        if self.coreference == "rules" and not known:
+            raise UsageError(
+                f"parameter 'coreference' of {self.name} is 'rules', which go by question categories: "
+                "categories=FOLDER (or coreference='all')"
+            )
+
+    def _files(self) -> tuple[Annotations | None, Categories | None]:
+        if not hasattr(self, "files_"):
+            self._read_files()
+        return self.files_
+
+    def _uses_coreference(self, question: Question) -> bool:
+        if self.coreference != "rules":
+            return self.coreference == "all"
+        annotations, folder = self._files()
+        assert annotations is not None
+        categories = annotations.question_of(question).categories
+        if folder is not None:
+            categories |= folder.of_question.get(question.id, frozenset())
+        return categories <= LINKED_CATEGORIES if categories else "no-category" in named_bugs(self.bugs)
+
+    def _annotated(self) -> list[str]:
+        """What is read of the annotation."""
+        if self.annotations is None:
+            return []
+        return ["tokens", *(name for name, approximated in self._sources().items() if approximated is None)]
+
+    def _approximated(self) -> list[str]:
+        own = [] if self.annotations is not None else [f"tokens by {get_analyzer(self.analyzer).signature}"]
+        return own + [f"{name} by {stand_in}" for name, stand_in in self._sources().items() if stand_in]
+
+    def _sources(self) -> dict[str, str | None]:
+        """For each thing in use that annotation can give, what stands in for it; None where nothing does."""
+        annotations, _ = self._files()
+        passages = () if annotations is None else annotations.passages.values()
+        as_released = "sentence-borders" in named_bugs(self.bugs)
+        borders = [p.unfiltered_sentences or p.sentences if as_released else p.sentences for p in passages]
+        sources: dict[str, str | None] = {"sentences": None if all(borders) and borders else "rules"}
+        if self.normaliser != "none":
+            sources["lemmas"] = None if self.normaliser == "lemma" else self.normaliser
+        if self.negation:
+            sources["negation"] = None if annotations is not None and annotations.has_negation else "words"
+        if self.coreference != "none":
+            sources["coreference"] = None
+        return sources

@@ -1,0 +1,7 @@
+"""N-gram language models."""
+
+from __future__ import annotations
+
+from classic_rc.solvers.ngram_lm.solver import NGramLM
+
+__all__ = ["NGramLM"]

@@ -1,0 +1,244 @@
+"""Candidates by how probable an n-gram language model finds the text that they make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.retrieval.reading import read_texts
+from classic_rc.solvers.base import Solver, check_choice
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.ngram_lm.explain import explain_tokens
+from classic_rc.solvers.ngram_lm.model import LanguageModel
+from classic_rc.solvers.ngram_lm.texts import Substitutions, gold_queries, passage_texts, substitutions
+from classic_rc.solvers.ngram_lm.windows import totals
+from classic_rc.solvers.provenance import provenance
+
+__all__ = ["NGramLM"]
+
+_OF_QUESTIONS = ("passages", "queries")
+_LARGEST_ORDER = 5
+
+
+class NGramLM(Solver):
+    r"""How probable the query is with the candidate in it, to an n-gram model with modified Kneser-Ney smoothing.
+
+    .. math:: s = \sum_i \ln\bigl((1 - \lambda)\, p_n(w_i \mid w_{i-n+1} \dots w_{i-1}) + \lambda\, p_P(w_i)\bigr)
+
+    over the words of the query and its end, with :math:`p_n` of
+    :func:`~classic_rc.kernels.kneser_ney.kneser_ney` and :math:`p_P` a word's share of the passage's words, the
+    cache (Kuhn and De Mori 1990; Hill et al. 2015). A cloze query has the candidate in the place of its
+    placeholder; of other questions the text is the question and then the candidate.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How texts become words.
+    order : int
+        The n, 1 to 5.
+    corpus : str or list of str
+        What the model learns from: ``"passages"``, those of :meth:`fit`, sentence by sentence; ``"queries"``, its
+        questions with their gold answers put in; the path of a text file or a folder of them (plain or
+        compressed, a sentence or a paragraph a line, or JSON lines with a ``text``). Several in a list or with a
+        plus between: ``"passages+queries"``.
+    discounts : "modified" or float
+        What is taken from counts: three discounts an order, estimated from the text (Chen and Goodman 1998), or
+        one number above 0, at most 1, for all orders and counts.
+    cache_weight : float
+        The weight of the passage's words, from 0 to below 1. A passage without a word has none.
+    scoring : {"full", "partial"}
+        Whether to predict the whole text, or only what follows the placeholder, given what precedes it and the
+        candidate (Trinh and Le 2018); the latter is for cloze questions.
+    normalise : {"none", "length"}
+        Whether the score is the sum, or the mean over predicted words.
+    decision : Decision, optional
+        None is the task's usual rule.
+
+    Attributes
+    ----------
+    model_ : LanguageModel
+    sources_ : list of str
+        The parts of `corpus`, files with the beginning of the sha256 of their text.
+    caveats_ : tuple of str
+        That the text was too small to estimate discounts, if it was.
+    """
+
+    name = "ngram-lm"
+    description = "how probable an n-gram language model finds the query with the candidate in it"
+    citation = "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 (scoring)"
+    cites = ("chen1998", "hill2015", "trinh2018")
+    takes_encoding = False  # it puts candidates in the place of the placeholder
+
+    model_: LanguageModel
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        order: int = 3,
+        corpus: Any = "passages",
+        discounts: float | Literal["modified"] = "modified",
+        cache_weight: float = 0.0,
+        scoring: Literal["full", "partial"] = "full",
+        normalise: Literal["none", "length"] = "none",
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.order = order
+        self.corpus = corpus
+        self.discounts = discounts
+        self.cache_weight = cache_weight
+        self.scoring = scoring
+        self.normalise = normalise
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
+        """Gold where gold answers are put into queries; else passages if they are read, or nothing."""
+        parts = self._parts()
+        return "gold" if "queries" in parts else "passages" if "passages" in parts else "nothing"
+
+    @property
+    def learns_from_files(self) -> bool:
+        """Whether it reads text files, so that there is something to save whatever the questions."""
+        return any(part not in _OF_QUESTIONS for part in self._parts())
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Count the n-grams of the corpus and estimate the model.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that it cannot have.
+        DataError
+            The corpus has no word, a file cannot be read, or the gold answer of a query is hidden.
+        """
+        self._check()
+        for part in self._parts():
+            if part not in _OF_QUESTIONS and not Path(part).exists():
+                raise UsageError(
+                    f"parameter 'corpus' of {self.name} must name 'passages', 'queries' or text files: "
+                    f"there is no file {part!r}"
+                )
+        self.sources_: list[str] = []
+        self.model_ = LanguageModel.fit(
+            self._texts(questions),
+            analyzer=self.analyzer,
+            order=self.order,
+            discount=None if self.discounts == "modified" else float(self.discounts),
+        )
+        fallen = self.model_.fallback_orders if self.discounts == "modified" else []
+        orders = " and ".join(map(str, fallen))
+        self.caveats_ = (f"too little text to estimate the discounts of order {orders}",) if fallen else ()
+        if self.learns_from != "nothing":
+            self.trained_on_ = provenance(questions)
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The log-probability of each candidate's text; no evidence where model and cache know no word of it."""
+        texts = self.put_in(questions)
+        sums = totals(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
+        values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
+        return Scores(values[texts.rows], texts.offsets, self._evidence(texts)[texts.rows])
+
+    def explain(self, question: Question) -> Explanation:
+        """The log-probability of each word that a candidate changes, and of the others together."""
+        return explain_tokens(self, question)
+
+    def put_in(self, questions: Sequence[Question]) -> Substitutions:
+        """The questions with their candidates put in, as the fitted model's word ids.
+
+        Raises
+        ------
+        NotFittedError
+        UsageError
+            A parameter has a value that it cannot have, for these questions.
+        """
+        self._check()
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
+        others = {question.task for question in questions} - {Task.CLOZE}
+        if self.scoring == "partial" and others:
+            raise UsageError(
+                f"scoring='partial' of {self.name} predicts what follows the placeholder of a cloze query: "
+                f"{min(others)} questions have none"
+            )
+        return substitutions(self.model_, questions, with_passages=self.cache_weight > 0)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """The corpus, its files by content."""
+        sources = getattr(self, "sources_", [])
+        return {"corpus": " + ".join(sources)} if any("@" in source for source in sources) else {}
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The words and the tables, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
+        state, arrays = self.model_.to_state()
+        return {"sources": self.sources_, **state}, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Become fitted again, from what :meth:`fitted_state` gave."""
+        self._check()
+        self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
+        self.sources_ = list(state["sources"])
+        return self
+
+    def _parts(self) -> list[str]:
+        corpus = self.corpus
+        if isinstance(corpus, list | tuple):
+            return [str(part) for part in corpus]
+        corpus = str(corpus)
+        return [corpus] if Path(corpus).exists() else corpus.split("+")
+
+    def _texts(self, questions: Sequence[Question]) -> Iterator[str]:
+        for part in self._parts():
+            if part == "passages":
+                yield from passage_texts(questions)
+            elif part == "queries":
+                yield from gold_queries(questions)
+            else:
+                digest = hashlib.sha256()
+                for file in read_texts(part):
+                    for record in file.records(digest, lambda n_bytes: None):
+                        yield from record.sentences
+                part = f"{Path(part).name}@{digest.hexdigest()[:8]}"
+            self.sources_.append(part)
+
+    def _evidence(self, texts: Substitutions) -> NDArray[np.bool_]:
+        tokens = texts.answers.tokens
+        answer = np.repeat(np.arange(len(texts.question)), np.diff(texts.answers.offsets))
+        known = tokens < self.model_.model.n_words
+        if texts.passages is not None:
+            counts = texts.passages.counts
+            passage = texts.passages.of_question[texts.question[answer]]
+            known |= np.isin(passage * counts.n_words + tokens, counts.keys)
+        return np.bincount(answer[known], minlength=len(texts.question)) > 0
+
+    def _check(self) -> None:
+        check_choice(self, "order", range(1, _LARGEST_ORDER + 1))
+        check_choice(self, "scoring", ("full", "partial"))
+        check_choice(self, "normalise", ("none", "length"))
+        if self.discounts != "modified" and not (_is_number(self.discounts) and 0 < self.discounts <= 1):
+            raise UsageError(
+                f"parameter 'discounts' of {self.name} must be 'modified' or a number above 0, at most 1, "
+                f"got {self.discounts!r}"
+            )
+        if not _is_number(self.cache_weight) or not 0 <= self.cache_weight < 1:
+            raise UsageError(
+                f"parameter 'cache_weight' of {self.name} must be a number from 0 to below 1, "
+                f"got {self.cache_weight!r}"
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,8 @@
+"""Span selection."""
+
+from __future__ import annotations
+
+from classic_rc.solvers.spans.logistic_regression import SpanLR
+from classic_rc.solvers.spans.sliding_window import SpanSlidingWindow
+
+__all__ = ["SpanLR", "SpanSlidingWindow"]

@@ -1,0 +1,168 @@
+"""The sliding window for span questions: Rajpurkar et al. 2016."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import UsageError
+from classic_rc.kernels import SCALE, sliding_window, window_and_distance
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.distance import DistanceRule
+from classic_rc.kernels.span_overlap import span_overlap
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.spans.explain import explain_spans
+from classic_rc.text.encode_spans import EncodedSpans, encode_spans
+from classic_rc.text.encoded import stop_flags
+
+__all__ = ["SpanSlidingWindow"]
+
+_DISTANCES = (None, *get_args(DistanceRule))
+_PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
+
+
+class SpanSlidingWindow(Solver):
+    r"""How much of the question surrounds a span in its sentence, and then how well a window of it matches.
+
+    .. math:: o\,(|P| + \lambda + 1) + sw - \lambda d
+
+    with o the distinct words and bigrams of the question that the span's sentence has outside the span, sw the
+    sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
+    (:class:`~classic_rc.solvers.WordDistance`) of the span with its context for the passage, |P| the
+    passage's length in words and :math:`\lambda` the distance's weight, 0 without a distance.
+
+    Of the paper's two steps, to keep the spans of greatest overlap and to choose among them by the window, this
+    is one number: as sw is at most |P| ln 2 and d at most 1, no window makes up for one word of overlap. Scores
+    of different passages do not compare.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    context : {"sentence", "passage"}
+        What window and distance have for a passage, counts of words included: the span's sentence, as in the
+        paper, or all of the passage.
+    distance : {None, "mean", "min", "min+1", "first"}
+        No distance, or which: see :class:`~classic_rc.solvers.WordDistance`.
+    distance_weight : float
+        What a distance of the whole context costs, at least 0.
+    stop_words : str
+        The distance's: a stop list's name or a file.
+    decision : Decision, optional
+        None is the best span, ties getting partial credit.
+    """
+
+    name = "span-sw"
+    description = "question words and bigrams in the span's sentence, then the sliding window"
+    citation = _PAPER
+    cites = ("rajpurkar2016",)
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
+    takes_encoding = False
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "squad2016": Variant(
+            {"context": "sentence"},
+            "overlap of words and bigrams, then the window within the sentence; candidates are the generator's "
+            "spans, not constituents of a parse",
+            f"{_PAPER}, sliding window",
+        ),
+        "squad2016-distance": Variant(
+            {"context": "sentence", "distance": "min", "distance_weight": 1.0},
+            "the same with the distance within the sentence, which and of what weight the paper does not say: here "
+            "as Richardson et al. 2013 print it",
+            f"{_PAPER}, sliding window + distance",
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        context: Literal["sentence", "passage"] = "sentence",
+        distance: DistanceRule | None = None,
+        distance_weight: float = 1.0,
+        stop_words: str = "smart",
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.context = context
+        self.distance = distance
+        self.distance_weight = distance_weight
+        self.stop_words = stop_words
+        self.decision = decision
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> SpanSlidingWindow:
+        """Check the parameters."""
+        self._check()
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Overlap, then window and distance; no evidence where the sentence around the span shares no word."""
+        self._check()
+        parts, order = [], [np.empty(0, dtype=np.int64)]
+        for index, spans in encode_spans(questions, self.analyzer):
+            terms = self._terms(spans)
+            parts.append(Scores(terms.score, spans.candidate_offsets, terms.overlap > 0))
+            order.append(index)
+        return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
+
+    def explain(self, question: Question) -> Explanation:
+        """The overlap, the window and the distance of each span, and the question's words around it."""
+        self._check()
+        ((_, spans),) = encode_spans([question], self.analyzer)
+        return explain_spans(self, question, spans, self._terms(spans).numbers)
+
+    def _check(self) -> None:
+        check_choice(self, "context", ("sentence", "passage"))
+        check_choice(self, "distance", _DISTANCES)
+        weight = self.distance_weight
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
+            raise UsageError(f"parameter 'distance_weight' of span-sw must be a number from 0, got {weight!r}")
+
+    def _terms(self, spans: EncodedSpans) -> _Terms:
+        arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
+        span = spans.candidate_span[order]
+        begin = spans.sentence_offsets[spans.sentence[span]]
+        overlap = _put_back(span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order)
+        if self.context == "passage":
+            passage = np.searchsorted(spans.passage_sentences, spans.sentence, side="right") - 1
+            arrays, order = spans.in_contexts(passage, spans.passage_offsets)
+        windows, distances = (_put_back(values, order) for values in self._window(arrays, spans))
+        weight = 0.0 if self.distance is None else float(self.distance_weight)
+        lengths = np.diff(spans.passage_offsets)[spans.question_passage]
+        step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
+        score = overlap * step + windows - weight * distances
+        return _Terms(score, overlap, windows, None if self.distance is None else distances)
+
+    def _window(self, arrays: TokenArrays, spans: EncodedSpans) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.distance is None:
+            windows = sliding_window(arrays) / SCALE
+            return windows, np.zeros_like(windows)
+        stops = stop_flags(spans.vocabulary, spans.analyzer, self.stop_words)
+        best, distances, _ = window_and_distance(arrays, stops, rule=self.distance)
+        return best / SCALE, distances
+
+
+class _Terms(NamedTuple):
+    """What the scores of all questions' candidates are made of, one after the other."""
+
+    score: NDArray[np.float64]
+    overlap: NDArray[np.int64]
+    window: NDArray[np.float64]
+    distance: NDArray[np.float64] | None
+
+    def numbers(self, i: int) -> dict[str, float]:
+        """A candidate's terms by name."""
+        named = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
+        return named if self.distance is None else {**named, "distance": float(self.distance[i])}
+
+
+def _put_back(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    restored = np.empty_like(values)
+    restored[order] = values
+    return restored

@@ -1,0 +1,347 @@
+"""Alignment by integer programming, from texts to scores, on invented stories."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers import AlignmentILP, parse_solver, save_solver, solver_spec
+from classic_rc.solvers.alignment.program import Constants
+from classic_rc.solvers.alignment.solve import Solution
+from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
+from classic_rc.text.annotations import Annotations
+
+STORY = Passage(
+    "s",
+    "Mary rode a red bike. She went to the old lake. A sly fox stole the bike near the lake. It rained all day.",
+)
+
+
+def question(text, *candidates, passage=STORY, id="q"):
+    return Question(id, passage, text, tuple(map(Candidate, candidates)), frozenset({0}), Task.SINGLE_CHOICE)
+
+
+def scores(asked, **params):
+    return AlignmentILP(**params).fit([asked]).score_candidates([asked])
+
+
+def terms(asked, **params):
+    return [c.numbers for c in AlignmentILP(**params).fit([asked]).explain(asked).candidates]
+
+
+WHO = question("Who stole the bike, near the lake?", "a sly fox", "Mary", "the old lake", "an owl")
+"""Chunks: stole; bike; near; lake. Two of the four may be active."""
+
+
+def test_the_values_are_those_worked_out_by_hand():
+    """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half of one."""
+    asked = 0.6 + 0.1 + 2 * 0.33
+    found = scores(WHO)
+    covered = (1.0 + 2 / 3) / 2 - 0.4  # all of "sly fox" in "sly fox stole", and two thirds the other way
+    lake = (1 / 2 + 1.0) / 2 - 0.4  # "old lake" with "lake"
+    assert found.values.tolist() == pytest.approx(
+        [asked + covered - 2.5, asked - 0.4 - 2.5, asked + lake - 2.5, asked - 0.4 - 2.5], abs=1e-9
+    )
+    assert found.evidence.all()
+
+
+def test_the_published_constants_are_what_the_terms_are_made_of():
+    fox, *_ = terms(WHO)
+    assert fox == pytest.approx(
+        {
+            "question_edges": 0.7,
+            "option_edges": 5 / 6 - 0.4,
+            "question_chunks": 0.66,
+            "sentences": -2.5,
+            "long_option": 0.0,
+        }
+    )
+
+
+def test_what_no_graph_supports_has_no_evidence_and_scores_less_than_all_that_has():
+    nothing = scores(question("Why does an owl hoot?", "a fox", "a bike"))
+    assert not nothing.evidence.any()
+    assert nothing.values.tolist() == [-6.4, -6.4]
+    some = scores(question("Who stole the bike?", "an owl", ""))
+    assert some.evidence.tolist() == [True, False]
+    assert some.values[1] == -6.4 < some.values[0]
+
+
+def test_a_question_of_one_chunk_may_use_it():
+    assert scores(question("What of the lake?", "old", "an owl")).evidence.all()
+
+
+def test_what_follows_without_must_be_aligned():
+    asked = "Who rode to the lake without {}?"
+    assert scores(question(asked.format("the bike"), "Mary")).evidence.all()
+    assert not scores(question(asked.format("a towel"), "Mary")).evidence.any()
+    assert scores(question(asked.format("a towel"), "Mary"), align_without=False).evidence.all()
+    assert scores(question("Who rode to the lake without", "Mary")).evidence.all()
+
+
+def test_a_long_option_is_worth_a_little_more():
+    four, three = terms(
+        question("Who stole the bike?", "a fox, an owl, a cat and a dog", "a fox, an owl and a cat")
+    )
+    assert (four["long_option"], three["long_option"]) == (0.02, 0.0)
+    (off,) = terms(question("Who stole the bike?", "a fox, an owl, a cat and a dog"), long_option_weight=0.0)
+    assert off["long_option"] == 0.0
+
+
+def test_words_by_themselves_are_other_chunks():
+    asked = question("Who stole the bike, near the lake?", "sly fox")
+    words, runs = terms(asked, chunks="words"), terms(asked)
+    assert words[0]["option_edges"] == pytest.approx(1.2)
+    assert runs[0]["option_edges"] == pytest.approx(5 / 6 - 0.4)
+
+
+def test_it_keeps_the_interfaces_promises():
+    unlimited = AlignmentILP(chunks="words", max_sentences=None, sentence_weight=-0.3)
+    check_solver(unlimited, tasks=[Task.SINGLE_CHOICE])
+
+
+def test_equal_candidates_are_solved_once(monkeypatch):
+    calls = []
+
+    def counted(program, constants, node_limit):
+        calls.append(program)
+        return Solution(None)
+
+    monkeypatch.setattr("classic_rc.solvers.alignment.solver.solve", counted)
+    scores(question("Who stole the bike?", "a fox", "Mary", "a fox"))
+    assert len(calls) == 2
+
+
+def test_any_number_of_processes_gives_the_same_scores(monkeypatch):
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
+    monkeypatch.setattr("classic_rc.solvers.alignment.solver.QUESTIONS_A_SHARD", 5)
+    one, two = (evaluate(dataset, [AlignmentILP()], jobs=jobs).rows[0] for jobs in (1, 2))
+    assert one.metrics() == two.metrics()
+    solver = AlignmentILP().fit(dataset)
+    alone, shared = solver.score_candidates(dataset), solver.score_with_jobs(dataset, 2)
+    assert np.array_equal(alone.values, shared.values)
+    assert np.array_equal(alone.evidence, shared.evidence)
+
+
+def test_programs_that_stopped_are_reported(monkeypatch):
+    monkeypatch.setattr("classic_rc.solvers.alignment.solver.solve", lambda *args: Solution(None, complete=False))
+    solver = AlignmentILP(node_limit=7).fit([WHO])
+    assert solver.caveats([WHO]) == ()
+    solver.score_candidates([WHO])
+    (said,) = solver.caveats([WHO])
+    assert said == "4 programs stopped at node_limit=7: theirs may not be the best graphs"
+    assert solver.caveats([replace(WHO, id="other")]) == ()
+
+
+class TestExplanation:
+    def test_terms_add_up_to_the_score(self):
+        dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
+        solver = AlignmentILP().fit(dataset)
+        for asked in dataset:
+            for candidate in solver.explain(asked).candidates:
+                if candidate.evidence:
+                    assert math.fsum(candidate.numbers.values()) == pytest.approx(candidate.score, abs=1e-9)
+                else:
+                    assert not candidate.numbers
+                    assert not candidate.marks
+
+    def test_the_graph_is_drawn_and_marked(self):
+        fox = AlignmentILP().explain(WHO).candidates[0]
+        assert fox.source == "support graph"
+        assert fox.quote == (
+            'question "bike" -> "bike near" (sentence 3) 0.100; question "lake" -> "lake" (sentence 3) 0.600; '
+            'option "sly fox" -> "sly fox stole" (sentence 3) 0.433'
+        )
+        marked = [(m.kind, STORY.text[m.start : m.end]) for m in fox.marks]
+        assert marked == [
+            ("sentence", "sly fox stole the bike near the lake"),
+            ("question", "bike near"),
+            ("question", "lake"),
+            ("candidate", "sly fox stole"),
+        ]
+
+
+class TestWordNet:
+    class Known:
+        """Stands for a database in which a bicycle is a vehicle, and a bike another word for it."""
+
+        signature = "3.0@01234567"
+
+        def synsets(self, word):
+            return [("n", {"bicycle": 0, "bike": 0, "vehicle": 1, "object": 2}.get(word, hash(word)))]
+
+        def above(self, word):
+            bike = {("n", 0): 0, ("n", 1): 1, ("n", 2): 3}
+            return bike if word in ("bike", "bicycle") else {self.synsets(word)[0]: 0}
+
+    @pytest.fixture
+    def known(self, monkeypatch):
+        monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: "somewhere")
+        monkeypatch.setattr("classic_rc.solvers.alignment.solver.read_wordnet", lambda folder: self.Known())
+
+    def test_more_general_words_are_entailed_in_one_direction(self, known):
+        asked = question("Who rode, to the lake?", "a vehicle", "a bicycle")
+        vehicle, bicycle = terms(asked, wordnet="auto")
+        # "red bike" entails "vehicle" by 1/2, which entails nothing, and "bicycle" by 1, which entails half of it
+        assert vehicle["option_edges"] == pytest.approx((1 / 2 + 0) / 2 - 0.4)
+        assert bicycle["option_edges"] == pytest.approx((1 + 1 / 2) / 2 - 0.4)
+        assert all(t["option_edges"] == pytest.approx(-0.4) for t in terms(asked))
+
+    def test_too_general_hypotheses_are_ignored(self, known):
+        (found,) = terms(question("Who rode, to the lake?", "an object"), wordnet="auto")
+        assert found["option_edges"] == pytest.approx(-0.4)
+
+    def test_the_signature_says_what_was_used(self, known, monkeypatch):
+        def signature(**params):
+            (row,) = evaluate(Dataset([WHO]), [AlignmentILP(**params)]).rows
+            return row.signature, row.caveats
+
+        assert "|wordnet:3.0@01234567|" in signature(wordnet="auto")[0]
+        assert "|wordnet:3.0@01234567|" in signature(wordnet="/a/folder")[0]
+        assert "|wordnet:off|" in signature()[0]
+        monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: None)
+        text, caveats = signature(wordnet="auto")
+        assert "|wordnet:absent|" in text
+        assert caveats == ("no WordNet database was found: words entail nothing but their equals",)
+        assert np.array_equal(scores(WHO, wordnet="auto").values, scores(WHO).values)
+
+    def test_a_folder_without_one_is_an_error(self, tmp_path):
+        with pytest.raises(DataError, match="WordNet cannot be read"):
+            AlignmentILP(wordnet=str(tmp_path)).fit([WHO])
+
+    def test_scores_do_not_depend_on_what_was_seen_before(self, known):
+        """Words of one stem are not one word of WordNet."""
+        solver = AlignmentILP(wordnet="auto")
+        first = question("Who rode, to the lake?", "a bikes vehicles")
+        second = question("Who rode, to the lake?", "a vehicle", id="r")
+        both = solver.score_candidates([first, second])
+        assert np.array_equal(both[1], solver.score_candidates([second])[0])
+
+
+class TestGroups:
+    """Tokens, lemmas, tags or chunks from a file."""
+
+    ASKED = question("Who stole bikes?", "Sly foxes did")
+
+    def annotated(self, text, tags, chunks=None, lemmas=None, **others):
+        tokens = tuple(text.replace("?", " ?").replace(".", " .").split())
+        return AnnotatedText(
+            tokens, lemmas and tuple(lemmas.split()), tags and tuple(tags.split()), chunks=chunks, **others
+        )
+
+    def file(self, tmp_path, passage, asked, candidate):
+        path = tmp_path / "annotations.json"
+        Annotations({"s": passage}, {"q": AnnotatedQuestion(asked, (candidate,))}).save(path)
+        return str(path)
+
+    def groups(self, path):
+        solver = AlignmentILP(chunks="groups", annotations=path).fit([self.ASKED])
+        ((found, _),) = solver.solved([self.ASKED])
+        return [[c.words for c in chunks] for chunks in (found.question, found.candidates[0])], found.passage
+
+    STORY_TAGS = "NNP VBD DT JJ NN . PRP VBD TO DT JJ NN . DT JJ NN VBD DT NN IN DT NN . PRP VBD DT NN ."
+
+    def test_groups_are_made_of_tags(self, tmp_path):
+        path = self.file(
+            tmp_path,
+            self.annotated(STORY.text, self.STORY_TAGS),
+            self.annotated("Who stole bikes?", "WP VBD NNS .", lemmas="who steal bike ?"),
+            self.annotated("Sly foxes did", "JJ NNS VBD"),
+        )
+        (asked, candidate), passage = self.groups(path)
+        assert asked == [("steal",), ("bike",)]  # lemmas where there are some
+        assert candidate == [("sly", "foxes")]  # "did" is a stop word
+        assert [(c.words, c.sentence) for c in passage][:4] == [
+            (("mary",), 0),
+            (("rode",), 0),
+            (("red", "bike"), 0),
+            (("went",), 1),
+        ]
+
+    def test_groups_are_the_files_chunks(self, tmp_path):
+        path = self.file(
+            tmp_path,
+            self.annotated(
+                STORY.text, self.STORY_TAGS, chunks=(Chunk(0, 5, "X"), Chunk(13, 16, "NP")), sentences=(0, 6)
+            ),
+            self.annotated("Who stole bikes?", None, chunks=(Chunk(1, 3, "VP"),)),
+            self.annotated("Sly foxes did", None, chunks=()),
+        )
+        (asked, candidate), passage = self.groups(path)
+        assert asked == [("stole", "bikes")]
+        assert candidate == [("sly", "foxes", "did")]  # nothing but what is left over
+        assert [(c.words, c.sentence) for c in passage] == [
+            (("mary", "rode", "red", "bike"), 0),
+            (("sly", "fox"), 1),
+        ]
+
+    def test_the_file_is_signed_by_content(self, tmp_path):
+        text = self.annotated("Who stole bikes?", "WP VBD NNS .")
+        path = self.file(
+            tmp_path,
+            self.annotated(STORY.text, self.STORY_TAGS),
+            text,
+            self.annotated("Sly foxes did", "JJ NNS VBD"),
+        )
+        (row,) = evaluate(Dataset([self.ASKED]), [AlignmentILP(chunks="groups", annotations=path)]).rows
+        assert "annotations:annotations.json@" in row.signature
+        assert str(tmp_path) not in row.signature
+
+    def test_an_annotation_without_tags_and_chunks_is_refused(self, tmp_path):
+        plain = self.annotated("Who stole bikes?", None)
+        path = self.file(
+            tmp_path,
+            self.annotated(STORY.text, self.STORY_TAGS),
+            plain,
+            self.annotated("Sly foxes did", "JJ NNS VBD"),
+        )
+        with pytest.raises(DataError, match=r"question q.*neither chunks nor part-of-speech tags"):
+            AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"chunks": "phrases"}, "'runs', 'words', 'groups'"),
+        ({"chunks": "groups"}, "annotations=FILE"),
+        ({"annotations": "x.json"}, "chunks='groups'"),
+        ({"normaliser": "lemma"}, "'porter'"),
+        ({"offset": 1.5}, "from 0 to 1"),
+        ({"question_weight": -1}, "not below 0"),
+        ({"sentence_weight": 1}, "not above 0"),
+        ({"long_option_weight": float("inf")}, "finite"),
+        ({"max_edges": 0}, "positive number or None"),
+        ({"max_copies": True}, "positive number or None"),
+        ({"min_question_share": 2}, "share from 0 to 1"),
+        ({"align_option": "no"}, "True, False"),
+        ({"node_limit": None}, "positive number"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_refused(params, said):
+    with pytest.raises(UsageError, match=said):
+        AlignmentILP(**params).fit([WHO])
+
+
+def test_the_command_line_turns_limits_off():
+    solver = parse_solver("alignment-ilp,max_sentences=None,align_without=False")
+    assert solver.constants == Constants(max_sentences=None, align_without=False)
+    assert solver_spec(solver) == "alignment-ilp,align_without=False,max_sentences=None"
+
+
+def test_it_learns_nothing_that_could_be_saved(tmp_path):
+    with pytest.raises(UsageError, match="learns nothing"):
+        save_solver(AlignmentILP().fit([WHO]), tmp_path / "a.npz")
+
+
+def test_a_pickled_solver_scores_the_same():
+    solver = AlignmentILP().fit([WHO])
+    copy = pickle.loads(pickle.dumps(solver))
+    assert np.array_equal(copy.score_candidates([WHO]).values, solver.score_candidates([WHO]).values)

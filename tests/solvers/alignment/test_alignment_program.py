@@ -1,0 +1,391 @@
+"""The integer program: its optimum against exhaustive search, and each constraint where it binds."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from classic_rc.solvers import AlignmentILP
+from classic_rc.solvers.alignment.bounds import sentence_bounds
+from classic_rc.solvers.alignment.constraints import CONSTRAINTS, Variables
+from classic_rc.solvers.alignment.program import (
+    PUBLISHED,
+    Constants,
+    Edges,
+    Program,
+    option_edges,
+    positive_edges,
+)
+from classic_rc.solvers.alignment.solve import solve, solve_by_highs
+
+SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
+MAX_EDGES = 11
+"""Of exhaustive search: 2,048 graphs."""
+
+
+def program(question, option, sentences, copies=None, constants=PUBLISHED, *, reduced=True, **others) -> Program:
+    """From similarities: one row a chunk of the question or the option, one column a chunk of the passage."""
+    sentences = np.array(sentences)
+    copies = np.arange(len(sentences)) if copies is None else np.array(copies)
+    asked = np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
+    answered = np.array(option, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
+    ends, chunks = np.indices(answered.shape).reshape(2, -1)
+    every = Edges(ends, chunks, answered.ravel())
+    kept = option_edges(answered, sentences, copies, constants) if reduced else every
+    return Program(positive_edges(asked), kept, sentences, copies, len(asked), **others)
+
+
+def value(found: Program, constants: Constants = PUBLISHED) -> float | None:
+    graph = solve(found, constants).graph
+    return None if graph is None else graph.value
+
+
+def exhaustive(full: Program, c: Constants) -> float | None:
+    """The best of all graphs, straight from the definitions."""
+    asked = list(zip(*map(np.ndarray.tolist, full.question), strict=True))
+    answered = list(zip(*map(np.ndarray.tolist, full.option), strict=True))
+    least, most = c.question_chunk_bounds(full.n_question_chunks)
+    sentence_of, copy_of = full.sentences.tolist(), full.copies.tolist()
+    values = []
+    for chosen in itertools.product((False, True), repeat=len(asked) + len(answered)):
+        edges = list(itertools.compress([*asked, *answered], chosen))
+        n_asked = sum(chosen[: len(asked)])
+        ends = {end for end, _, _ in edges[:n_asked]}
+        chunks = {chunk for _, chunk, _ in edges}
+        sentences = {sentence_of[chunk] for chunk in chunks}
+        legal = (
+            least <= len(ends) <= most
+            and (not c.align_without or ends.issuperset(full.required))
+            and (not c.align_option or len(edges) > n_asked)
+            and (c.max_sentences is None or len(sentences) <= c.max_sentences)
+            and not any(_more(sum(sentence_of[e[1]] == s for e in edges), c.max_edges) for s in sentences)
+            and not any(_more(sum(copy_of[j] == t for j in chunks), c.max_copies) for t in set(copy_of))
+        )
+        if legal:
+            worth = sum(weight for _, _, weight in edges) + full.bonus
+            values.append(worth + c.question_weight * len(ends) + c.sentence_weight * len(sentences))
+    return max(values, default=None)
+
+
+def _more(n, limit):
+    return limit is not None and n > limit
+
+
+@st.composite
+def constants(draw):
+    limits = st.sampled_from([None, 1, 2, 3])
+    return Constants(
+        question_weight=draw(st.sampled_from([0.0, 0.33])),
+        sentence_weight=draw(st.sampled_from([0.0, -0.3, -1.0, -2.5])),
+        max_sentences=draw(limits),
+        max_edges=draw(limits),
+        max_copies=draw(limits),
+        min_question_chunks=draw(st.sampled_from([None, 1, 2])),
+        max_question_chunks=draw(limits),
+        min_question_share=draw(st.sampled_from([None, 0.1])),
+        max_question_share=draw(st.sampled_from([None, 0.65])),
+        align_without=draw(st.booleans()),
+        align_option=draw(st.booleans()),
+    )
+
+
+@st.composite
+def instances(draw):
+    """The arguments of :func:`program`, few enough edges for exhaustive search."""
+    n_chunks = draw(st.integers(0, 5))
+    n_asked, n_option = draw(st.integers(0, 3)), draw(st.integers(0, 2))
+    similarity = st.sampled_from(SIMILARITIES)
+    question = draw(st.lists(similarity, min_size=n_asked * n_chunks, max_size=n_asked * n_chunks))
+    option = draw(st.lists(similarity, min_size=n_option * n_chunks, max_size=n_option * n_chunks))
+    while len(option) + sum(s > 0.41 for s in question) > MAX_EDGES:
+        question[question.index(max(question))] = 0.0
+    return {
+        "question": np.reshape(question, (n_asked, n_chunks)) if n_chunks else np.zeros((n_asked, 0)),
+        "option": np.reshape(option, (n_option, n_chunks)) if n_chunks else np.zeros((n_option, 0)),
+        "sentences": sorted(draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks))),
+        "copies": draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks)),
+        "required": draw(st.sampled_from([(), (0,)])) if n_asked else (),
+        "bonus": draw(st.sampled_from([0.0, 0.02])),
+    }
+
+
+def arrays(instance, c, *, reduced):
+    """A program also of no passage chunk, whose matrices have no shape of their own."""
+    shaped = {**instance, "sentences": np.array(instance["sentences"], dtype=np.int64)}
+    copies = np.array(instance["copies"], dtype=np.int64)
+    if len(copies):
+        return program(**{**shaped, "copies": copies}, constants=c, reduced=reduced)
+    none = positive_edges(np.zeros((0, 0)))
+    n_asked = len(instance["question"])
+    return Program(none, none, shaped["sentences"], copies, n_asked, instance["required"], instance["bonus"])
+
+
+@settings(max_examples=150)
+@given(instances(), constants())
+def test_the_optimum_is_that_of_exhaustive_search(instance, c):
+    full = arrays(instance, c, reduced=False)
+    best = exhaustive(full, c)
+    for found in (solve(arrays(instance, c, reduced=True), c), solve_by_highs(full, c)):
+        assert (found.graph is None) == (best is None)
+        if found.graph is not None:
+            assert found.graph.value == pytest.approx(best, abs=1e-8)
+            assert found.complete
+
+
+@settings(max_examples=100)
+@given(instances(), constants())
+def test_bounds_bound(instance, c):
+    """No graph of a sentence is worth more than its bound, and an exact bound is reached."""
+    found = arrays(instance, c, reduced=True)
+    if not found.option.n or not found.question.n or not c.align_option:
+        return
+    bounds = sentence_bounds(found, c)
+    for sentence in set(found.sentences.tolist()):
+        own = solve_by_highs(found.within(np.array([sentence])), c).graph
+        if own is not None:
+            assert own.value <= bounds.values[sentence] + 1e-9
+        if bounds.exact[sentence]:
+            assert own is not None
+            assert own.value == bounds.graph(sentence).value == pytest.approx(bounds.values[sentence], abs=1e-8)
+
+
+@settings(max_examples=60)
+@given(instances(), st.randoms(use_true_random=False))
+def test_the_order_of_sentences_changes_nothing(instance, random):
+    sentences = list(range(3))
+    random.shuffle(sentences)
+    renamed = {**instance, "sentences": [sentences[s] for s in instance["sentences"]]}
+    one, other = (solve(arrays(i, PUBLISHED, reduced=True), PUBLISHED).graph for i in (instance, renamed))
+    assert (one and one.value) == (other and other.value)
+
+
+@settings(max_examples=60)
+@given(instances(), constants())
+def test_no_graph_is_worth_less_than_none(instance, c):
+    found = arrays(instance, c, reduced=True)
+    graph = solve(found, c).graph
+    if graph is not None:
+        assert graph.value > c.infeasible_value(found.n_question_chunks)
+
+
+def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set[int]]:
+    """The released program of a question, all options in one and one of them active, as HiGHS solves it.
+
+    Written out variable by variable, apart from the package's matrices. Returns the optimum and which options
+    reach it.
+    """
+    costs: list[float] = []
+    rows: list[tuple[dict[int, float], float, float]] = []
+
+    def variable(weight: float) -> int:
+        costs.append(-1000 * weight)
+        return len(costs) - 1
+
+    def active_by(node: int, edges: list[int]) -> None:
+        rows.append(({node: 1.0, **dict.fromkeys(edges, -1.0)}, -np.inf, 0))
+        rows.extend(({edge: 1.0, node: -1.0}, -np.inf, 0) for edge in edges)
+
+    into: dict[int, list[int]] = {s: [] for s in set(sentences)}
+    asked: list[list[int]] = []
+    for row in question:
+        asked.append([])
+        for chunk, similarity in enumerate(row):
+            if similarity > c.offset + 1e-9:
+                asked[-1].append(variable(similarity - c.offset))
+                into[sentences[chunk]].append(asked[-1][-1])
+    active_options = []
+    for option in options:
+        edges = []
+        for row in option:
+            for chunk, similarity in enumerate(row):
+                edges.append(variable(similarity - c.offset))
+                into[sentences[chunk]].append(edges[-1])
+        active_options.append(variable(c.long_option_weight if len(option) > 3 else 0.0))
+        active_by(active_options[-1], edges)
+    nodes = [variable(c.question_weight) for _ in asked]
+    for node, edges in zip(nodes, asked, strict=True):
+        active_by(node, edges)
+    used = [variable(c.sentence_weight) for _ in into]
+    for node, edges in zip(used, into.values(), strict=True):
+        active_by(node, edges)
+        rows.append((dict.fromkeys(edges, 1.0), -np.inf, c.max_edges))
+    rows.append((dict.fromkeys(used, 1.0), -np.inf, c.max_sentences))
+    rows.append((dict.fromkeys(nodes, 1.0), *c.question_chunk_bounds(len(question))))
+    rows.append((dict.fromkeys(active_options, 1.0), 1, 1))
+
+    matrix = np.zeros((len(rows), len(costs)))
+    for i, (entries, _, _) in enumerate(rows):
+        matrix[i, list(entries)] = list(entries.values())
+
+    def best(forced: int | None) -> float:
+        lower = np.zeros(len(costs))
+        if forced is not None:
+            lower[active_options[forced]] = 1
+        found = milp(
+            np.array(costs),
+            integrality=np.ones(len(costs)),
+            bounds=Bounds(lower, 1),
+            constraints=LinearConstraint(matrix, [r[1] for r in rows], [r[2] for r in rows]),
+            options={"mip_rel_gap": 0.0},
+        )
+        return -np.inf if found.x is None else -found.fun / 1000
+
+    optimum = best(None)
+    return optimum, {k for k in range(len(options)) if best(k) > optimum - 1e-7}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_program_an_option_chooses_as_the_joint_program_does(seed):
+    rng = np.random.default_rng(seed)
+    n_chunks, n_asked = 8, int(rng.integers(2, 6))
+    sentences = np.sort(rng.integers(0, 4, n_chunks))
+    question = rng.choice(SIMILARITIES, (n_asked, n_chunks))
+    options = [rng.choice(SIMILARITIES, (int(rng.integers(1, 5)), n_chunks)) for _ in range(4)]
+    scores = [
+        value(program(question, option, sentences, bonus=PUBLISHED.long_option_weight * (len(option) > 3)))
+        for option in options
+    ]
+    optimum, winners = joint_optima(question.tolist(), options, sentences.tolist(), PUBLISHED)
+    assert None not in scores
+    assert max(scores) == pytest.approx(optimum, abs=1e-7)
+    assert {k for k, score in enumerate(scores) if score > max(scores) - 1e-7} == winners
+
+
+def test_the_published_constants_are_the_solvers_defaults():
+    parameters = inspect.signature(AlignmentILP).parameters
+    assert {name: parameters[name].default for name in Constants._fields} == PUBLISHED._asdict()
+    assert AlignmentILP().constants == PUBLISHED
+
+
+FREE = PUBLISHED._replace(max_question_share=None)
+BINDING = {
+    # what binds: similarities of the question's and the option's chunks, sentences, copies; with, and without
+    "max_sentences": (
+        {"question": [[1, 0, 0]], "option": [[0, 1, 1]], "sentences": [0, 1, 2], "copies": [0, 1, 2]},
+        FREE._replace(sentence_weight=-0.1),
+        0.6 + 0.33 + 0.6 - 0.2,
+        0.6 + 0.33 + 1.2 - 0.3,
+    ),
+    "max_edges": (
+        {"question": [[1] + 9 * [0]], "option": [10 * [1]], "sentences": 10 * [0], "copies": range(10)},
+        FREE,
+        8 * 0.6 + 0.33 - 2.5,
+        11 * 0.6 + 0.33 - 2.5,
+    ),
+    "max_copies": (
+        {"question": [[1, 1, 1, 1, 1]], "option": [[0, 0, 0, 0, 1]], "sentences": 5 * [0], "copies": 5 * [0]},
+        FREE,
+        3 * 0.6 + 0.6 + 0.33 - 2.5,
+        5 * 0.6 + 0.6 + 0.33 - 2.5,
+    ),
+    "min_question_chunks": (
+        {"question": [[1, 0]], "option": [[0, 1]], "sentences": [0, 1], "copies": [0, 1]},
+        FREE._replace(min_question_share=None),
+        0.93 - 0.4 - 2.5,
+        0.6 - 2.5,
+    ),
+    "max_question_chunks": (
+        {"question": np.eye(4, 5), "option": [[0, 0, 0, 0, 1]], "sentences": 5 * [0], "copies": range(5)},
+        FREE,
+        3 * 0.93 + 0.6 - 2.5,
+        4 * 0.93 + 0.6 - 2.5,
+    ),
+    "min_question_share": (
+        {"question": np.eye(11, 3), "option": [[0, 0, 1]], "sentences": [0, 1, 2], "copies": range(3)},
+        FREE._replace(max_sentences=None),
+        0.93 + 0.93 + 0.6 - 5.0,
+        0.93 + 0.6 - 2.5,
+    ),
+    "max_question_share": (
+        {"question": np.eye(3, 4), "option": [[0, 0, 0, 1]], "sentences": 4 * [0], "copies": range(4)},
+        PUBLISHED,
+        1 * 0.93 + 0.6 - 2.5,
+        3 * 0.93 + 0.6 - 2.5,
+    ),
+    "align_without": (
+        {"question": [[1, 0], [0, 1]], "option": [[0, 1]], "sentences": [0, 1], "copies": [0, 1], "required": (0,)},
+        PUBLISHED,
+        0.93 - 0.4 - 2.5,
+        0.93 + 0.6 - 2.5,
+    ),
+    "align_option": (
+        {"question": [[1, 0]], "option": [[0, 0]], "sentences": [0, 1], "copies": [0, 1]},
+        FREE,
+        0.93 - 0.4 - 2.5,
+        0.93 - 2.5,
+    ),
+}
+
+
+def test_every_limit_has_a_case():
+    assert set(BINDING) == {name for name in Constants._fields if name.startswith(("max_", "min_", "align_"))}
+
+
+@pytest.mark.parametrize("limit", BINDING)
+def test_each_limit_binds(limit):
+    instance, c, bound, unbound = BINDING[limit]
+    off = c._replace(**{limit: False if limit.startswith("align_") else None})
+    for constants_, expected in ((c, bound), (off, unbound)):
+        full = program(**instance, constants=constants_, reduced=False)
+        assert exhaustive_or_highs(full, constants_) == pytest.approx(expected, abs=1e-8)
+        assert value(program(**instance, constants=constants_), constants_) == pytest.approx(expected, abs=1e-8)
+
+
+def exhaustive_or_highs(full, c):
+    small = full.question.n + full.option.n <= MAX_EDGES
+    return exhaustive(full, c) if small else solve_by_highs(full, c).graph.value
+
+
+def test_a_constraint_that_is_off_has_no_row():
+    found = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
+    off = Constants(**dict.fromkeys(Constants._fields[4:11]), align_without=False, align_option=False)
+    rows = {
+        c: [len(constraint(Variables.of(found, c), c).lower) for constraint in CONSTRAINTS[3:]]
+        for c in (PUBLISHED, off)
+    }
+    assert rows[PUBLISHED] == [1, 2, 1, 1, 1, 1]
+    assert rows[off] == [0, 0, 0, 1, 0, 0]
+    assert off.question_chunk_bounds(7) == (0, 7)
+
+
+def test_without_an_edge_after_without_there_is_no_graph():
+    found = program([[1, 0], [0, 0]], [[0, 1]], [0, 0], required=(1,))
+    assert solve(found, PUBLISHED).graph is None
+    assert solve_by_highs(found, PUBLISHED).graph is None
+    assert solve(found, PUBLISHED._replace(align_without=False)).graph is not None
+
+
+def test_trivial_programs_are_not_sent_to_the_solver(monkeypatch):
+    def fail(*args):
+        raise AssertionError("sent to HiGHS")
+
+    monkeypatch.setattr("classic_rc.solvers.alignment.solve.solve_by_highs", fail)
+    assert value(program([[0.3, 0]], [[1, 1]], [0, 1])) is None  # no question edge
+    assert value(program([[1, 0]], np.zeros((0, 2)), [0, 1])) is None  # an option without chunks
+    assert value(program([[1, 0]], [[1, 1]], [0, 1])) == pytest.approx(0.93 + 0.6 - 2.5)  # bounds prove it
+
+
+def test_equal_sums_are_equal_scores():
+    """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
+    weights = np.array([0.5, 0.6, 0.7])
+    values = {
+        value(program([[1, 0, 0, 0]], [[0, *order]], [0, 0, 0, 0])) for order in itertools.permutations(weights)
+    }
+    assert len(values) == 1
+
+
+def test_the_search_ends_at_the_node_limit():
+    rng = np.random.default_rng(0)
+    c = PUBLISHED._replace(max_edges=3, sentence_weight=-0.9, max_copies=1, max_sentences=4, max_question_chunks=6)
+    sentences, copies = np.sort(rng.integers(0, 15, 90)), rng.integers(0, 30, 90)
+    question = rng.random((14, 90)) * (rng.random((14, 90)) < 0.4)
+    hard = program(question, rng.random((5, 90)), sentences, copies, constants=c)
+    stopped = solve(hard, c, node_limit=1)
+    assert not stopped.complete
+    assert stopped.graph is not None

@@ -1,0 +1,491 @@
+"""Combinations: what is added, with which weights, and that no weight is learned from what a member has seen."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from classic_rc.decisions import Argmax, Threshold, TunedThreshold
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.prepare import Overrides, configured
+from classic_rc.formats import write_predictions
+from classic_rc.metrics import METRICS
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.solvers import (
+    Combination,
+    IRSolver,
+    LongestCandidate,
+    Random,
+    SavedSolver,
+    ScoreFile,
+    SlidingWindow,
+    SlidingWindowDistance,
+    Solver,
+    SurfaceLR,
+    WordDistance,
+    load_solver,
+    parse_solver,
+    save_solver,
+)
+from classic_rc.solvers.combination import composite as composite_module
+from classic_rc.solvers.combination.weights import search_shares, within_questions
+from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.encode import encode
+
+TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
+DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8, seed=2, name="exam")
+SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1, name="several")
+
+
+class Remembers(Solver):
+    """Knows the answers that it has seen, and nothing else."""
+
+    learns_from = "gold"
+
+    def __init__(self, *, decision=None):
+        self.decision = decision
+
+    def fit(self, questions, y=None):
+        self.seen_ = {q.id: q.gold for q in questions}
+        return self
+
+    def score_candidates(self, questions):
+        return Scores.from_lists(
+            [float(i in self.seen_.get(q.id, ())) for i in range(len(q.candidates))] for q in questions
+        )
+
+
+class Hints(Solver):
+    """Knows something about the answers, in a way that no training changes: rightly told by the question's hint."""
+
+    def score_candidates(self, questions):
+        return Scores.from_lists(
+            [[float(i == q.meta["hint"]) for i in range(len(q.candidates))] for q in questions]
+        )
+
+
+def hinted(dataset, every=3):
+    """The questions with hints of which every so many is wrong."""
+    rows = []
+    for n, q in enumerate(dataset):
+        right = min(q.gold)
+        rows.append(replace(q, meta={"hint": right if n % every else (right + 1) % len(q.candidates)}))
+    return replace(dataset, questions=rows)
+
+
+def same(one: Scores, other: Scores) -> bool:
+    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+
+
+@pytest.mark.parametrize("normalise", ["none", "question", "standard"])
+@pytest.mark.parametrize("weights", [None, [1, 0.5, -2.0], "stacked"])
+def test_it_keeps_a_solvers_promises(weights, normalise):
+    members = [SlidingWindowDistance(), IRSolver(), SurfaceLR(features="lengths+overlap")]
+    check_solver(Combination(solvers=members, weights=weights, normalise=normalise))
+
+
+def test_tuned_and_spans_and_combinations_of_combinations_keep_them_too():
+    inner = Combination(solvers=[SlidingWindow(), WordDistance()], normalise="question")
+    check_solver(Combination(solvers=[inner, LongestCandidate()], weights="tuned"), tasks=[Task.SINGLE_CHOICE])
+    check_solver(Combination(solvers=[inner, LongestCandidate()], weights=[2, 1]), tasks=[Task.SPAN, Task.CLOZE])
+
+
+def test_given_weights_make_a_weighted_sum_with_anyones_evidence():
+    members = [SlidingWindow(), WordDistance()]
+    solver = Combination(solvers=members, weights=[0.5, 3]).fit(DEV)
+    window, distance = (member.score_candidates(DEV) for member in members)
+    scores = solver.score_candidates(DEV)
+    assert np.array_equal(scores.values, 0.0 + 0.5 * window.values + 3.0 * distance.values)
+    assert np.array_equal(scores.evidence, window.evidence | distance.evidence)
+    assert (window.evidence != distance.evidence).any()
+    equal = Combination(solvers=members).fit(DEV)
+    assert (equal.weights_, equal.evidence_weights_, equal.bias_) == ((1.0, 1.0), (0.0, 0.0), 0.0)
+
+
+ROWS = st.lists(st.lists(st.integers(-50, 50).map(float), max_size=6), max_size=6)
+
+
+@given(ROWS)
+def test_scores_within_a_question_are_standardised(rows):
+    for row, plain in zip(within_questions(Scores.from_lists(rows)), rows, strict=True):
+        if len(set(plain)) > 1:
+            assert row.mean() == pytest.approx(0, abs=1e-12)
+            assert row.std() == pytest.approx(1)
+        else:
+            assert not row.any()
+
+
+@given(ROWS, st.floats(0.01, 100), st.floats(-100, 100), st.randoms())
+def test_they_do_not_depend_on_unit_or_order(rows, scale, shift, random):
+    plain = within_questions(Scores.from_lists(rows))
+    other = within_questions(Scores.from_lists([[scale * v + shift for v in row] for row in rows]))
+    assert other.values == pytest.approx(plain.values, abs=1e-6)
+    shuffled = [random.sample(range(len(row)), len(row)) for row in rows]
+    moved = within_questions(Scores.from_lists([[r[i] for i in o] for r, o in zip(rows, shuffled, strict=True)]))
+    for row, order, same_row in zip(plain, shuffled, moved, strict=True):
+        assert np.array_equal(row[order], same_row)
+
+
+def test_scores_are_standardised_over_what_is_asked_and_gold_never_read():
+    solver = Combination(solvers=[SlidingWindowDistance(), LongestCandidate()], normalise="standard")
+    assert solver.learns_from == "passages"
+    hidden = [replace(q, gold=None) for q in DEV]
+    for scores in solver.fit(hidden).member_scores(DEV):
+        assert scores.values.mean() == pytest.approx(0, abs=1e-12)
+        assert scores.values.std() == pytest.approx(1)
+    (row,) = evaluate(DEV, [solver], train=TRAIN).rows
+    assert row.trained_on == "passages of lessons + exam"
+
+
+def test_shares_are_searched_for():
+    tried = []
+
+    def peak(shares):
+        tried.append(shares)
+        return -np.abs(shares - [0.7, 0.3]).sum()
+
+    assert search_shares(peak, 2) == pytest.approx([0.7, 0.3])
+    assert all(point.min() >= 0 and point.sum() == pytest.approx(1) for point in tried)
+    assert search_shares(lambda shares: float(shares[0] > 0.61), 2) == pytest.approx([0.62, 0.38])
+    assert search_shares(lambda shares: 1.0, 4) == pytest.approx([0.25] * 4)
+    found = search_shares(lambda shares: -np.square(shares - [0.1, 0.6, 0.3]).sum(), 3)
+    assert found == pytest.approx([0.1, 0.6, 0.3], abs=0.03)
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_tuned_weights_are_no_worse_on_their_split_than_a_member_or_equal_weights(members):
+    solvers = [SlidingWindowDistance(), LongestCandidate(), IRSolver()][:members]
+    tuned = Combination(solvers=solvers, weights="tuned").fit(TRAIN).tune(TRAIN)
+    assert tuned.score(TRAIN) >= max(solver.fit(TRAIN).score(TRAIN) for solver in solvers)
+    assert max(tuned.weights_) == 1
+    assert min(tuned.weights_) >= 0
+    again = clone(tuned).fit(TRAIN).tune(list(TRAIN))
+    assert again.weights_ == tuned.weights_
+
+
+def test_a_threshold_is_tuned_with_the_weights():
+    solvers = [SlidingWindowDistance(), LongestCandidate()]
+    tuned = Combination(solvers=solvers, weights="tuned").fit(SEVERAL).tune(SEVERAL)
+    given_weights = Combination(solvers=solvers, weights=list(tuned.weights_)).fit(SEVERAL).tune(SEVERAL)
+    assert tuned.decision_.best_threshold_ == given_weights.decision_.best_threshold_
+    alone = [solver.fit(SEVERAL).tune(SEVERAL).decision_.best_score_ for solver in solvers]
+    assert tuned.decision_.best_score_ >= max(alone)
+    for metric in ("em0", "f1_m"):
+        best = clone(tuned).set_params(decision=TunedThreshold(metric=metric)).fit(SEVERAL).tune(SEVERAL)
+        assert METRICS[metric](SEVERAL, best.predict(SEVERAL)) >= METRICS[metric](SEVERAL, tuned.predict(SEVERAL))
+    rows = evaluate(SEVERAL, [clone(tuned)], tune=SEVERAL).rows
+    assert [row.tuned_on for row in rows] == ["several", "cv5"]
+    assert rows[0].tuned_params == {"weights": tuned.weights_}
+    assert len(rows[1].threshold) == len(rows[1].tuned_params["weights"]) == 5
+    fixed = clone(tuned).set_params(decision=Threshold(value=3.0)).fit(SEVERAL).tune(SEVERAL)
+    assert fixed.decision_.value == 3.0
+
+
+def test_a_member_that_only_remembers_gets_no_weight():
+    """In sample it is never wrong, so weights learned from that would trust it alone."""
+    train, dev = hinted(TRAIN), hinted(DEV)
+    solver = Combination(solvers=[Remembers(), Hints()], weights="stacked").fit(train)
+    assert solver.weights_[0] == 0
+    assert solver.weights_[1] > 1
+    assert solver.score(dev) == Hints().score(dev) > 0.5
+    assert Remembers().fit(train).score(train) == 1
+    for row in evaluate(train, [clone(solver)], cv=4).rows:
+        assert row.metrics()["accuracy"] == Hints().score(train)
+
+
+@pytest.mark.parametrize("group", [None, "shelf"])
+def test_members_are_stacked_by_scores_of_passages_that_they_have_not_seen(group):
+    fits, scored = [], []
+
+    class Watches(Remembers):
+        def fit(self, questions, y=None):
+            fits.append({q.passage.id for q in questions})
+            self.passages_ = fits[-1]
+            return super().fit(questions)
+
+        def score_candidates(self, questions):
+            scored.append((self.passages_, {q.passage.id for q in questions}))
+            return super().score_candidates(questions)
+
+    rows = [replace(q, meta={**q.meta, "shelf": int(q.passage.id[1:]) // 2}) for q in hinted(TRAIN)]
+    train = replace(TRAIN, questions=rows)
+    Combination(solvers=[Watches(), Hints()], weights="stacked", folds=3, group=group).fit(train)
+    everything = {q.passage.id for q in train}
+    assert [len(seen) == len(everything) for seen in fits] == [True, False, False, False]
+    assert all(seen.isdisjoint(asked) for seen, asked in scored)
+    assert set().union(*(asked for _, asked in scored)) == everything
+    if group is not None:
+        shelves = [{int(name[1:]) // 2 for name in asked} for _, asked in scored]
+        assert sum(map(len, shelves)) == len(set().union(*shelves))
+
+
+def test_what_had_learned_the_training_data_before_is_said(tmp_path):
+    path = str(tmp_path / "saved.npz")
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    members = [SavedSolver(path=path), SlidingWindow()]
+    stacked = Combination(solvers=members, weights="stacked").fit(TRAIN)
+    assert any("weights were learned from lessons, whose gold" in said for said in stacked.caveats(DEV))
+    assert not Combination(solvers=members, weights="stacked").fit(DEV).caveats_
+    tuned = Combination(solvers=[SurfaceLR(), SlidingWindow()], weights="tuned").fit(TRAIN)
+    assert "weights were tuned on lessons" in tuned.tune(TRAIN).caveats_[0]
+    assert not clone(tuned).fit(TRAIN).tune(DEV).caveats_
+
+
+class Reads(Solver):
+    """Says what it was fitted to."""
+
+    def __init__(self, *, learns="nothing", decision=None):
+        self.learns = learns
+        self.decision = decision
+
+    @property
+    def learns_from(self):
+        return self.learns
+
+    def fit(self, questions, y=None):
+        self.passages_ = {q.passage.text for q in questions}
+        self.sees_gold_ = any(q.gold is not None for q in questions)
+        self.caveats_ = ("it reads",)
+        return self
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([[0.0] * len(q.candidates) for q in questions])
+
+
+@pytest.mark.parametrize("weights", [None, "stacked"])
+def test_each_member_is_fitted_to_what_it_may_learn_from(weights):
+    train, asked = ({q.passage.text for q in data} for data in (TRAIN, DEV))
+    solver = Combination(solvers=[Reads(), Reads(learns="passages"), Reads(learns="gold")], weights=weights)
+    solver.fit_for(DEV, TRAIN)
+    assert [member.passages_ for member in solver.solvers_] == [asked, train | asked, train]
+    assert [member.sees_gold_ for member in solver.solvers_] == [False, False, True]
+    assert solver.caveats(DEV) == ("Reads-1: it reads", "Reads-2: it reads", "Reads-3: it reads")
+    with pytest.raises(UsageError, match="combination learns from gold answers: give training data"):
+        evaluate(DEV, [solver])
+
+
+@pytest.mark.parametrize(
+    ("learns", "weights", "normalise", "expected"),
+    [
+        (("nothing", "nothing"), None, "none", "nothing"),
+        (("nothing", "passages"), [1, 2], "none", "passages"),
+        (("nothing", "nothing"), None, "standard", "passages"),
+        (("gold", "passages"), "tuned", "standard", "gold"),
+        (("nothing", "nothing"), "stacked", "none", "gold"),
+    ],
+)
+def test_what_it_learns_from_follows_its_members_and_weights(learns, weights, normalise, expected):
+    members = [Reads(learns=source) for source in learns]
+    assert Combination(solvers=members, weights=weights, normalise=normalise).learns_from == expected
+
+
+def test_texts_are_encoded_once_an_analyzer(monkeypatch):
+    made = []
+
+    def counted(questions, analyzer):
+        made.append(analyzer.spec)
+        return encode(questions, analyzer)
+
+    monkeypatch.setattr(composite_module, "encode", counted)
+    solver = parse_solver(
+        "combination,solvers=[sw+d; sliding-window; word-distance,analyzer=treebank; ir; longest; score-file]"
+    )
+    solver.set_params(**{"score-file": Random()}).fit(DEV)
+    plain = solver.score_candidates(DEV)
+    assert sorted(made) == ["treebank", "word"]
+    made.clear()
+    encoded = encode(DEV, "treebank")
+    assert same(solver.score_candidates(encoded), plain)
+    assert made == ["word"]
+    made.clear()
+    alike = Combination(solvers=[SlidingWindow(), WordDistance(), IRSolver()])
+    assert alike.analyzer.spec == "word"
+    assert solver.analyzer is None
+    evaluate(DEV, [alike, SlidingWindow()])
+    assert made == []
+
+
+def test_members_parameters_are_its_own():
+    solver = Combination(solvers=[SlidingWindowDistance(), ScoreFile(path="a"), ScoreFile(path="b")])
+    assert solver.member_names == ["sw+d", "score-file-1", "score-file-2"]
+    params = solver.get_params()
+    assert (params["sw+d__distance_weight"], params["score-file-2__path"]) == (11.0, "b")
+    assert params["score-file-1"] is solver.solvers[1]
+    assert "sw+d" not in solver.get_params(deep=False)
+    copy = clone(solver).set_params(**{"score-file-1__path": "c", "sw+d": WordDistance()})
+    assert copy.member_names == ["word-distance", "score-file-1", "score-file-2"]
+    assert [copy.solvers[1].path, solver.solvers[1].path] == ["c", "a"]
+    moved = copy.set_params(solvers=[Random(), Random()], **{"random-2__seed": 7})
+    assert [member.seed for member in moved.solvers] == [0, 7]
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        solver.set_params(swd__window=3)
+
+
+def test_grid_search_reaches_members():
+    grid = {"sw+d__distance_weight": [1.0, 11.0], "weights": [[1, 0], "stacked"]}
+    solver = Combination(solvers=[SlidingWindowDistance(), SurfaceLR(features="lengths")])
+    search = GridSearchCV(solver, grid, cv=GroupKFold(3)).fit(list(TRAIN), groups=[q.passage.id for q in TRAIN])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.score(list(DEV)) == pickle.loads(pickle.dumps(search.best_estimator_)).score(DEV)
+
+
+def test_a_seed_given_for_all_is_the_members_too():
+    solver = Combination(solvers=[Random(seed=3), SlidingWindow(decision=Argmax(seed=5))])
+    ready = configured(solver, DEV, Overrides(seed=9))
+    assert ready.solvers[0].seed == 9
+    assert (solver.solvers[0].seed, ready.solvers[1].decision.seed) == (3, 5)
+
+
+def test_explanations_add_up():
+    members = [SurfaceLR(), SlidingWindowDistance(), SlidingWindow()]
+    solver = Combination(solvers=members, weights="stacked", normalise="question").fit(TRAIN)
+    question = DEV[4]
+    scored = solver.member_scores([question])
+    for i, candidate in enumerate(solver.explain(question).candidates):
+        numbers = dict(candidate.numbers)
+        total = numbers.pop("bias")
+        for k, name in enumerate(("surface-lr", "sw+d", "sliding-window")):
+            assert numbers[name] == scored[k].values[i]
+            with_evidence = solver.evidence_weights_[k] * scored[k].evidence[i]
+            assert numbers[f"{name} weight"] == solver.weights_[k]
+            assert numbers[f"{name} share"] == pytest.approx(numbers[name] * solver.weights_[k] + with_evidence)
+            total += numbers[f"{name} share"]
+        assert candidate.score == pytest.approx(total)
+
+
+@pytest.mark.parametrize("normalise", ["none", "standard"])
+def test_it_is_saved_with_its_learning_members(tmp_path, normalise):
+    path = tmp_path / "combined.npz"
+    inner = Combination(solvers=[SurfaceLR(hashing=64), SlidingWindow()], weights="stacked")
+    solver = Combination(
+        solvers=[inner, SlidingWindowDistance.variant("mctest160"), SurfaceLR(C=0.5)],
+        weights="stacked",
+        normalise=normalise,
+    ).fit(TRAIN)
+    save_solver(solver, path)
+    loaded = load_solver(path)
+    assert same(loaded.score_candidates(DEV), solver.score_candidates(DEV))
+    assert repr(loaded.get_params(deep=False)) == repr(solver.get_params(deep=False))
+    assert loaded.trained_on_["name"] == "lessons"
+    (saved, fresh) = evaluate(DEV, [SavedSolver(path=str(path)), clone(solver)], train=TRAIN).rows
+    if normalise == "none":  # standardised over the data that each was fitted for
+        assert saved.metrics() == fresh.metrics()
+
+
+def test_a_saved_combination_reads_score_files_where_it_runs(tmp_path):
+    files = [str(tmp_path / name) for name in ("lessons", "exam")]
+    for data, path in zip((TRAIN, DEV), files, strict=True):
+        write_predictions(path, data, WordDistance().fit(data).score_candidates(data), format="jsonl")
+    digests = ",".join(hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in files)
+    solver = Combination(solvers=[ScoreFile(path=files), SurfaceLR()], weights="stacked")
+    (fresh,) = evaluate(DEV, [solver], train=TRAIN).rows
+    save_solver(solver.fit(TRAIN), tmp_path / "combined.npz")
+    (saved,) = evaluate(DEV, [SavedSolver(path=str(tmp_path / "combined.npz"))]).rows
+    assert saved.metrics() == fresh.metrics()
+    assert f"|solvers:[score-file,file={digests}; surface-lr,analyzer=word]|" in saved.signature
+    cross = predict(DEV, clone(solver), decide=False, cv=3)
+    assert len(cross.scores) == len(DEV)
+
+
+def test_what_cannot_be_saved_says_which_member(tmp_path):
+    solver = Combination(solvers=[IRSolver(corpus="paragraphs"), SurfaceLR()], weights="stacked").fit(TRAIN)
+    with pytest.raises(UsageError, match="ir cannot be saved"):
+        save_solver(solver, tmp_path / "x")
+    tuned = Combination(solvers=[SlidingWindow(), SurfaceLR()], weights="tuned").fit(TRAIN)
+    with pytest.raises(NotFittedError, match="weights of combination have not been set"):
+        save_solver(tuned, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+class Infinite(Solver):
+    def score_candidates(self, questions):
+        return Scores.from_lists([[-np.inf] * len(q.candidates) for q in questions])
+
+
+TWO = [SlidingWindow(), LongestCandidate()]
+
+
+@pytest.mark.parametrize(
+    ("params", "complaint"),
+    [
+        ({"solvers": []}, "combination needs two solvers or more"),
+        ({"solvers": TWO[:1]}, "combination needs two solvers or more"),
+        ({"solvers": "sw+d"}, "combination needs two solvers or more"),
+        ({"solvers": [SlidingWindow(), "ir"]}, "member 2 of combination is no solver: 'ir'"),
+        (
+            {"solvers": [LongestCandidate(), SlidingWindow(window="tuned")]},
+            "member 2 .*parameters of its own to tune",
+        ),
+        ({"solvers": [LongestCandidate(), Infinite()]}, "Infinite gives an infinite score"),
+        ({"solvers": TWO, "weights": [1]}, "a finite number for each of its 2 members"),
+        ({"solvers": TWO, "weights": [1, "x"]}, "a finite number for each"),
+        ({"solvers": TWO, "weights": [1, float("nan")]}, "a finite number for each"),
+        ({"solvers": TWO, "weights": "learned"}, "must be 'tuned', 'stacked' or"),
+        ({"solvers": TWO, "weights": 3}, "must be 'tuned', 'stacked' or"),
+        ({"solvers": TWO, "normalise": "rank"}, "'none', 'question', 'standard'"),
+        ({"solvers": TWO, "C": 0}, "'C' of combination must be a positive number"),
+        ({"solvers": TWO, "folds": 2.5}, "'folds' of combination must be a positive number"),
+        ({"solvers": TWO, "weights": "stacked", "folds": 1}, "at least 2 folds"),
+        ({"solvers": TWO, "weights": "stacked", "group": "shelf"}, "unknown meta key|no meta to group by"),
+    ],
+)
+def test_unusable_parameters_end_in_one_error(params, complaint):
+    learner = {"solvers": [SurfaceLR(), SlidingWindow()]} if "folds" in params or "group" in params else {}
+    with pytest.raises(UsageError, match=complaint):
+        Combination(**{**params, **learner}).fit(TRAIN).score_candidates(DEV)
+
+
+def test_nothing_is_scored_before_it_is_fitted_and_tuned():
+    with pytest.raises(NotFittedError, match="call fit"):
+        Combination(solvers=TWO).score_candidates(DEV)
+    with pytest.raises(NotFittedError, match="--tune DATA"):
+        Combination(solvers=TWO, weights="tuned").fit(DEV).score_candidates(DEV)
+
+
+def test_tasks_are_those_of_all_members():
+    assert Combination(solvers=[SlidingWindow(), SurfaceLR()]).tasks == SurfaceLR.tasks
+    assert Combination(solvers=TWO, weights="stacked").tasks == {t for t in Task if not t.has_spans}
+    with pytest.raises(UsageError, match="solver 'combination' is for"):
+        evaluate(synthetic_dataset(Task.SPAN), [Combination(solvers=TWO, normalise="standard")])
+
+
+def test_the_signature_says_what_its_members_are(tmp_path):
+    path = str(tmp_path / "scores")
+    write_predictions(path, DEV, WordDistance().score_candidates(DEV), format="jsonl")
+    members = [ScoreFile(path=path), SlidingWindow(window=9), IRSolver(corpus="paragraphs")]
+    solvers = [Combination(solvers=members, weights=weights) for weights in (None, "stacked")]
+    row, stacked = evaluate(DEV, solvers, cv=3).rows
+    for signature in (row.short_signature, stacked.short_signature):
+        assert "|solvers:[score-file,file=" in signature
+        assert "; sliding-window,analyzer=word,window=9; ir" in signature
+        assert "corpus=" in signature
+        assert "path" not in signature
+    assert row.params["solvers"] == [f"score-file,path={path}", "sliding-window,window=9", "ir:paragraphs"]
+    assert repr(Combination.from_params(row.params | {"decision": None}).solvers) == repr(members)
+    assert row.signature != evaluate(DEV, [Combination(solvers=members[::-1])]).rows[0].signature
+
+
+def test_variants_are_published_weights_wherever_the_file_lies():
+    for name, weight in (("mctest160", 0.14), ("mctest500", 0.34)):
+        solver = Combination.variant(f"{name}-rte", **{"score-file__path": "rte.txt"})
+        assert solver.weights == [1.0, weight]
+        assert solver.variant_name() == f"{name}-rte"
+        assert solver.solvers[1].variant_name() == name
+        assert solver.published_tuning() == SlidingWindowDistance.variants[name].tuned_on
+        assert clone(solver).set_params(**{"sw+d__window": 5}).variant_name() is None
+        assert Combination.variant(f"{name}-rte").solvers[0].path == ""
+    mine = Combination(solvers=[SlidingWindowDistance.variant("mctest160"), Random()])
+    assert mine.variant_name() is None
+    assert mine.published_tuning() == SlidingWindowDistance.variants["mctest160"].tuned_on

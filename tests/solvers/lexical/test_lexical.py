@@ -1,0 +1,429 @@
+"""The lexical matcher on invented stories: components, annotation, coreference, negation, weights."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+
+from classic_rc.decisions import Argmax
+from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.kernels import reference, reference_lexical
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
+from classic_rc.solvers.lexical.components import BUGS, COMPONENTS
+from classic_rc.solvers.lexical.texts import raw_tokens, says_not
+from classic_rc.solvers.lexical.weights import learned_weights
+from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
+from classic_rc.text.annotations import Annotations
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.stemmers import stemmer
+
+STORY = Passage(
+    "s",
+    "Mary had a red bike. She rode it to the big lake. Tom swam there with the dogs. They barked and splashed "
+    "until Tom left the water. Then the girl gave Tom a towel, and everybody rode home before supper time.",
+)
+
+
+def question(id, text, *candidates, gold=0):
+    return Question(
+        id, STORY, text, tuple(map(Candidate, candidates)), frozenset({gold}), Task.SINGLE_CHOICE, meta={}
+    )
+
+
+QUESTIONS = Dataset(
+    [
+        question("s,0", "Who rode to the lake?", "Mary", "Tom", "a dog", "Ann"),
+        question("s,1", "What did Tom not do at the lake?", "swam", "leave the water", "take a towel", "fish"),
+        question("s,2", "What did the girl give Tom?", "A bike!", "towels", "supper", "", gold=1),
+    ],
+    "stories",
+)
+
+
+def annotated(passage, chains=None, tokenizer="treebank"):
+    """A passage with the package's own tokens, stems and sentences."""
+    tokens, starts = [], []
+    for start, end in passage_sentences(passage):
+        starts.append(len(tokens))
+        tokens += get_analyzer(f"{tokenizer}+cased").analyze(passage.text[start:end])
+    stems = tuple(map(stemmer("porter"), (token.lower() for token in tokens)))
+    return AnnotatedText(tuple(tokens), stems, sentences=tuple(starts), chains=chains)
+
+
+def annotate(questions, path, chains=(), **facts):
+    """Write the annotation of whole questions that the package's own analysis gives."""
+    passages = {q.passage.id: annotated(q.passage, chains) for q in questions}
+    annotations = {
+        q.id: AnnotatedQuestion(
+            annotated(Passage("", q.text)),
+            tuple(annotated(Passage("", c.text)) for c in q.candidates),
+            **facts.get(q.id, {"negated": says_not(q.query)}),
+        )
+        for q in questions
+    }
+    Annotations(passages, annotations).save(path)
+    return str(path)
+
+
+# What the parts of a score are, against formulas in plain Python.
+
+
+def expected_components(solver, q):
+    """The four components from the reference functions."""
+    tokens = raw_tokens(q.passage, solver.analyzer, solver.normaliser, solver.stop_words)
+    stem = stemmer(solver.normaliser)
+    words, stems = [t.word for t in tokens], [t.stem for t in tokens]
+    stops = {t.word for t in tokens if t.stop}
+    asked, *answers = (
+        get_analyzer(solver.analyzer).analyze(text) for text in (q.text, *(c.text for c in q.candidates))
+    )
+    unit = 2**26
+    for answer in answers:
+        views = [stem(w) for w in asked], [stem(w) for w in answer]
+        kept = [0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(words), strict=True)]
+        kept_stems = [
+            0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(stems), strict=True)
+        ]
+        yield (
+            reference_lexical.window_sum(stems, *views) / unit,
+            -reference.word_distance(words, asked, answer, stops),
+            reference_lexical.bag_of_words(words, asked, answer, kept) / unit,
+            reference_lexical.best_sentences(stems, *views, kept_stems, [t.sentence for t in tokens]) / unit,
+        )
+
+
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+@pytest.mark.parametrize("normaliser", ["none", "porter"])
+def test_scores_are_the_weighted_sums_of_the_reference(task, normaliser):
+    solver = LexicalMatcher(normaliser=normaliser, negation=False, weights="1/2/3/4")
+    dataset = synthetic_dataset(task, n_passages=12, seed=3)
+    for q, scores in zip(dataset, solver.score_candidates(dataset), strict=True):
+        expected = [np.dot((1, 2, 3, 4), row) for row in expected_components(solver, q)]
+        assert scores.tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_one_word_by_hand():
+    q = question("s,3", "", "bike")
+    row = LexicalMatcher().components([q]).scores[0]
+    weight = log(1 + 1 / 2)
+    assert row.tolist() == pytest.approx([28 * weight, -1, weight, weight], abs=1e-6)
+
+
+def test_a_window_at_the_end_counts_unless_the_bug_is_asked_for():
+    passage = Passage("e", "word " * 40 + "end")
+    q = replace(question("e,0", "", "end"), passage=passage)
+    assert LexicalMatcher(weights="1/0/0/0").score_candidates([q]).values[0] == pytest.approx(28 * log(1.5))
+    assert LexicalMatcher(weights="1/0/0/0", bugs="last-window").score_candidates([q]).values.tolist() == [0]
+    short = replace(q, passage=Passage("e", "one end"))
+    assert LexicalMatcher(weights="1/0/0/0", bugs="last-window").score_candidates([short]).values[
+        0
+    ] == pytest.approx(log(1.5))
+
+
+def test_borders_are_shifted_where_the_bug_is_asked_for():
+    # Kept are fox ran | hen slept | owl flew; the borders 0, 4, 8 of all tokens fall after "slept" and beyond.
+    passage = Passage("b", "The fox ran. The hen slept. The owl flew.")
+    q = replace(question("b,0", "", "ran slept flew", "fox flew"), passage=passage)
+    solver = LexicalMatcher(analyzer="treebank", weights="0/0/0/1", normaliser="none")
+    assert solver.score_candidates([q]).values == pytest.approx([2 * log(1.5), 2 * log(1.5)], abs=1e-6)
+    solver.set_params(bugs="sentence-borders")
+    assert solver.score_candidates([q]).values == pytest.approx([3 * log(1.5), 2 * log(1.5)], abs=1e-6)
+    tail = replace(passage, text="The fox ran. The hen slept far off. Owl, rat, cat, bat, gnat, hawk, dove flew.")
+    q = replace(q, passage=tail, candidates=(Candidate("flew"),))
+    assert solver.score_candidates([q]).values.tolist() == [0]
+
+
+def test_distance_as_released():
+    # Without stop words: fox ran fox bit hen. From fox 4 + 1 and 2 + 1, of 5 - 1 steps.
+    q = replace(
+        question("d,0", "the fox?", "a hen", "the fox"), passage=Passage("d", "The fox ran. The fox bit a hen.")
+    )
+    solver = LexicalMatcher(weights="0/1/0/0", stop_words="mctest", bugs="distance", normaliser="none")
+    assert solver.score_candidates([q]).values.tolist() == [-(5 + 3) / (2 * 4), -(1 + 1) / (2 * 4)]
+    solver.set_params(bugs="none")
+    assert solver.score_candidates([q]).values.tolist() == [-3 / 7, -1]
+
+
+# Negation.
+
+
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [("Who didn't go?", True), ("Who did NOT go?", True), ("Who never left?", True), ("Who tied a knot?", False)],
+)
+def test_words_of_negation(text, negated):
+    assert says_not(text) is negated
+
+
+def test_the_one_candidate_without_a_word_is_preferred_where_the_question_is_negated():
+    (scores,) = LexicalMatcher(weights="1/10/2/3").score_candidates(QUESTIONS[1:2])
+    assert scores.tolist() == [0, 0, 0, 16]
+    plain = LexicalMatcher(weights="1/10/2/3", negation=False).score_candidates(QUESTIONS[1:2])
+    assert plain[0].argmax() != 3
+    two = replace(QUESTIONS[1], candidates=(*QUESTIONS[1].candidates, Candidate("sing")))
+    assert LexicalMatcher().score_candidates([two])[0].argmax() != 3
+
+
+def test_each_component_decides_by_what_it_reads():
+    q = question("s,4", "What is not there?", "the", "Tom")
+    found = LexicalMatcher().components([q])
+    # The windows read stop words and find "the"; the others do not.
+    assert found.ruled.tolist() == [[False, True, True, True]] * 2
+
+
+# Annotation.
+
+
+@pytest.mark.parametrize("bugs", ["none", *BUGS, "all"])
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.CLOZE])
+def test_annotation_by_the_package_s_own_analysis_changes_nothing(tmp_path, task, bugs):
+    dataset = synthetic_dataset(task, n_passages=10, seed=5)
+    # Equal candidates are counted once where text is raw, which the rule for negation could tell.
+    dataset = Dataset(
+        [replace(q, candidates=tuple({c.text: c for c in q.candidates}.values()), gold=None) for q in dataset]
+    )
+    path = annotate(dataset, tmp_path / "a.json.gz")
+    raw = LexicalMatcher(analyzer="treebank", bugs=bugs)
+    own = LexicalMatcher(normaliser="lemma", annotations=path, bugs=bugs)
+    assert own.score_candidates(dataset).values.tolist() == raw.score_candidates(dataset).values.tolist()
+
+
+CHAINS = (
+    Chain(((0, 1), (6, 7)), representative=0),  # Mary, She
+    Chain(((2, 5), (8, 9)), representative=0),  # a red bike, it
+    Chain(((15, 16),), words=("Tom",)),
+)
+
+
+def test_mentions_are_replaced_by_what_they_refer_to(tmp_path):
+    solver = LexicalMatcher(
+        normaliser="none",
+        annotations=annotate(QUESTIONS, tmp_path / "a.json", CHAINS),
+        coreference="all",
+    )
+    tokens = solver.annotated_reader().tokens(QUESTIONS[0], linked=True)
+    assert [t.word for t in tokens][:14] == "mary had a red bike mary rode red bike to the big lake tom".split()
+    assert [t.word for t in tokens if t.given] == ["mary", "red", "bike", "tom"]
+    assert [t.sentence for t in tokens][4:7] == [0, 1, 1]
+
+    # "Mary rode" is a sentence only once "She" is Mary.
+    linked, plain = solver.components(QUESTIONS), solver.set_params(coreference="none").components(QUESTIONS)
+    bag, sentences = COMPONENTS.index("bag of words"), COMPONENTS.index("sentences")
+    mary = log(1 + 1 / 3)  # it stands there twice now
+    rode_lake = log(1 + 1 / 3) + log(1 + 1 / 2)
+    assert linked.scores[0, bag] - plain.scores[0, bag] == pytest.approx(
+        2 * mary + 2 * log(4 / 3) + log(1.5), abs=1e-6
+    )
+    assert linked.scores[0, sentences] - plain.scores[0, sentences] == pytest.approx(2 * mary + rode_lake, abs=1e-6)
+    assert linked.scores[:, :2].tolist() == plain.scores[:, :2].tolist()
+
+
+def test_rules_go_by_categories(tmp_path):
+    facts = {
+        "s,0": {"negated": False, "categories": frozenset({"who"})},
+        "s,1": {"negated": False, "categories": frozenset({"what", "neg"})},
+        "s,2": {"negated": False},
+    }
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS, **facts)
+    scores = {
+        name: LexicalMatcher(annotations=path, negation=False, **params).score_candidates(QUESTIONS)
+        for name, params in {
+            "none": {},
+            "all": {"coreference": "all"},
+            "rules": {"coreference": "rules"},
+            "no-category": {"coreference": "rules", "bugs": "no-category"},
+        }.items()
+    }
+    same = {
+        (one, other): [np.array_equal(a, b) for a, b in zip(scores[one], scores[other], strict=True)]
+        for one, other in [("rules", "none"), ("rules", "all"), ("no-category", "all")]
+    }
+    assert same["rules", "none"] == [False, True, True]
+    assert same["rules", "all"] == [True, False, False]
+    assert same["no-category", "all"] == [True, False, True]
+
+
+def test_categories_of_a_folder_are_added(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    folder = tmp_path / "dev"
+    folder.mkdir()
+    (folder / "who.txt").write_text("s,0\n", encoding="utf-8")
+    solver = LexicalMatcher(annotations=path, categories=str(folder), coreference="rules", negation=False).fit(
+        QUESTIONS
+    )
+    everywhere = LexicalMatcher(annotations=path, coreference="all", negation=False).score_candidates(QUESTIONS)
+    scores = solver.score_candidates(QUESTIONS)
+    assert [np.array_equal(a, b) for a, b in zip(scores, everywhere, strict=True)] == [True, False, False]
+    assert solver.signature_facts()["categories"].startswith("dev@")
+
+
+def test_forms_where_the_bug_is_asked_for(tmp_path):
+    # "dogs" stands for "They", and the question has "dog": their stems are equal, their forms are not.
+    chains = (Chain(((15, 16), (22, 23)), words=("dogs",)),)
+    path = annotate(QUESTIONS, tmp_path / "a.json", chains)
+    params = {"annotations": path, "normaliser": "lemma", "coreference": "all", "weights": "0/0/0/1"}
+    q = question("s,0", *QUESTIONS[0].text.splitlines(), *(c.text for c in QUESTIONS[0].candidates))
+    right, wrong = (
+        LexicalMatcher(**params, bugs=bugs).score_candidates([q])[0] for bugs in ("none", "coreference-forms")
+    )
+    assert right[2] > wrong[2]
+
+
+@pytest.mark.parametrize("variant", ["smith2015", "smith2015-mc500"])
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.CLOZE])
+def test_annotated_variants_keep_the_promises_of_solvers(tmp_path, task, variant):
+    dataset = synthetic_dataset(task)
+    path = annotate(dataset, tmp_path / "a.json.gz")
+    (tmp_path / "who.txt").write_text("\n".join(q.id for q in dataset[::2]), encoding="utf-8")
+    solver = LexicalMatcher.variant(variant, annotations=path, categories=str(tmp_path))
+    # Candidates are annotated in their order, so they cannot be permuted.
+    solver = solver.fit(dataset)
+    with pytest.raises(DataError, match="annotation of candidate"):
+        solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
+    check_solver(solver, tasks=[task], position_matters=True)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "params", "said"),
+    [
+        ("lemmas", {"normaliser": "lemma"}, "question s,0: the annotation has no lemmas"),
+        ("chains", {"coreference": "all"}, "question s,0: the annotation has no coreference chains"),
+    ],
+)
+def test_annotation_that_lacks_what_is_needed(tmp_path, lacking, params, said):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    file = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    del file["passages"]["s"][lacking]
+    (tmp_path / "a.json").write_text(json.dumps(file), encoding="utf-8")
+    with pytest.raises(DataError, match=said):
+        LexicalMatcher(annotations=path, **params).score_candidates(QUESTIONS)
+
+
+def test_sentences_that_are_not_annotated_are_found(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json")
+    with_sentences = LexicalMatcher(annotations=path).fit(QUESTIONS)
+    expected = with_sentences.score_candidates(QUESTIONS).values
+    assert "sentences" in with_sentences.signature_facts()["annotated"]
+    file = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    del file["passages"]["s"]["sentences"]
+    (tmp_path / "a.json").write_text(json.dumps(file), encoding="utf-8")
+    solver = LexicalMatcher(annotations=path).fit(QUESTIONS)
+    assert solver.score_candidates(QUESTIONS).values.tolist() == expected.tolist()
+    assert solver.signature_facts()["approximated"] == "sentences by rules + lemmas by porter"
+    assert solver.caveats(QUESTIONS) == ("not annotated but approximated: sentences by rules, lemmas by porter",)
+
+
+# Weights.
+
+
+def test_learned_weights_rank_the_training_data(tmp_path):
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30, seed=2)
+    best = LexicalMatcher(weights="0/0/0/1").score_candidates(dataset)
+    dataset = Dataset([replace(q, gold=frozenset({int(s.argmax())})) for q, s in zip(dataset, best, strict=True)])
+    solver = LexicalMatcher(weights="learned", C=1000.0)
+    with pytest.raises(NotFittedError, match="--train DATA"):
+        solver.score_candidates(dataset)
+    assert solver.learns_from == "gold"
+    assert solver.fit(dataset).score(dataset) > LexicalMatcher().score(dataset)
+    assert solver.weights_.argmax() == 3
+
+    save_solver(solver, tmp_path / "s.npz")
+    again = load_solver(tmp_path / "s.npz")
+    for copy in (again, pickle.loads(pickle.dumps(solver))):
+        assert copy.score_candidates(dataset).values.tolist() == solver.score_candidates(dataset).values.tolist()
+
+
+def test_learned_weights_do_not_depend_on_units():
+    rng = np.random.default_rng(0)
+    scores, offsets = rng.normal(size=(40, 4)), np.arange(0, 41, 4)
+    right = (np.arange(40) % 4 == rng.integers(0, 4)).astype(np.int64)
+    weights = learned_weights(scores, offsets, right, 1.0)
+    scaled = learned_weights(scores * (1, 10, 100, 0.1), offsets, right, 1.0)
+    assert scaled * (1, 10, 100, 0.1) == pytest.approx(weights, rel=1e-6)
+
+
+def test_nothing_to_learn_from():
+    same = Dataset([question("s,0", "", "Ann", "Bob")])
+    with pytest.raises(DataError, match="differ in a component"):
+        LexicalMatcher(weights="learned").fit(same)
+    with pytest.raises(DataError, match="hide theirs"):
+        LexicalMatcher(weights="learned").fit([replace(q, gold=None) for q in QUESTIONS])
+
+
+def test_only_learned_weights_can_be_saved(tmp_path):
+    with pytest.raises(UsageError, match="learns nothing that could be saved"):
+        save_solver(LexicalMatcher().fit(QUESTIONS), tmp_path / "s.npz")
+
+
+# Parameters, names and explanations.
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"normaliser": "lemma"}, "parameter 'normaliser' of lexical is 'lemma', which takes annotation"),
+        ({"coreference": "all"}, "parameter 'coreference' of lexical is 'all', which takes annotation"),
+        ({"normaliser": "lemmas"}, "parameter 'normaliser' of lexical must be one of"),
+        ({"coreference": True}, "parameter 'coreference' of lexical must be one of 'none', 'rules', 'all'"),
+        ({"negation": "maybe"}, "parameter 'negation' of lexical must be one of True, False"),
+        ({"weights": "mc16"}, "parameter 'weights' of lexical must be one of 'mc160', 'mc500', 'learned' or four"),
+        ({"weights": "1/2/3"}, "four numbers for window, distance, bag of words, sentences such as '1/11/6/1'"),
+        ({"weights": "1/2/3/nan"}, "four numbers"),
+        ({"bugs": "last"}, "unknown bug of lexical 'last'"),
+        ({"C": 0}, "parameter 'C' of lexical must be a positive number, got 0"),
+        ({"analyzer": "wrod"}, "unknown analyzer 'wrod': did you mean 'word'"),
+        ({"stop_words": "smrt"}, "unknown stop list 'smrt'"),
+    ],
+)
+def test_unusable_parameters(params, said):
+    with pytest.raises(UsageError) as caught:
+        LexicalMatcher(**params).fit(QUESTIONS).score_candidates(QUESTIONS)
+    assert said in str(caught.value)
+
+
+def test_rules_without_categories_are_refused(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    with pytest.raises(UsageError, match="categories=FOLDER"):
+        LexicalMatcher(annotations=path, coreference="rules").fit(QUESTIONS)
+
+
+def test_variants_keep_their_names_whatever_file_they_read(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    solver = parse_solver(f"lexical:smith2015,annotations={path},categories=x")
+    assert solver.variant_name() == "smith2015"
+    assert solver.set_params(weights="mc500").variant_name() == "smith2015-mc500"
+    assert solver.set_params(bugs="none").variant_name() is None
+    assert parse_solver("lexical:smith2015-raw").variant_name() == "smith2015-raw"
+    assert isinstance(solver.decision, Argmax)
+    facts = LexicalMatcher(annotations=path).fit(QUESTIONS).signature_facts()
+    assert facts["annotations"].startswith("a.json@")
+    assert facts["annotated"] == "tokens + sentences + negation"
+    assert facts["approximated"] == "lemmas by porter"
+
+
+def test_explanations_add_up(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    for solver in (LexicalMatcher(), LexicalMatcher(annotations=path, coreference="all", bugs="all")):
+        for q in QUESTIONS:
+            explanation = solver.explain(q)
+            for candidate in explanation.candidates:
+                assert sum(candidate.numbers.values()) == pytest.approx(candidate.score)
+    explanation = LexicalMatcher().explain(QUESTIONS[0])
+    mary = explanation.candidates[0]
+    assert list(mary.numbers) == list(COMPONENTS)
+    assert mary.quote == "Mary had a red bike / She rode it to the big lake"
+    words = {STORY.text[m.start : m.end]: m.kind for m in mary.marks}
+    assert words["Mary"] == "candidate"
+    assert words["lake"] == "question"
+    window = next(m for m in mary.marks if m.kind == "window")
+    assert window.weight == pytest.approx(sum(m.weight or 0 for m in mary.marks if m is not window))
+    negated = LexicalMatcher().explain(QUESTIONS[1]).candidates[3]
+    assert negated.numbers["window (negation)"] == 1

@@ -1,0 +1,89 @@
+"""The n-gram language model on the datasets' own files: perplexity falls, and the documented numbers hold."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.evaluation import evaluate
+from classic_rc.solvers import parse_solver
+from classic_rc.solvers.ngram_lm.model import LanguageModel
+from classic_rc.solvers.ngram_lm.texts import passage_texts
+
+
+@pytest.fixture(scope="module")
+def multirc(shared_data):
+    return load(shared_data / "multirc" / "train_456-fixedIds.json")
+
+
+@pytest.fixture(scope="module")
+def texts(multirc):
+    """The sentences of 400 paragraphs to learn from, and of the other 56, which are held out."""
+    ids = {passage.id for passage in multirc.passages[:400]}
+    learned, held_out = (multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False))
+    return list(passage_texts(learned)), list(passage_texts(held_out))
+
+
+def perplexity(learned, held_out, order, vocabulary=()):
+    return LanguageModel.fit(learned, analyzer="word", order=order, vocabulary=vocabulary).perplexity(held_out)
+
+
+def test_perplexity_on_passages_held_out_falls_with_the_order(texts):
+    learned, held_out = texts
+    by_order = [perplexity(learned, held_out, order) for order in (1, 2, 3)]
+    assert by_order == sorted(by_order, reverse=True)
+    assert by_order[0] > 1.5 * by_order[2]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_perplexity_on_passages_held_out_falls_with_more_text(texts, order):
+    """The same words being known: else a model of little text has few, and takes all others for one."""
+    learned, held_out = texts
+    parts = [learned[: len(learned) // n] for n in (8, 4, 2, 1)]
+    by_size = [perplexity(part, held_out, order, vocabulary=learned) for part in parts]
+    assert all(fewer > more for fewer, more in itertools.pairwise(by_size))
+
+
+def test_discounts_of_real_text_are_estimated_and_rise_with_the_count(texts):
+    model = LanguageModel.fit(texts[0], analyzer="word", order=5)
+    assert model.fallback_orders == []
+    for one, two, more in model.model.discounts.tolist():
+        assert 0 < one < two < more < 3
+
+
+def test_what_the_model_learned_is_least_surprising(texts):
+    learned, held_out = texts
+    model = LanguageModel.fit(learned, analyzer="word", order=3)
+    assert model.perplexity(learned[:500]) < model.perplexity(held_out) / 5
+
+
+RECORD = {
+    "ngram-lm,order=1": (12.04, 12.45),
+    "ngram-lm,order=2": (20.85, 21.80),
+    "ngram-lm": (18.95, 19.90),
+    "ngram-lm,order=5": (20.58, 21.53),
+    "ngram-lm,cache_weight=0.1": (24.78, 25.32),
+    "ngram-lm,scoring=partial": (12.72, 13.13),
+    "ngram-lm,normalise=length": (15.97, 17.92),
+}
+WITH_MULTIRC = {"ngram-lm": (20.05, 20.60), "ngram-lm,cache_weight=0.1": (25.61, 26.15)}
+
+
+@pytest.mark.parametrize(("documented", "with_multirc"), [(RECORD, False), (WITH_MULTIRC, True)])
+def test_record_has_the_documented_numbers(shared_data, multirc, documented, with_multirc):
+    dataset = load(shared_data / "record" / "record_explorer_123.json")
+    solvers = [parse_solver(spec) for spec in documented]
+    rows = evaluate(dataset, solvers, train=multirc if with_multirc else None).rows
+    for row, (em, f1) in zip(rows, documented.values(), strict=True):
+        metrics = row.metrics()
+        assert (100 * metrics["em"], 100 * metrics["f1"]) == pytest.approx((em, f1), abs=0.006), row.signature
+
+
+def test_mctest_has_the_documented_numbers(shared_data):
+    dataset = load(shared_data / "mctest" / "mc500.dev.tsv")
+    documented = {"ngram-lm": 36.12, "ngram-lm,normalise=length": 48.88}
+    rows = evaluate(dataset, [parse_solver(spec) for spec in documented]).rows
+    for row, accuracy in zip(rows, documented.values(), strict=True):
+        assert 100 * row.metrics()["accuracy"] == pytest.approx(accuracy, abs=0.006)

@@ -1,0 +1,296 @@
+"""The surface-feature learner: what it learns, what it must not see, and what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.evaluation import evaluate
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers import SurfaceLR, parse_solver
+from classic_rc.solvers.surface.models import LEARNERS
+from classic_rc.testing import check_solver, synthetic_dataset
+
+TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
+TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=1)
+DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=5, seed=2)
+
+
+def fitted(**params) -> SurfaceLR:
+    return SurfaceLR(**params).fit(TRAIN)
+
+
+def scores(solver: SurfaceLR, questions: Dataset = DEV) -> np.ndarray:
+    return solver.score_candidates(questions).values
+
+
+def leaky(n: int) -> Dataset:
+    """Questions whose right candidate alone has the word "blue"."""
+    passage = Passage("p", "Nothing of use stands here.")
+    options = ["a red kite", "a blue kite", "a green kite"]
+    return Dataset(
+        [
+            Question(f"q{i}", passage, "Which one?", tuple(map(Candidate, rotated)), gold, Task.SINGLE_CHOICE)
+            for i in range(n)
+            for rotated in [options[i % 3 :] + options[: i % 3]]
+            for gold in [frozenset({rotated.index("a blue kite")})]
+        ]
+    )
+
+
+@pytest.mark.parametrize("learner", [None, *LEARNERS])
+def test_a_word_that_gives_the_answer_away_is_learned(learner):
+    solver = SurfaceLR(learner=learner).fit(leaky(30))
+    assert solver.score(leaky(30)) == 1
+    assert solver.caveats_ == ()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"hashing": 500},
+        {"inputs": "no-passage"},
+        {"inputs": "no-question"},
+        {"inputs": "candidates"},
+        {"question_words": 2},
+        {"features": "lengths"},
+        {"features": "question-answer", "output": "probability"},
+        {"learner": "naive-bayes", "output": "probability"},
+        {"learner": "linear-svm"},
+        {"learner": RandomForestClassifier(5, random_state=0)},
+        {"learner": make_pipeline(LogisticRegression())},
+    ],
+)
+def test_every_way_of_learning_keeps_the_interfaces_promises(params):
+    check_solver(SurfaceLR(**params))
+
+
+def test_the_default_learner_is_liblinears_logistic_regression_on_all_features():
+    """Leaving out copies of columns changes nothing but the rounding."""
+    liblinear = LogisticRegression(
+        solver="liblinear", tol=1e-10, intercept_scaling=1, max_iter=5000, random_state=0
+    )
+    whole = fitted(learner=liblinear)
+    for learner, tolerance in ((None, 0.01), ("liblinear", 0.01), ("newton-cg", 1e-5)):
+        mine = fitted(learner=learner)
+        assert np.allclose(mine.model_.weights, whole.model_.weights, atol=tolerance)
+        assert mine.model_.bias == pytest.approx(whole.model_.bias, abs=tolerance)
+        assert np.allclose(scores(mine), scores(whole), atol=tolerance)
+        assert len(mine.model_.weights) == mine.design_.n_features > 500
+
+
+def test_regularisation_shrinks_the_weights():
+    weak, strong = (np.linalg.norm(fitted(C=C).model_.weights) for C in (1.0, 0.01))
+    assert strong < weak / 2
+
+
+def test_probabilities_are_the_logistic_function_of_the_log_odds():
+    odds, probabilities = scores(fitted()), scores(fitted(output="probability"))
+    assert np.allclose(probabilities, 1 / (1 + np.exp(-odds)))
+
+
+def test_scaling_divides_by_the_root_mean_square_in_training():
+    solver, raw = fitted(), fitted(scaling="none", learner="newton-cg")
+    blocks = list(solver.design_.features.blocks(solver.encoded(TRAIN)))
+    numbers = np.concatenate([block.numbers for block in blocks])
+    assert np.allclose(np.sqrt(np.mean(numbers**2, axis=0)), solver.design_.scale)
+    assert np.all(raw.design_.scale == 1)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "hidden"),
+    [("no-passage", ("passage",)), ("no-question", ("text",)), ("candidates", ("passage", "text"))],
+)
+def test_what_is_not_read_changes_nothing(inputs, hidden):
+    def other(question: Question) -> Question:
+        changes = {"passage": Passage(question.passage.id, "Quite other words."), "text": "Something else?"}
+        return replace(question, **{name: changes[name] for name in hidden})
+
+    changed = Dataset([other(question) for question in DEV])
+    solver = fitted(inputs=inputs)
+    assert np.array_equal(scores(solver), scores(solver, changed))
+    everything = fitted()
+    assert not np.array_equal(scores(everything), scores(everything, changed))
+    evidence = solver.score_candidates(DEV).evidence
+    assert evidence.any() == ("passage" not in hidden)
+
+
+def test_of_the_question_only_the_first_words_are_read():
+    def with_end(end: str) -> Dataset:
+        return Dataset([replace(q, text=f"the garden {end}") for q in DEV])
+
+    solver = fitted(question_words=2)
+    assert np.array_equal(scores(solver, with_end("was red")), scores(solver, with_end("and so on and on")))
+    solver = fitted()
+    assert not np.array_equal(scores(solver, with_end("was red")), scores(solver, with_end("and so on and on")))
+
+
+def test_the_order_of_training_questions_does_not_decide_on_columns():
+    backwards = Dataset([replace(q) for q in reversed(TRAIN.questions)])
+    one, other = fitted(learner="newton-cg"), SurfaceLR(learner="newton-cg").fit(backwards)
+    assert one.design_.columns.words == other.design_.columns.words
+    assert np.allclose(one.model_.weights, other.model_.weights, atol=1e-5)
+
+
+def test_candidates_of_one_text_are_learned_from_each_by_itself():
+    """Two right and one wrong of the same text are more right than one right and two wrong."""
+
+    def three(right: set[int]) -> Dataset:
+        passage = Passage("p", "A dog.")
+        candidates = tuple(map(Candidate, ["dog", "dog", "dog", "cat", "cat"]))
+        return Dataset([Question("q", passage, "Who?", candidates, frozenset(right), Task.MULTIPLE_ANSWER)])
+
+    many, few = (scores(SurfaceLR().fit(three(right)), three(right)) for right in ({0, 1, 3}, {2, 3}))
+    assert many[0] > few[0]
+
+
+def test_a_cloze_candidate_is_right_if_its_text_is_accepted():
+    def ask(i: int) -> Question:
+        candidates = tuple(map(Candidate, ["the Ann", "Bob", "Ann", "Carla"]))
+        return Question(f"q{i}", Passage("p", "Ann."), "@placeholder ran.", candidates, ("ann",), Task.CLOZE)
+
+    values = scores(SurfaceLR().fit(Dataset([ask(i) for i in range(20)])), Dataset([ask(99)]))
+    assert min(values[0], values[2]) > 0 > max(values[1], values[3])
+
+
+def test_a_fit_that_stops_early_says_so_and_warns_of_nothing_else():
+    learner = LogisticRegression(solver="liblinear", max_iter=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solver = SurfaceLR(learner=learner).fit(TRAIN)
+    (caveat,) = solver.caveats_
+    assert caveat.startswith("the learner LogisticRegression stopped before it converged")
+    evaluation = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN)
+    assert evaluation.rows[0].caveats == (caveat,)
+    assert f"surface-lr: {caveat}" in evaluation.warnings
+    assert evaluate(DEV, [SurfaceLR()], train=TRAIN).rows[0].caveats == ()
+
+
+def test_other_warnings_of_a_learner_are_passed_on():
+    class Talkative(LogisticRegression):
+        def fit(self, X, y):
+            warnings.warn("look here", RuntimeWarning, stacklevel=1)
+            return super().fit(X, y)
+
+    with pytest.warns(RuntimeWarning, match="look here"):
+        assert SurfaceLR(learner=Talkative()).fit(TRAIN).caveats_ == ()
+
+
+def test_the_learner_that_is_given_is_not_fitted():
+    learner = LogisticRegression(max_iter=500)
+    solver = SurfaceLR(learner=learner)
+    clone(solver).fit(TRAIN)
+    solver.fit(TRAIN)
+    assert solver.learner is learner
+    assert not hasattr(learner, "coef_")
+
+
+def test_certain_classifiers_give_finite_scores():
+    values = scores(SurfaceLR(learner=RandomForestClassifier(3, random_state=0)).fit(leaky(9)), leaky(9))
+    assert np.isfinite(values).all()
+    assert values.max() > 0 > values.min()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"features": "lenghts"}, "unknown group of features 'lenghts': did you mean 'lengths'"),
+        ({"inputs": "passage"}, "parameter 'inputs' of surface-lr must be one of 'all', 'no-passage'"),
+        ({"features": "text-answer", "inputs": "no-passage"}, "no feature is left"),
+        ({"scaling": "max"}, "parameter 'scaling' of surface-lr must be one of 'rms', 'none', got 'max'"),
+        ({"output": "margin"}, "parameter 'output' of surface-lr must be one of"),
+        ({"question_words": 0}, "parameter 'question_words' of surface-lr must be a positive whole number or None"),
+        ({"hashing": 2.5}, "parameter 'hashing' of surface-lr must be a positive whole number or None, got 2.5"),
+        ({"C": -1}, "parameter 'C' of surface-lr must be a positive number, got -1"),
+        ({"C": "small"}, "parameter 'C' of surface-lr must be a positive number, got 'small'"),
+        ({"learner": "naive-bays"}, "unknown learner 'naive-bays': did you mean 'naive-bayes'"),
+        ({"learner": LogisticRegression}, "parameter 'learner' must be a name or a classifier"),
+        ({"learner": 3}, "parameter 'learner' must be a name or a classifier"),
+        ({"learner": LogisticRegression(C=-1)}, "the learner LogisticRegression cannot learn"),
+    ],
+)
+def test_bad_parameters_end_in_one_error(params, message):
+    with pytest.raises(UsageError, match=message):
+        SurfaceLR(**params).fit(TRAIN)
+
+
+def test_a_learner_without_probabilities_says_so():
+    with pytest.raises(
+        UsageError, match="the learner LinearSVC gives no probabilities: output='log-odds' needs none"
+    ):
+        fitted(learner="linear-svm", output="probability").score_candidates(DEV)
+
+
+def test_scoring_needs_a_fit():
+    with pytest.raises(NotFittedError, match=r"surface-lr learns from gold answers: call fit\(train\) first"):
+        SurfaceLR().score_candidates(DEV)
+
+
+@pytest.mark.parametrize(
+    ("questions", "error", "message"),
+    [
+        ([], UsageError, "surface-lr cannot learn from data without a question"),
+        ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "3 of 3 questions hide theirs"),
+        (
+            [replace(TRAIN[0], gold=frozenset())],
+            DataError,
+            "all . candidates are wrong. It needs right and wrong ones",
+        ),
+        (
+            [replace(q, candidates=q.candidates[:1], gold=frozenset({0})) for q in TRAIN[:2]],
+            DataError,
+            "2 .* right",
+        ),
+        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "all 0 candidates are wrong"),
+        (
+            [replace(q, candidates=tuple(map(Candidate, (*q.gold, "no")))) for q in synthetic_dataset(Task.SPAN)],
+            UsageError,
+            "surface-lr cannot learn from span questions",
+        ),
+    ],
+)
+def test_data_that_teaches_nothing_is_refused(questions, error, message):
+    with pytest.raises(error, match=message):
+        SurfaceLR().fit(questions)
+
+
+def test_candidates_without_a_feature_are_refused():
+    candidates = (Candidate(""), Candidate("!"))
+    question = Question("q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+    with pytest.raises(DataError, match="no candidate has any of the features 'answer'"):
+        SurfaceLR(features="answer").fit([question])
+    assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
+
+
+def test_questions_without_a_right_candidate_teach_what_is_wrong():
+    train = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=6, seed=1)
+    assert any(not q.gold for q in train)
+    assert isinstance(SurfaceLR().fit(train).score_candidates(train), Scores)
+
+
+@pytest.mark.parametrize("variant", [None, *SurfaceLR.variants])
+def test_a_variant_is_recognised_and_parsed(variant):
+    spec = "surface-lr" if variant is None else f"surface-lr:{variant}"
+    assert parse_solver(spec).variant_name() == variant
+    assert parse_solver(f"{spec},C=0.5").variant_name() is None
+
+
+def test_the_command_line_has_words_for_all_parameters():
+    solver = parse_solver("surface-lr,features=lengths+answer,inputs=candidates,learner=naive-bayes,hashing=64")
+    assert solver.fit(TRAIN).design_.n_features == 2 + 64
+
+
+def test_a_learner_is_one_line_of_a_signature():
+    learner = make_pipeline(LogisticRegression(solver="liblinear", C=3, max_iter=500, random_state=3))
+    (row,) = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN).rows
+    assert "|learner:Pipeline(steps=[('logisticregression', LogisticRegression(C=3, " in row.signature
+    assert "\n" not in row.signature

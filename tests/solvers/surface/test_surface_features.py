@@ -1,0 +1,248 @@
+"""Surface features in bulk, against a slow reference in plain Python, and their columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.errors import UsageError
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers.surface import features as surface_features
+from classic_rc.solvers.surface.columns import HashedColumns, VocabularyColumns
+from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feature_groups
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import encode
+
+RELEASED = "lengths+token-overlap+answer+text-answer+question-answer+prominent"
+
+
+def reference(passage: list[str], question: list[str], candidate: list[str]) -> dict[object, float]:
+    """Every feature of one candidate, one after the other, as the papers and the release say."""
+    features: dict[object, float] = {}
+    for name, words in (("passage", passage), ("question", question), ("candidate", candidate)):
+        features[f"{name} length in characters"] = len(" ".join(words))
+        features[f"{name} length in words"] = len(words)
+    features["candidate words in passage"] = len(set(candidate) & set(passage))
+    features["candidate words in question"] = len(set(candidate) & set(question))
+    features["question words in passage"] = len(set(question) & set(passage))
+    features["question tokens in passage"] = sum(x == y for x in passage for y in question)
+    features["prominent candidate words in passage"] = 0
+    for word in set(candidate):
+        features["answer", word] = 1
+        if word in passage:
+            features["text-answer", word] = 1
+        if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
+            features["prominent", word] = 1
+            features["prominent candidate words in passage"] += 1
+        for asked in set(question):
+            features["question-answer", word, asked] = 1
+    return features
+
+
+def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:
+    """The features of all candidates of all questions, in their order."""
+    encoded = encode(questions, analyzer)
+    rows: list[dict[object, float]] = []
+    for block in features.blocks(encoded):
+        assert block.where.start == len(rows)
+        rows += [dict(zip(features.numbers, row, strict=True)) for row in block.numbers.tolist()]
+        for group, found in block.words.items():
+            parts = (found.words,) if found.asked is None else (found.words, found.asked)
+            for row, *ids in zip(found.rows.tolist(), *(part.tolist() for part in parts), strict=True):
+                feature = (group, *(encoded.vocabulary[i] for i in ids))
+                assert feature not in rows[block.where.start + row], "a feature is listed once"
+                rows[block.where.start + row][feature] = 1
+    place = range(len(rows)) if encoded.candidate_rows is None else encoded.candidate_rows.tolist()
+    of_question = {
+        encoded.order[i]: [rows[k] for k in place[encoded.question_offsets[i] : encoded.question_offsets[i + 1]]]
+        for i in range(len(questions))
+    }
+    return [row for i in range(len(questions)) for row in of_question[i]]
+
+
+WORDS = st.sampled_from(["a", "the", "Cat", "cats", "dog's", "sat", "on", "¼", "old", "mat."])
+TEXT = st.lists(WORDS, max_size=7).map(" ".join)
+
+
+@st.composite
+def datasets(draw) -> Dataset:
+    passages = [Passage(f"p{i}", draw(TEXT)) for i in range(draw(st.integers(1, 3)))]
+    questions = []
+    for i in range(draw(st.integers(1, 5))):
+        candidates = tuple(map(Candidate, draw(st.lists(TEXT, min_size=1, max_size=4))))
+        passage = draw(st.sampled_from(passages))
+        questions.append(Question(f"q{i}", passage, draw(TEXT), candidates, frozenset({0}), Task.SINGLE_CHOICE))
+    return Dataset(questions)
+
+
+def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:
+    words = get_analyzer(analyzer).analyze
+    read = INPUTS[features.inputs]
+    rows = []
+    for question in questions:
+        passage = words(question.passage.text) if "passage" in read else []
+        asked = words(question.text)[: features.question_words] if "question" in read else []
+        for candidate in question.candidates:
+            row = reference(passage, asked, words(candidate.text))
+            rows.append(
+                {
+                    key: value
+                    for key, value in row.items()
+                    if key in features.numbers or key[0] in features.word_groups
+                }
+            )
+    return rows
+
+
+@pytest.mark.parametrize("analyzer", ["word", "multirc2018"])
+@pytest.mark.parametrize("groups", ["all", RELEASED, "+".join(GROUPS)])
+@settings(max_examples=40)
+@given(
+    questions=datasets(),
+    inputs=st.sampled_from(list(INPUTS)),
+    question_words=st.none() | st.integers(1, 3),
+)
+def test_bulk_equals_the_reference(analyzer, groups, questions, inputs, question_words):
+    features = FeatureSet(feature_groups(groups), inputs, question_words)
+    assert in_bulk(questions, features, analyzer) == expected(questions, features, analyzer)
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_any_size_of_block_gives_the_same(monkeypatch, size):
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    features = FeatureSet(feature_groups("all"))
+    whole = in_bulk(questions, features, "word")
+    monkeypatch.setattr(surface_features, "_BLOCK_TOKENS", 8 * size)
+    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", size)
+    assert len(list(features.blocks(encode(questions, "word")))) > 3
+    assert in_bulk(questions, features, "word") == whole
+
+
+@pytest.mark.parametrize("block_pairs", [1, 2**20])
+def test_features_have_a_column_each_whatever_ids_their_words_have(monkeypatch, block_pairs):
+    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", block_pairs)
+    questions = synthetic_dataset(Task.SINGLE_CHOICE)
+    features = FeatureSet(feature_groups("all+prominent"))
+    encoded = encode(questions, "word")
+    columns = VocabularyColumns.empty(features.word_groups, encoded)
+    for block in features.blocks(encoded):
+        columns.learn(block.words, columns.word_ids(encoded.vocabulary))
+    seen = {key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)}
+    assert columns.n_columns == len(seen)
+
+    def rows(part: Dataset) -> list[list[int]]:
+        encoded = encode(part, "word")
+        found = []
+        for block in features.blocks(encoded):
+            row, column = columns.find(block.words, columns.word_ids(encoded.vocabulary))
+            found += [column[row == i].tolist() for i in range(len(block.numbers))]
+        return found
+
+    whole = rows(questions)
+    assert [len(row) for row in whole] == [
+        sum(isinstance(key, tuple) for key in row) for row in in_bulk(_distinct(questions), features, "word")
+    ]
+    assert all(row == sorted(set(row)) for row in whole), "columns rise within a row"
+    last = rows(questions[-3:])
+    assert last == whole[-len(last) :]
+
+
+def _distinct(questions: Dataset) -> Dataset:
+    """The questions, with candidates of one text once."""
+    from dataclasses import replace
+
+    def unique(question: Question) -> tuple[Candidate, ...]:
+        return tuple({c.text: c for c in question.candidates}.values())
+
+    return Dataset([replace(q, candidates=unique(q), gold=None) for q in questions])
+
+
+def test_unseen_words_have_no_column():
+    features = FeatureSet(feature_groups("answer+question-answer"))
+
+    def one(question: str, candidate: str) -> Dataset:
+        task = Task.SINGLE_CHOICE
+        return Dataset([Question("q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task)])
+
+    train = encode(one("who ran", "the dog"), "word")
+    columns = VocabularyColumns.empty(features.word_groups, train)
+    for block in features.blocks(train):
+        columns.learn(block.words, columns.word_ids(train.vocabulary))
+    assert columns.words == ["dog", "ran", "the", "who"]
+    assert columns.n_columns == 2 + 4
+    for question, candidate, n in (("who ran", "the dog", 6), ("who sat", "the cat", 2), ("when", "never", 0)):
+        encoded = encode(one(question, candidate), "word")
+        (block,) = features.blocks(encoded)
+        _, found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
+        assert len(found) == n
+
+
+def test_hashed_columns_follow_from_the_words_alone():
+    questions = synthetic_dataset(Task.SINGLE_CHOICE)
+    features = FeatureSet(feature_groups("all"))
+    columns = HashedColumns(1000)
+
+    def rows(part: Dataset) -> list[list[int]]:
+        encoded = encode(part, "word")
+        (block,) = features.blocks(encoded)
+        row, column = columns.find(block.words, columns.word_ids(encoded.vocabulary))
+        return [sorted(column[row == i].tolist()) for i in range(len(block.numbers))]
+
+    whole = rows(questions)
+    assert 0 <= min(map(min, filter(None, whole))) <= max(map(max, filter(None, whole))) < 1000
+    assert len({column for row in whole for column in row}) > 300
+    last = rows(questions[-3:])
+    assert last == whole[-len(last) :]
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("all", ("lengths", "overlap", "answer", "text-answer", "question-answer")),
+        ("answer+lengths", ("lengths", "answer")),
+        ("all+prominent", (*feature_groups("all"), "prominent")),
+    ],
+)
+def test_groups_are_named_with_a_plus(text, groups):
+    assert feature_groups(text) == groups
+
+
+def test_an_unknown_group_is_told_the_nearest():
+    with pytest.raises(UsageError, match="unknown group of features 'length': did you mean 'lengths'"):
+        feature_groups("length+answer")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "n_numbers", "word_groups"),
+    [
+        ("all", 9, ("answer", "text-answer", "question-answer")),
+        ("no-passage", 5, ("answer", "question-answer")),
+        ("no-question", 5, ("answer", "text-answer")),
+        ("candidates", 2, ("answer",)),
+    ],
+)
+def test_what_is_not_read_has_no_features(inputs, n_numbers, word_groups):
+    features = FeatureSet(feature_groups("all"), inputs)
+    assert len(features.numbers) == n_numbers
+    assert features.word_groups == word_groups
+    missing = INPUTS["all"] - INPUTS[inputs]
+    assert not [name for name in features.numbers if any(text in name for text in missing)]
+
+
+def test_no_feature_at_all_is_an_error():
+    with pytest.raises(UsageError, match="no feature is left: text-answer"):
+        FeatureSet(feature_groups("text-answer"), "candidates")
+
+
+def test_evidence_is_a_shared_word():
+    candidates = tuple(map(Candidate, ["the cat", "a dog", ""]))
+    question = Question("q", Passage("p", "The old cat."), "Who?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+    (block,) = FeatureSet(feature_groups("answer")).blocks(encode([question], "word"))
+    assert block.evidence.tolist() == [True, False, False]
+    (block,) = FeatureSet(feature_groups("answer"), "no-passage").blocks(encode([question], "word"))
+    assert not np.any(block.evidence)
