@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.placeholder import tokens_before_placeholder
 
 __all__ = ["ExclusiveFrequency", "MaximumFrequency"]
 
@@ -31,7 +32,7 @@ class MaximumFrequency(Solver):
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
-    needs_only_arrays = True
+    needs_only_arrays: ClassVar[bool] = True
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
         self.analyzer = analyzer
@@ -58,17 +59,20 @@ class ExclusiveFrequency(MaximumFrequency):
     """
 
     name = "exclusive-frequency"
+    needs_only_arrays = False
     description = "the candidate that the passage names most often and the query does not"
 
     def _scores(self, encoded: EncodedDataset) -> Scores:
         arrays = encoded.arrays
-        # The same count, with each query as the text that is searched.
-        in_query = phrase_counts(
-            arrays._replace(
-                passage_tokens=arrays.question_tokens,
-                passage_offsets=arrays.question_offsets,
-                question_passage=np.arange(len(arrays.question_passage)),
-            )
+        # The same count, with each query as the text that is searched: what stands before the placeholder and what
+        # stands behind it as two texts, for nothing is named across it.
+        starts = arrays.question_offsets[:-1]
+        gaps = starts + tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
+        halves = arrays._replace(
+            passage_tokens=arrays.question_tokens,
+            passage_offsets=np.append(np.column_stack((starts, gaps)), arrays.question_offsets[-1]),
         )
+        numbers = 2 * np.arange(len(starts))
+        in_query = sum(phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1))
         counts = np.where(in_query > 0, 0, phrase_counts(arrays))
         return encoded.scores(counts.astype(np.float64), counts > 0)

@@ -76,6 +76,13 @@ def test_frequencies_count_whole_names():
     assert scores.evidence.tolist() == [True, True, False, False]
 
 
+def test_nothing_is_named_across_the_placeholder():
+    passage = Passage("p", "They live in York. Ann and Bob moved in York.")
+    candidates = (Candidate("in York"), Candidate("Ann"))
+    question = Question("q", passage, "In @placeholder York, Ann sang.", candidates, ("in York",), Task.CLOZE)
+    assert ExclusiveFrequency().score_candidates([question]).values.tolist() == [2, 0]
+
+
 def test_random_weighs_a_text_by_its_mentions():
     question = ask("Ann", "Bob", "Ann", gold=("Ann",), task=Task.CLOZE, text="@placeholder left.")
     solver = Random()
