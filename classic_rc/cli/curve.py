@@ -23,14 +23,7 @@ __all__ = ["add_arguments", "handle"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser)
-    parser.add_argument(
-        "-s",
-        "--solver",
-        action="append",
-        default=[],
-        metavar="SOLVER[:VARIANT][,key=value]…",
-        help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver",
-    )
+    options.add_solvers(parser, f"{options.ANY_SOLVER}; once for each solver")
     parser.add_argument(
         "--predictions",
         action="extend",

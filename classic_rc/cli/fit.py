@@ -15,13 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser)
     options.add_spans(parser)
-    parser.add_argument(
-        "-s",
-        "--solver",
-        required=True,
-        metavar="SOLVER[:VARIANT][,key=value]…",
-        help="a solver that learns (`list solvers`)",
-    )
+    options.add_solvers(parser, "a solver that learns (`list solvers`)", several=False, required=True)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="where to keep it; `-s saved,path=FILE` runs it"
     )

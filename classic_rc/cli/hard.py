@@ -23,14 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_data_options(parser)
     options.add_spans(parser)
     group = parser.add_argument_group("filtering")
-    group.add_argument(
-        "-s",
-        "--solver",
-        action="append",
-        required=True,
-        metavar="SOLVER[:VARIANT][,key=value]…",
-        help="a member of the filter (`list solvers`); once for each. What learns does so out of fold",
-    )
+    what = "a member of the filter (`list solvers`); once for each. What learns does so out of fold"
+    options.add_solvers(group, what, required=True)
     group.add_argument(
         "--report",
         action="append",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from classic_rc.text.spans import SpanGenerator
 
 __all__ = [
+    "ANY_OR_USUAL_SOLVERS",
+    "ANY_SOLVER",
     "add_data_options",
     "add_decision_options",
     "add_intervals",
@@ -28,6 +30,7 @@ __all__ = [
     "add_output_options",
     "add_reading_options",
     "add_search_options",
+    "add_solvers",
     "add_spans",
     "add_training_options",
     "dataset_of",
@@ -41,6 +44,9 @@ __all__ = [
 ]
 
 _DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that come with the package"
+
+ANY_SOLVER = "a solver (`list solvers`), or path/to/file.py:Class for your own"
+ANY_OR_USUAL_SOLVERS = f"{ANY_SOLVER}; once for each solver; without it the default set for the task"
 
 
 def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -70,6 +76,20 @@ def add_spans(parser: argparse.ArgumentParser) -> None:
     """Which spans are candidates."""
     parser.add_argument(
         "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
+    )
+
+
+def add_solvers(
+    parser: argparse._ActionsContainer, what: str, *, several: bool = True, required: bool = False
+) -> None:
+    """Which solver, or solvers; `what` is told of them."""
+    parser.add_argument(
+        "-s",
+        "--solver",
+        metavar="SOLVER[:VARIANT][,key=value]…",
+        help=what,
+        required=required,
+        **({"action": "append", "default": None if required else []} if several else {}),
     )
 
 

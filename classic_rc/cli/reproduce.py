@@ -33,15 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="exit with 1 where a figure that is known to come out does not"
     )
     options.add_jobs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "markdown", "latex", "csv", "json"),
-        default="table",
-        help="what it looks like (default table)",
-    )
-    group.add_argument("-o", "--output", metavar="FILE", help="write the table to a file instead of stdout")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    options.add_output_options(parser)
 
 
 def handle(args: argparse.Namespace) -> int:

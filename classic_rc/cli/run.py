@@ -23,15 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     options.add_data_options(parser, several=True)
     options.add_spans(parser)
-    parser.add_argument(
-        "-s",
-        "--solver",
-        action="append",
-        default=[],
-        metavar="SOLVER[:VARIANT][,key=value]…",
-        help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver; "
-        "without it the default set for the task",
-    )
+    options.add_solvers(parser, options.ANY_OR_USUAL_SOLVERS)
     options.add_training_options(parser)
     options.add_search_options(parser)
     options.add_decision_options(parser)

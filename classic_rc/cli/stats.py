@@ -29,15 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", help="also draw histograms of the lengths (.pdf, .png, .svg); needs matplotlib"
     )
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "markdown", "latex", "csv", "json"),
-        default="table",
-        help="what it looks like (default table)",
-    )
-    group.add_argument("-o", "--output", metavar="FILE", help="write the tables to a file instead of stdout")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    options.add_output_options(parser)
 
 
 def handle(args: argparse.Namespace) -> int:
