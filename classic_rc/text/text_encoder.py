@@ -91,14 +91,25 @@ class TextEncoder:
         known = len(self._piece_offsets) - 1
         if known == len(self._pieces):
             return
-        fresh = itertools.islice(self._pieces, known, None)
-        words = [self._tokenizer.tokenize(piece) if self._tokenizer.blanks_separate else [piece] for piece in fresh]
-        folded = self.analyzer.fold(list(itertools.chain.from_iterable(words)))
-        ids = np.array([-1 if word is None else self._ids[word] for word in folded], dtype=np.int32)
+        words: list[str] = []
+        counts: list[int] = []
+        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _alone
+        for piece in itertools.islice(self._pieces, known, None):
+            found = tokenize(piece)
+            words += found
+            counts.append(len(found))
+        distinct = list(dict.fromkeys(words))
+        folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
+        id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
+        ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
         kept_before = offsets_of((ids >= 0).astype(np.int8))
-        ends = kept_before[offsets_of(np.fromiter(map(len, words), np.int64, len(words)))[1:]]
+        ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]
         self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
         self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
+
+
+def _alone(piece: str) -> list[str]:
+    return [piece]
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
