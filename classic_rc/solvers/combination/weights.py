@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.predictions import Scores
+from classic_rc.solvers.one_thread import one_thread
 
 __all__ = ["Weighting", "search_shares", "spread", "stack", "within_questions"]
 
@@ -141,7 +142,8 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     columns = [(s.values - centre) / scale for s, centre, scale in zip(scored, centres, scales, strict=True)]
     columns += [scores.evidence.astype(np.float64) for scores in scored]
     learner = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-8, max_iter=1000)
-    learner.fit(np.column_stack(columns), right)
+    with one_thread():
+        learner.fit(np.column_stack(columns), right)
     learned = learner.coef_[0].tolist()
     weights = [weight / scale for weight, scale in zip(learned, scales, strict=False)]
     bias = float(learner.intercept_[0]) - sum(w * centre for w, centre in zip(weights, centres, strict=True))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.solvers.lexical.components import COMPONENTS
+from classic_rc.solvers.one_thread import one_thread
 
 __all__ = ["PUBLISHED_WEIGHTS", "component_weights", "learned_weights"]
 
@@ -93,8 +94,8 @@ def learned_weights(
     scale = np.where(spread > 0, spread, 1.0)
     # Each pair stands there both ways round, with half its weight: a classifier takes two classes.
     learner = LogisticRegression(C=C, fit_intercept=False, tol=1e-8, max_iter=1000)
-    learner.fit(
-        np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x)), sample_weight=np.concatenate((share, share)) / 2
-    )
+    both, right_first = np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x))
+    with one_thread():
+        learner.fit(both, right_first, sample_weight=np.concatenate((share, share)) / 2)
     weights: NDArray[np.float64] = learner.coef_[0] / scale
     return weights

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.solvers.one_thread import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -226,7 +227,8 @@ def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tup
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            classifier.fit(features, right)
+            with one_thread():
+                classifier.fit(features, right)
         except (TypeError, ValueError) as error:
             raise UsageError(f"the learner {name} cannot learn from sparse features: {error}") from error
     caveats = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
@@ -294,3 +296,20 @@ def test_a_learner_is_one_line_of_a_signature():
     (row,) = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN).rows
     assert "|learner:Pipeline(steps=[('logisticregression', LogisticRegression(C=3, " in row.signature
     assert "\n" not in row.signature
+
+
+class WatchedLearner(LogisticRegression):
+    """Notes how many threads linear algebra has while it learns."""
+
+    threads: ClassVar[list[int]] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.threads += [library["num_threads"] for library in threadpool_info()]
+        return super().fit(X, y, sample_weight)
+
+
+def test_learning_takes_one_thread_so_that_cores_change_no_digit():
+    with threadpool_limits(2):
+        fitted(learner=WatchedLearner())
+        assert {library["num_threads"] for library in threadpool_info()} == {2}
+    assert set(WatchedLearner.threads) == {1}
