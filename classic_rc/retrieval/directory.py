@@ -191,16 +191,16 @@ def _compare(folder: Path, found: Any, said: Any) -> None:
 
 
 def _manifest_of(folder: Path) -> Manifest:
-    if (folder / MANIFEST).exists():
+    if os.path.exists(folder / MANIFEST):
         return Manifest.read(folder)
-    if (folder / BUILDING).exists():
+    if os.path.exists(folder / BUILDING):
         raise DataError(
             "the index is not finished",
             source=str(folder),
             hint="The command that began it goes on after what is there",
         )
     raise DataError(
-        "no index" if folder.is_dir() else "no such folder",
+        "no index" if os.path.isdir(folder) else "no such folder",
         source=str(folder),
         expected=f"a folder with {MANIFEST}",
         hint="`classic-rc index CORPUS -o DIR` builds one",

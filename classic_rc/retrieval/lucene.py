@@ -107,7 +107,7 @@ class Lucene(Engine):
         """
         engine = cls(similarity=similarity, folder=folder)
         engine._field, engine._writable = field, False
-        if not Path(folder).is_dir():  # Lucene would make it
+        if not os.path.isdir(folder):  # Lucene would make it
             raise DataError("no such folder", source=str(folder))
         with java_errors("read this index", str(folder), hint=_READABLE):
             engine._read(open_directory(engine.folder))

@@ -103,6 +103,9 @@ class RankBM25(Engine):
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
         """What each index term of the query adds to the score of one sentence, in the order of the query."""
+        self.sentence(sentence)  # refuses a number that no sentence has
+        if self._bm25 is None:
+            return []
         terms = self.analyzer.analyze(query)
         return [
             (term, float(self._bm25.get_scores([term] * terms.count(term))[sentence]))

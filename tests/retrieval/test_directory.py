@@ -11,13 +11,14 @@ import pytest
 from joblib import Parallel, delayed
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.questions import Passage
+from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.directory import StoredSparse, check_index, open_index
 from classic_rc.retrieval.manifest import MANIFEST
 from classic_rc.retrieval.reading import Passages, TextFile
 from classic_rc.retrieval.sparse import Sparse
+from classic_rc.solvers.ir import IRSolver
 
 SENTENCES = [
     "The fox ate the sour grapes.",
@@ -153,8 +154,23 @@ def test_what_is_no_index(tmp_path, index):
         open_index(tmp_path)
     with pytest.raises(DataError, match="no such folder"):
         open_index(index / MANIFEST)
+    for name in ("a" * 300, "a\0"):  # the system takes no such names
+        with pytest.raises(DataError, match="no such folder"):
+            IRSolver(corpus=name).fit([])
     with pytest.raises(UsageError, match="unknown similarity"):
         open_index(index, similarity="bm26")
+
+
+def test_an_index_says_what_the_words_are_that_its_hits_must_share(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("Foxes ran.", encoding="utf-8")
+    question = Question("q", Passage("p", "x."), "fox", (Candidate("ran"),), None, Task.SINGLE_CHOICE)
+    evidence = []
+    for analyzer in ("word", "lucene-english"):
+        build_index([TextFile(str(text))], tmp_path / analyzer, analyzer=analyzer)
+        solver = IRSolver(corpus=str(tmp_path / analyzer), depth=5).fit([question])
+        evidence.append(bool(solver.score_candidates([question]).evidence[0]))
+    assert evidence == [False, True]
 
 
 def test_a_missing_or_short_segment_is_refused_when_opened(index):

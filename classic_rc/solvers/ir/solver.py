@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -115,8 +115,10 @@ class IRSolver(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The score of the best qualifying sentence of any corpus; no evidence where there is none."""
         found = self.best_sentences(questions)
-        values = np.max([best.scores for best in found], axis=0).astype(np.float64)
-        return Scores(values, found[0].offsets, np.any([best.found for best in found], axis=0))
+        evidence = np.any([best.found for best in found], axis=0)
+        # A score may be negative, with 'okapi': the 0 of a corpus that has no such sentence is not above it.
+        values = np.max([np.where(best.found, best.scores, -np.inf) for best in found], axis=0)
+        return Scores(np.where(evidence, values, 0.0).astype(np.float64), found[0].offsets, evidence)
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
         """For each corpus, the best qualifying sentence of each candidate.
@@ -156,7 +158,7 @@ class IRSolver(Solver):
     def _parts(self) -> list[Any]:
         """What `corpus` names, one by one; nothing for the own passage."""
         corpus = self.corpus
-        if isinstance(corpus, str) and not Path(corpus).exists():
+        if isinstance(corpus, str) and not os.path.exists(corpus):
             corpus = corpus.split("+")
         parts = list(corpus) if isinstance(corpus, list | tuple) else [corpus]
         return [] if parts == ["passage"] else parts
@@ -209,7 +211,7 @@ class IRSolver(Solver):
     def _in_corpus(self, engine: Engine, asked: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         if self.depth is None:
             return engine.best_constrained(asked, options)
-        return engine.best_among_top(asked, options, self.depth, self.overlap or self.analyzer)
+        return engine.best_among_top(asked, options, self.depth, self.overlap or engine.analyzer)
 
 
 def _texts(question: Question) -> list[str]:

@@ -1,0 +1,34 @@
+"""The textbook engine where its formula, or a collection without terms, sets it apart from the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.rank_bm25 import RankBM25
+from classic_rc.solvers.ir import IRSolver
+
+
+@pytest.mark.parametrize("sentences", [["the", ""], ["the of"]])
+def test_sentences_without_terms_have_no_shares(sentences):
+    engine = RankBM25().index(sentences)
+    assert engine.term_scores("a fox", 0) == []
+    assert engine.top(["a fox"]).sentences.tolist() == []
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_a_number_that_no_sentence_has_is_refused(number):
+    with pytest.raises(IndexError, match="numbered from 0"):
+        RankBM25().index(["A fox.", "A hen."]).term_scores("fox", number)
+
+
+def test_a_negative_score_is_not_hidden_by_a_corpus_without_such_a_sentence():
+    texts = "Foxes eat grapes. Foxes eat grapes. Foxes eat hens.", "It rains."
+    corpora = [passage_corpus([Passage("p", text)], RankBM25()) for text in texts]
+    candidates = Candidate("grapes"), Candidate("snow")
+    question = Question("q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE)
+    scores = [IRSolver(corpus=own).fit([question]).score_candidates([question]) for own in (corpora[:1], corpora)]
+    assert scores[0].values[0] < 0
+    assert [own.values.tolist() for own in scores] == [[scores[0].values[0], 0.0]] * 2
+    assert scores[1].evidence.tolist() == [True, False]
