@@ -14,11 +14,12 @@ from classic_rc.analysis.above_mean import AboveMean
 from classic_rc.analysis.family import FAMILY, MEASURED, PartialInput
 from classic_rc.analysis.null import Null, null_of, p_value
 from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation.intervals import resampled_metrics
 from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.multiplicity import holm
 from classic_rc.evaluation.predict import predict
 from classic_rc.evaluation.prepare import check_task
-from classic_rc.evaluation.resampling import Interval, percentile_interval, resampled_means
+from classic_rc.evaluation.resampling import Interval, percentile_interval
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, Metric
 from classic_rc.questions import Dataset, Task
@@ -156,11 +157,13 @@ def try_partial_inputs(
     Raises
     ------
     UsageError
-        There are both `train` and `cv`, nothing is left of `train` or it is of another task, or no question has the
-        `group`.
+        No permutation or no resample is wanted, there are both `train` and `cv`, nothing is left of `train` or it is
+        of another task, or no question has the `group`.
     """
     if permutations < 1:
         raise UsageError(f"a null takes at least one permutation, got {permutations}")
+    if resamples < 1:
+        raise UsageError(f"resampling takes at least one resample, got {resamples}")
     learning = Learning(train=train, cv=cv, group=group, drop_overlap=True)
     groups = passage_groups(dataset, group)
     reason = _obstacle(dataset, groups)
@@ -206,9 +209,9 @@ class _Trial:
     seconds: float
     warnings: tuple[str, ...]
 
-    def columns(self) -> list[NDArray[np.float64]]:
-        """The statistics of each metric and, after each, their expectations under the null."""
-        return [rows for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
+    def measured(self) -> list[tuple[Metric, NDArray[np.float64]]]:
+        """Each metric with its statistics and, after that, with their expectations under the null."""
+        return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
 
 
 def _try(member: PartialInput, dataset: Dataset, learning: Learning) -> _Trial | str:
@@ -265,14 +268,9 @@ def _intervals(
     trials: Sequence[_Trial], groups: NDArray[np.int64], resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
     """By partial input and metric, that of the metric less the metric of the expected statistics."""
-    columns = [rows for trial in trials for rows in trial.columns()]
-    # The same resampled passages for all.
-    means = resampled_means(np.hstack(columns), groups, n=resamples, seed=seed)
-    resampled = iter(np.split(means, np.cumsum([rows.shape[1] for rows in columns])[:-1], axis=1))
+    measured = [of for trial in trials for of in trial.measured()]
+    drawn = iter(resampled_metrics(measured, groups, n=resamples, seed=seed))
     return {
-        trial.member.name: {
-            m.name: percentile_interval(m.from_means(next(resampled)) - m.from_means(next(resampled)))
-            for m in trial.metrics
-        }
+        trial.member.name: {m.name: percentile_interval(next(drawn) - next(drawn)) for m in trial.metrics}
         for trial in trials
     }

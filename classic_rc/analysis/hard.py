@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.intervals import resampled_metrics
+from classic_rc.evaluation.intervals import subset_intervals
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.solved import SOLVED_BY
@@ -118,14 +118,12 @@ class HardSubset:
     def _main(self, kept: NDArray[np.bool_]) -> list[Share]:
         assert self.evaluation.dataset.task is not None
         metric = primary_metric(self.evaluation.dataset.task)
-        rows = [row.outcomes.statistics[metric.name][kept] for row in self.evaluation.rows]
-        _, groups = np.unique(self.groups[kept], return_inverse=True)
-        intervals: list[Interval | None] = [None] * len(rows)
-        if groups.max(initial=-1) > 0:
-            settings = self.resampling
-            drawn = resampled_metrics([(metric, of) for of in rows], groups, n=settings.n, seed=settings.seed)
-            intervals = [percentile_interval(values, settings.level) for values in drawn]
-        return [Share(metric.aggregate(of), interval) for of, interval in zip(rows, intervals, strict=True)]
+        measured = [(metric, row.outcomes.statistics[metric.name]) for row in self.evaluation.rows]
+        intervals = subset_intervals(measured, self.groups, kept, self.resampling)
+        return [
+            Share(metric.aggregate(of[kept]), interval)
+            for (_, of), interval in zip(measured, intervals, strict=True)
+        ]
 
     def is_member(self, index: int) -> bool:
         """Whether the row at `index` is a member of the filter."""
@@ -227,6 +225,8 @@ def hard_subset(
     others = [Random(), *(solver for solver in report if not isinstance(solver, Random))]
     if cv is None and train is None and any(solver.learns_from == "gold" for solver in (*members, *others)):
         cv = _FOLDS
+    groups = passage_groups(dataset, group)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, options.get("seed") or 0, group=group)
     evaluation = evaluate(
         dataset,
         [*members, *others],
@@ -244,7 +244,6 @@ def hard_subset(
     rows = evaluation.rows
     guess = next(row for row in rows if row.solver == Random.name).outcomes.statistics[metric.name]
     n_solved = np.sum([_solves(row, metric, solved_above) for row in rows[: len(members)]], axis=0)
-    groups = passage_groups(evaluation.dataset, group)
     return HardSubset(
         evaluation,
         len(members),
@@ -253,7 +252,7 @@ def hard_subset(
         n_solved,
         chance_removed(metric.from_means(guess), len(members), max_solved),
         groups,
-        Resampling(int(groups.max(initial=-1)) + 1, resamples, options.get("seed") or 0, group=group),
+        resampling,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.multiplicity import benjamini_hochberg
 from classic_rc.kernels.arrays import ragged_indices
+from classic_rc.metrics.base import known_gold
 from classic_rc.questions import Dataset
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
@@ -143,6 +144,8 @@ def leaking_words(
     ------
     UsageError
         The questions have no options that are each right or wrong, or `at_least` or `smoothing` is not positive.
+    DataError
+        A question's gold is hidden.
     """
     if dataset.task is None or not dataset.task.has_choices:
         raise UsageError(f"{dataset.name} has no options that are each right or wrong")
@@ -189,7 +192,7 @@ def _presence(encoded: EncodedDataset) -> _Presence:
     question = np.repeat(np.arange(len(encoded)), np.diff(encoded.question_offsets))
     right = np.zeros(n_options, dtype=np.bool_)
     for i, start in zip(encoded.order.tolist(), encoded.question_offsets[:-1].tolist(), strict=True):
-        right[[start + index for index in encoded[i].gold or ()]] = True
+        right[[start + index for index in known_gold(encoded[i])]] = True
     return _Presence(
         np.repeat(np.arange(n_options), counts),
         word[flat],

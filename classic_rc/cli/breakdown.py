@@ -64,13 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also count how often groups of two keys, or two labels of one, occur together; once for each",
     )
     group.add_argument("--metric", metavar="M", help="what is measured (default: the task's main metric)")
-    group.add_argument(
-        "--resamples",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="how many resamples for intervals (default 10000)",
-    )
+    options.add_resamples(group, "how many resamples for intervals")
     group.add_argument("--plot", metavar="FILE", help="also draw bars (.pdf, .png, .svg); needs matplotlib")
     options.add_training_options(parser)
     options.add_search_options(parser)

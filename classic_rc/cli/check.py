@@ -44,15 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="POINTS",
         help="it leaks where the lower bound of its gain's 95 %% interval is above so many points (default 5)",
     )
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "markdown", "json"),
-        default="table",
-        help="what it looks like (default table)",
-    )
-    group.add_argument("-o", "--output", metavar="FILE", help="write the report to a file instead of stdout")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    options.add_output_options(parser, ("table", "markdown", "json"))
 
 
 def handle(args: argparse.Namespace) -> int:

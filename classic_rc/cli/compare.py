@@ -35,13 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where p-values come from: swapping whole passages (default), resampling them, or McNemar's test, "
         "which assumes independent questions",
     )
-    group.add_argument(
-        "--resamples",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="how many resamples for intervals, and random swaps for p-values (default 10000)",
-    )
+    options.add_resamples(group, "how many resamples for intervals, and random swaps for p-values")
     options.add_training_options(parser)
     options.add_search_options(parser)
     options.add_decision_options(parser)

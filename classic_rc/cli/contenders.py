@@ -169,7 +169,10 @@ def _entries(
     for system in systems:
         record = system.record
         if record is not None:
-            yield {contest.fingerprint: contest for contest in read_contests(record)}
+            answered = {contest.fingerprint: contest for contest in read_contests(record)}
+            if not answered:
+                raise DataError("there is no run in this record", source=str(record))
+            yield answered
             continue
         assert dataset is not None  # or it would have been asked for
         if system.solver is not None:

@@ -53,13 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("ids", "jsonl"),
         help="as what: their ids, one a line, or a dataset in our own format (default for FILE.jsonl)",
     )
-    group.add_argument(
-        "--resamples",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="how many resamples of whole passages intervals are made from (default 10000)",
-    )
+    options.add_resamples(group, "how many resamples of whole passages intervals are made from")
     group.add_argument(
         "--format",
         choices=("table", "markdown", "latex", "json"),
@@ -98,9 +92,11 @@ def handle(args: argparse.Namespace) -> int:
     if not args.quiet:
         for warning in found.evaluation.warnings:
             message(f"warning: {warning}")
-    if args.output is not None:
-        write_file(Path(args.output), _written(found, args))
-    emit(_rendered(found, args.format), None)
+    try:
+        if args.output is not None:
+            write_file(Path(args.output), _written(found, args))
+    finally:  # a file that cannot be written must not cost the scores
+        emit(_rendered(found, args.format), None)
     return 0
 
 

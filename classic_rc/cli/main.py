@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from classic_rc._version import __version__
@@ -112,8 +113,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 fine; 1 a check failed; 2 usage; 3 data missing or malformed; 4 an optional package is missing;
-        130 interrupted.
+        0 fine; 1 a check failed; 2 usage, or no room for it; 3 data missing or malformed;
+        4 an optional package is missing; 130 interrupted.
     """
     prepare_streams()
     try:
@@ -127,12 +128,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         message("interrupted")
         return _INTERRUPTED
+    except MemoryError:
+        message("error: there is not enough memory for this")
+        return UsageError.exit_code
     except OSError as error:
-        if error.errno not in _READER_LEFT:
-            raise
-        # Nothing may be written when Python closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        with suppress(OSError):  # what is finished may still go out; then nothing, when Python closes stdout
+            sys.stdout.flush()
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno in _READER_LEFT:
+            return 0
+        message(f"error: {error}")
+        return UsageError.exit_code
 
 
 def _run(argv: list[str]) -> int:

@@ -29,6 +29,7 @@ __all__ = [
     "add_jobs",
     "add_output_options",
     "add_reading_options",
+    "add_resamples",
     "add_search_options",
     "add_solvers",
     "add_spans",
@@ -47,6 +48,8 @@ _DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that 
 
 ANY_SOLVER = "a solver (`list solvers`), or path/to/file.py:Class for your own"
 ANY_OR_USUAL_SOLVERS = f"{ANY_SOLVER}; once for each solver; without it the default set for the task"
+
+_MOST_RESAMPLES = 10**9
 
 
 def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -179,15 +182,12 @@ def add_decision_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=_whole, metavar="N", help="the seed of everything drawn (default 0)")
 
 
-def add_output_options(parser: argparse.ArgumentParser) -> None:
+def add_output_options(
+    parser: argparse.ArgumentParser, forms: Sequence[str] = ("table", "markdown", "latex", "csv", "json")
+) -> None:
     """Where results go, and how they look."""
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "markdown", "latex", "csv", "json"),
-        default="table",
-        help="what results look like (default table)",
-    )
+    group.add_argument("--format", choices=forms, default="table", help="what results look like (default table)")
     group.add_argument("-o", "--output", metavar="FILE", help="write results to a file instead of stdout")
     group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
 
@@ -202,6 +202,11 @@ def add_intervals(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="95 %% intervals of the metrics, from N resamples of whole passages (default 10000); after DATA",
     )
+
+
+def add_resamples(parser: argparse._ActionsContainer, what: str) -> None:
+    """How many resamples; `what` is told of them."""
+    parser.add_argument("--resamples", type=_count, default=10_000, metavar="N", help=f"{what} (default 10000)")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -219,9 +224,16 @@ def _whole(text: str) -> int:
 
 
 def _resamples(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or _count(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
-    return int(text)
+    return _count(text)
+
+
+def _count(text: str) -> int:
+    number = _whole(text)
+    if number > _MOST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"{number} is more than {_MOST_RESAMPLES:,}")
+    return number
 
 
 def _finite(text: str) -> float:
@@ -296,9 +308,13 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
     from classic_rc.text.spans import SpanGenerator
 
     text = args.spans.removeprefix("k=")
-    if not text.isdecimal() or int(text) < 1:
+    try:
+        most = int(text) if text.isdecimal() else 0
+    except ValueError:  # more digits than Python reads
+        most = 0
+    if most < 1:
         raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
-    return SpanGenerator(max_tokens=int(text))
+    return SpanGenerator(max_tokens=most)
 
 
 def figure_form(path: str, *inputs: str | None) -> str:

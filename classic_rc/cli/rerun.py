@@ -32,15 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trust", action="store_true", help="run solvers that are code of one's own (path/to/file.py:Class), too"
     )
     options.add_jobs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "markdown", "json"),
-        default="table",
-        help="what it looks like (default table)",
-    )
-    group.add_argument("-o", "--output", metavar="FILE", help="write what was found to a file instead of stdout")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    options.add_output_options(parser, ("table", "markdown", "json"))
 
 
 def handle(args: argparse.Namespace) -> int:

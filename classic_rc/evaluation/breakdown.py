@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -215,9 +214,9 @@ def break_down(
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
     """Count the questions in every two groups of two groupings, or of one with itself."""
-    counts = _table(rows.masks) @ _table(columns.masks).T
-    return CrossTabulation(rows, columns, counts)
+    return CrossTabulation(rows, columns, _table(rows) @ _table(columns).T)
 
 
-def _table(masks: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.int64]:
-    return np.array([*masks.values()], dtype=np.int64).reshape(len(masks), -1)
+def _table(grouping: Grouping) -> NDArray[np.int64]:
+    masks = grouping.masks
+    return np.array([*masks.values()], dtype=np.int64).reshape(len(masks), len(grouping.covered))

@@ -84,7 +84,9 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     UsageError
         There is no such key, or no question has several labels of which one could be alone.
     """
-    name, _, view = key.rpartition(":") if key.rpartition(":")[2] in _VIEWS else (key, "", "")
+    name, colon, view = key.rpartition(":")
+    if not colon or view not in _VIEWS:
+        name, view = key, ""
     values, order, source = _values(dataset, name, labels)
     covered = np.array([value is not None for value in values], dtype=np.bool_)
     several = any(value is not None and len(value) != 1 for value in values)

@@ -94,6 +94,7 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
     changes: list[str] = []
     try:
         for run in record["runs"]:
+            _check_form(run)
             found = _Found(finder, changes)
             dataset, protocol = found.dataset(run["dataset"]), found.protocol(run["protocol"], trust)
             if dataset is not None and protocol is not None:
@@ -106,6 +107,14 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
             f"the record is broken ({type(error).__name__}: {error})", source=source, hint="Was it edited?"
         ) from error
     return Prepared(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
+
+
+def _check_form(run: Mapping[str, Any]) -> None:
+    """Look up what is compared once all is scored: what is not there is an error now, before any work."""
+    if run["resampling"] is not None:
+        _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
+    for row in run["rows"]:
+        _ = [row[name] for name in ("solver", "variant")], row["metrics"].items(), row["outcomes"].items()
 
 
 class _Found:

@@ -58,6 +58,8 @@ def _contest(run: Node) -> Contest:
     task = _task(dataset)
     groups = np.array(run.integers("passage_groups"), dtype=np.int64)
     n_questions = dataset.integer("questions")
+    if n_questions < 1:
+        raise dataset.error("no question in it", field="questions", found=str(n_questions), expected="1 or more")
     numbers = np.unique(groups)
     if len(groups) != n_questions or not np.array_equal(numbers, np.arange(len(numbers))):
         raise run.error(
@@ -108,6 +110,6 @@ def _statistics(kept: Sequence[Node], metric: str) -> NDArray[np.float64]:
     rows = [node.sequence(metric) for node in kept]
     width = len(rows[0])
     for node, row in zip(kept, rows, strict=True):
-        if len(row) != width or not all(isinstance(value, float | int) for value in row):
-            raise node.error("not statistics", field=metric, found=repr(row)[:40], expected=f"{width} numbers")
+        if not row or len(row) != width or not all(isinstance(value, float | int) for value in row):
+            raise node.error("not statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers")
     return np.array(rows, dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 import re
@@ -12,6 +11,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.decisions import Decision, describe
+from classic_rc.evaluation.kept_files import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.specs import solver_spec
@@ -99,7 +99,7 @@ def dataset_signature(dataset: Dataset) -> str:
 
 def file_digest(path: str) -> str:
     """The hex sha256 of a file; what is no file as it is."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else path
+    return sha256_of(path) if Path(path).is_file() else path
 
 
 def file_signature(path: str) -> str:

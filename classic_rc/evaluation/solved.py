@@ -68,7 +68,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     decided = [contender for contender in contest.contenders if not contender.expected]
     shown = decided[:MOST_SETS] if len(decided) > 1 else []
     names = [contender.name for contender in shown]
-    left_out = tuple(c.name for c in contest.contenders if c.name not in names)
+    left_out = tuple(c.name for c in contest.contenders if not any(c is other for other in shown))
     if not shown:
         return metric, (), left_out
     solved = [metric.from_means(c.statistics[metric.name]) >= _WHOLE for c in shown]

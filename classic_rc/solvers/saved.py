@@ -20,6 +20,7 @@ from classic_rc.solvers.plain import value_from_plain, value_to_plain
 
 __all__ = [
     "Persistent",
+    "learns_something",
     "load_solver",
     "require_persistent",
     "save_solver",
@@ -58,6 +59,11 @@ class Persistent(Protocol):
         """
 
 
+def learns_something(solver: Solver) -> bool:
+    """Whether there is something to save: what was learned from questions, or from text files of its own."""
+    return solver.learns_from != "nothing" or bool(getattr(solver, "learns_from_files", False))
+
+
 def require_persistent(solver: Solver) -> None:
     """Refuse a solver that cannot be saved.
 
@@ -68,7 +74,7 @@ def require_persistent(solver: Solver) -> None:
     """
     from classic_rc.solvers.registry import SOLVERS
 
-    if solver.learns_from == "nothing" and not getattr(solver, "learns_from_files", False):
+    if not learns_something(solver):
         raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
     if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
         raise UsageError(f"{solver.name} cannot be saved: fit it where it is run (--train DATA)")

@@ -11,7 +11,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.saved import load_solver
+from classic_rc.solvers.saved import learns_something, load_solver
 
 __all__ = ["SavedSolver"]
 
@@ -89,6 +89,11 @@ class SavedSolver(Solver):
         return self.solver_.members if hasattr(self, "solver_") else ()
 
     @property
+    def takes_encoding(self) -> bool:  # type: ignore[override]
+        """As the saved solver, once its file is read."""
+        return self.solver_.takes_encoding if hasattr(self, "solver_") else True
+
+    @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """As the saved solver."""
         return self._solver().needs_only_arrays
@@ -123,10 +128,10 @@ class SavedSolver(Solver):
 def _fit_unlearned(solver: Solver, questions: Sequence[Question]) -> None:
     """Fit the members that learn nothing, at any depth, to what is asked."""
     for member in solver.members:
-        if member.learns_from == "nothing":
-            member.fit(questions)
-        else:
+        if learns_something(member):
             _fit_unlearned(member, questions)
+        else:
+            member.fit(questions)
 
 
 def _label(solver: Solver) -> str:

@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -157,12 +158,17 @@ def own_solver(path: Path, class_name: str) -> type[Solver]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up while they are made. Afterwards it is none that could be imported by name, so
+    # that its classes are sent to other processes with their code.
+    sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise UsageError(f"{path}, line {error.lineno}: {error.msg}") from error
     except Exception as error:
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.modules.pop(spec.name, None)
     found = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
     if class_name not in found:
         own = {n for n, c in found.items() if c.__module__ == module.__name__}

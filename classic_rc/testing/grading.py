@@ -97,13 +97,15 @@ def grade_file(
     Raises
     ------
     DataError
-        There is no such file.
+        There is no such file, or its name does not end with ``.py``.
     UsageError
         The checker cannot be used.
     """
     path = Path(file)
     _check_timeout(timeout)
     submission = _Submission(path.stem, path.name, _read(path))
+    if path.suffix != ".py":
+        raise DataError("not a Python file", source=str(path), expected="a name that ends with .py")
     source = _read(Path(SOLVER_CHECKS if checker is None else checker))
     return _grade(submission, source, _titles(source, checker), timeout)
 
@@ -218,7 +220,7 @@ def _titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str
     if told and "checks" in told[0]:
         return dict(told[0]["checks"])
     problem = told[0]["broken"] if told else _stopped(exit_code, _CHECKER_TIMEOUT)
-    raise UsageError(f"the checker {checker} cannot be used: {problem}")
+    raise UsageError(f"the checker {checker or SOLVER_CHECKS.name} cannot be used: {problem}")
 
 
 def _grade(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:

@@ -213,6 +213,8 @@ def test_bad_options(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 16, n_passages=3)
     with pytest.raises(UsageError, match="permutation"):
         try_partial_inputs(dataset, permutations=0)
+    with pytest.raises(UsageError, match="at least one resample, got 0"):
+        try_partial_inputs(dataset, resamples=0)
     with pytest.raises(UsageError, match="give one of them"):
         try_partial_inputs(dataset, train=dataset, cv=5)
     with pytest.raises(UsageError, match="nothing is left"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from classic_rc.analysis.words import leaking_words
-from classic_rc.errors import UsageError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 
@@ -119,3 +120,9 @@ def test_bad_options(options):
 def test_without_options_there_are_no_words():
     with pytest.raises(UsageError, match="no options"):
         leaking_words(synthetic_dataset(Task.CLOZE))
+
+
+def test_hidden_gold_is_no_wrong_option():
+    hidden = replace(DATASET, questions=[*DATASET[:-1], replace(DATASET[-1], gold=None)])
+    with pytest.raises(DataError, match="hidden"):
+        leaking_words(hidden)

@@ -67,6 +67,14 @@ def test_a_record_stands_for_all_its_rows(cli, single, saved):
     assert by_folder[0]["overlap"]["left_out"] == ["random"]
 
 
+def test_a_record_without_a_run_is_refused(cli, single, write):
+    record = write("none/run.json", '{"runs": []}')
+    for args in (["compare", record], ["breakdown", single, "--by", "kind", "-s", record.parent]):
+        done = cli(*args)
+        assert done.code == 3
+        assert f"{record}: there is no run in this record" in done.err
+
+
 def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved):
     folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "sw+d:mctest160", "-s", "shortest")
     (found,) = compared(cli, f"{folder}#sw+d:mctest160", f"base={folder}#longest")

@@ -138,6 +138,29 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     assert str(bad) in done.err
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
+        ["compare", "sw+d", "--data", SINGLE, "--resamples", "9" * 20],
+        ["breakdown", SINGLE, "--by", "question-type", "--resamples", "9" * 20],
+        ["hard", SINGLE, "-s", "sw+d", "--resamples", "9" * 20],
+        ["run", "sample:multi-span", "-s", "random", "--spans", "k=" + "9" * 5000],
+        ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused(cli, args):
+    fails(cli(*args), 2, args[-1].removeprefix("k=")[:20])
+
+
+def test_too_little_memory_is_one_line(cli, monkeypatch):
+    def full(*args, **more):
+        raise MemoryError
+
+    monkeypatch.setattr("classic_rc.datasets.load", full)
+    fails(cli("stats", SINGLE), 2, "not enough memory")
+
+
 def test_the_first_error_gives_the_exit_code(cli, tmp_path, single):
     missing = tmp_path / "missing.jsonl"
     assert cli("run", missing, single, "-s", "all-positive").code == 3

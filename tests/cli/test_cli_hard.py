@@ -72,3 +72,4 @@ def test_what_is_wrong_is_said_with_an_exit_code(cli, single, hidden, write, tmp
     done = cli("hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
     assert done.code == 2
     assert "--as jsonl" in done.err
+    assert "longest" in done.out  # the scores are not lost

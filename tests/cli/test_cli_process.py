@@ -88,6 +88,15 @@ def test_a_reader_that_leaves_is_no_error():
         assert b"Exception" not in stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("args", [["list", "solvers"], ["run", "sample:single-choice", "--format", "json"]])
+def test_a_full_disk_is_one_line(args):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*MODULE, *args], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode("utf-8").splitlines() == ["classic-rc: error: [Errno 28] No space left on device"]
+
+
 def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):
     done = call("run", tmp_path / "nothing")
     assert (done.returncode, done.stdout) == (3, b"")

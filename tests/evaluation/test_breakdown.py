@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,3 +114,10 @@ def test_groups_of_a_run_have_the_same_intervals(data, contest):
     for i, row in enumerate(made.rows):
         found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}
         assert {name: of["accuracy"] for name, of in row.group_intervals.items() if of} == found
+
+
+def test_groups_of_hidden_gold_are_none_to_count(data):
+    hidden = replace(data, questions=[replace(question, gold=None) for question in data])
+    nothing, kinds = group_questions(hidden, "verbatim"), group_questions(hidden, "type")
+    assert cross_tabulate(nothing, nothing).to_dict()["counts"] == {}
+    assert cross_tabulate(nothing, kinds).counts.shape == (0, len(kinds.masks))

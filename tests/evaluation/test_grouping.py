@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,3 +176,10 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
         assert not grouping.overlapping
         if derived.order:
             assert set(grouping.masks) <= set(derived.order)
+
+
+@pytest.mark.parametrize("key", ["alone", "count"])
+def test_a_key_may_be_called_as_a_view_is(key):
+    marked = replace(FIVE, questions=[replace(q, meta={key: str(i % 2)}) for i, q in enumerate(FIVE)])
+    assert members(group_questions(marked, key)) == {"0": [0, 2, 4], "1": [1, 3]}
+    assert members(group_questions(marked, f"{key}:count")) == {"1": [0, 1, 2, 3, 4]}

@@ -89,6 +89,11 @@ def _gap_in_groups(record):
     record["runs"][0]["passage_groups"][0] = 99
 
 
+def _empty_statistics(record):
+    for outcome in record["runs"][0]["rows"][0]["outcomes"].values():
+        outcome["statistics"]["accuracy"] = []
+
+
 def _other_task(record):
     record["runs"][0]["dataset"]["task"] = "essay"
 
@@ -104,6 +109,8 @@ def _other_task(record):
         (_rename_question, "other ids"),
         (_break_statistics, "field 'accuracy': not statistics"),
         (_other_task, "no such task: found 'essay'"),
+        (_empty_statistics, "field 'accuracy': not statistics: found [], expected 1 numbers"),
+        (lambda record: record["runs"][0]["dataset"].update(questions=0), "no question in it"),
     ],
 )
 def test_a_malformed_record_is_refused_with_its_place(record, change, words):

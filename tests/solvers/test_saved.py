@@ -294,6 +294,13 @@ def test_a_saved_solver_is_a_solver(path):
     assert equal(saved.score_candidates(DEV), load_solver(path).score_candidates(DEV))
 
 
+@pytest.mark.parametrize("spec", ["surface-lr", "lexical,weights=learned"])
+def test_questions_are_encoded_for_a_saved_solver_that_takes_them_so(path, spec):
+    solver = parse_solver(spec).fit(TRAIN)
+    save_solver(solver, path)
+    assert SavedSolver(path=str(path)).fit(DEV).takes_encoding == solver.takes_encoding
+
+
 def test_a_row_says_which_solver_was_saved_and_what_it_learned_from(path):
     save_solver(SurfaceLR.variant("mitre2018").fit(TRAIN), path)
     (row, anew) = evaluate(DEV, [SavedSolver(path=str(path)), SurfaceLR.variant("mitre2018")], train=TRAIN).rows

@@ -150,7 +150,7 @@ def test_an_id_of_other_data_is_another_question(write):
 
 def test_it_needs_a_file_and_a_fit(tmp_path, write):
     dataset = stories("dev")
-    for path in ("", [], ["a", ""]):
+    for path in ("", [], ["a", ""], 2013, None):
         with pytest.raises(UsageError, match="score-file needs a file: path=FILE"):
             ScoreFile(path=path).fit(dataset)
     with pytest.raises(DataError, match="cannot be read"):

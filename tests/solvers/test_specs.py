@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,3 +129,21 @@ def test_a_member_of_ones_own(tmp_path):
     assert solver.member_names == ["Mine", "random"]
     with pytest.raises(DataError, match="no such file"):
         parse_solver(f"combination,solvers=[{tmp_path / 'other.py'}:Mine; random]")
+
+
+def test_ones_own_file_may_have_dataclasses(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from classic_rc.solvers import Random\n"
+        "@dataclass\n"
+        "class Settings:\n"
+        "    seed: int = 0\n"
+        "class Mine(Random):\n"
+        "    name = 'mine'\n",
+        encoding="utf-8",
+    )
+    before = set(sys.modules)
+    assert parse_solver(f"{path}:Mine").name == "mine"
+    assert not any(name.startswith("classic_rc_user_") for name in set(sys.modules) - before)

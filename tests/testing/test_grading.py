@@ -275,3 +275,9 @@ def test_solvers_are_what_is_checked_by_default(tmp_path):
     assert weak["beats_sliding_window"] == "failed: accuracy 25.00, and sliding-window has 44.79"
     assert two["defines_a_solver"] == "failed: there must be one subclass of classic_rc.Solver; here: Mine, Other"
     assert "scoring must not look at gold" in peeks["keeps_the_contract"]
+
+
+def test_a_file_that_is_not_python_is_refused(tmp_path):
+    (tmp_path / "mine.ipynb").write_text("{}", encoding="utf-8")
+    with pytest.raises(DataError, match="not a Python file"):
+        grade_file(tmp_path / "mine.ipynb")

@@ -264,8 +264,9 @@ class AlignmentILP(Solver):
     def _chunker(self) -> Chunker:
         annotations = self._files()
         if annotations is not None:
-            return GroupChunker(annotations, stop_words(self.stop_words))
-        return RunChunker(get_analyzer(self.analyzer), stop_words(self.stop_words), single=self.chunks == "words")
+            return GroupChunker(annotations, stop_words(str(self.stop_words)))
+        stops = stop_words(str(self.stop_words))
+        return RunChunker(get_analyzer(self.analyzer), stops, single=self.chunks == "words")
 
 
 class _Part(NamedTuple):

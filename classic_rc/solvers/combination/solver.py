@@ -22,7 +22,7 @@ from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.gold import right_candidates
 from classic_rc.solvers.out_of_fold import OutOfFold
 from classic_rc.solvers.provenance import provenance
-from classic_rc.solvers.saved import solver_from_plain, solver_to_plain
+from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
 from classic_rc.solvers.unlabelled import WithoutGold
 
 __all__ = ["Combination"]
@@ -214,7 +214,7 @@ class Combination(Composite):
         arrays: dict[str, NDArray[Any]] = {}
         for i, member in enumerate(self.solvers_):
             described = None
-            if member.learns_from != "nothing":
+            if learns_something(member):
                 described, own = solver_to_plain(member)
                 arrays |= {f"{i}.{name}": array for name, array in own.items()}
             state["members"].append(described)
@@ -256,7 +256,9 @@ class Combination(Composite):
     def _described(self) -> tuple[Any, ...]:
         params = self.get_params(deep=False)
         left_out = ("solvers", "decision")
-        return same_members(self.solvers), {name: v for name, v in params.items() if name not in left_out}
+        return same_members(list(self._named().values())), {
+            name: v for name, v in params.items() if name not in left_out
+        }
 
     def _weigh(self, weighting: Weighting) -> None:
         weights, evidence_weights, self.bias_ = weighting

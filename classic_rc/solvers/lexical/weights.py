@@ -35,7 +35,7 @@ def component_weights(weights: str) -> NDArray[np.float64]:
     >>> component_weights("1/10/0/0")
     array([ 1., 10.,  0.,  0.])
     """
-    if weights in PUBLISHED_WEIGHTS:
+    if isinstance(weights, str) and weights in PUBLISHED_WEIGHTS:
         return np.array(PUBLISHED_WEIGHTS[weights])
     try:
         numbers = np.array([float(number) for number in str(weights).split("/")])

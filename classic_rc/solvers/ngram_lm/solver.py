@@ -124,7 +124,7 @@ class NGramLM(Solver):
         """
         self._check()
         for part in self._parts():
-            if part not in _OF_QUESTIONS and not Path(part).exists():
+            if part not in _OF_QUESTIONS and not (part and Path(part).exists()):  # Path("") is the folder one is in
                 raise UsageError(
                     f"parameter 'corpus' of {self.name} must name 'passages', 'queries' or text files: "
                     f"there is no file {part!r}"

@@ -323,11 +323,12 @@ class TestGroups:
         ({"min_question_share": 2}, "share from 0 to 1"),
         ({"align_option": "no"}, "True, False"),
         ({"node_limit": None}, "positive number"),
+        ({"stop_words": None}, "unknown stop list 'None'"),
     ],
 )
 def test_a_parameter_that_cannot_be_is_refused(params, said):
     with pytest.raises(UsageError, match=said):
-        AlignmentILP(**params).fit([WHO])
+        AlignmentILP(**params).fit([WHO]).score_candidates([WHO])
 
 
 def test_the_command_line_turns_limits_off():

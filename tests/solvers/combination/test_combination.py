@@ -27,6 +27,7 @@ from classic_rc.solvers import (
     Combination,
     IRSolver,
     LongestCandidate,
+    NGramLM,
     Random,
     SavedSolver,
     ScoreFile,
@@ -399,6 +400,16 @@ def test_a_saved_combination_reads_score_files_where_it_runs(tmp_path):
     assert len(cross.scores) == len(DEV)
 
 
+def test_what_a_member_learned_from_a_file_is_saved(tmp_path):
+    corpus, path = tmp_path / "corpus.txt", tmp_path / "combined.npz"
+    corpus.write_text("Ann went home.\nBob sat down.\n", encoding="utf-8")
+    solver = Combination(solvers=[SurfaceLR(), NGramLM(corpus=str(corpus), order=2)]).fit(TRAIN)
+    scores = solver.score_candidates(DEV).values
+    save_solver(solver, path)
+    corpus.unlink()
+    assert np.array_equal(SavedSolver(path=str(path)).fit(DEV).score_candidates(DEV).values, scores)
+
+
 def test_what_cannot_be_saved_says_which_member(tmp_path):
     solver = Combination(solvers=[IRSolver(corpus="paragraphs"), SurfaceLR()], weights="stacked").fit(TRAIN)
     with pytest.raises(UsageError, match="ir cannot be saved"):
@@ -489,3 +500,7 @@ def test_variants_are_published_weights_wherever_the_file_lies():
     mine = Combination(solvers=[SlidingWindowDistance.variant("mctest160"), Random()])
     assert mine.variant_name() is None
     assert mine.published_tuning() == SlidingWindowDistance.variants["mctest160"].tuned_on
+
+
+def test_members_that_are_no_solvers_have_no_variant():
+    assert Combination(solvers=[1, 2]).variant_name() is None

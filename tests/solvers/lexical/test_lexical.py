@@ -377,6 +377,7 @@ def test_only_learned_weights_can_be_saved(tmp_path):
         ({"weights": "mc16"}, "parameter 'weights' of lexical must be one of 'mc160', 'mc500', 'learned' or four"),
         ({"weights": "1/2/3"}, "four numbers for window, distance, bag of words, sentences such as '1/11/6/1'"),
         ({"weights": "1/2/3/nan"}, "four numbers"),
+        ({"weights": [1, 2]}, "four numbers"),
         ({"bugs": "last"}, "unknown bug of lexical 'last'"),
         ({"C": 0}, "parameter 'C' of lexical must be a positive number, got 0"),
         ({"analyzer": "wrod"}, "unknown analyzer 'wrod': did you mean 'word'"),

@@ -281,6 +281,8 @@ def test_a_signature_has_the_text_file_by_its_content(story):
         ({"normalise": "words"}, "'normalise'"),
         ({"corpus": "passage"}, "must name 'passages', 'queries' or text files: there is no file 'passage'"),
         ({"corpus": "passages+none.txt"}, "there is no file 'none.txt'"),
+        ({"corpus": "passages+"}, "there is no file ''"),
+        ({"corpus": ""}, "there is no file ''"),
     ],
 )
 def test_unusable_parameters_are_refused(params, message):
