@@ -6,14 +6,12 @@ import numpy as np
 
 from benchmarks.generate import SHAPES, token_arrays
 from benchmarks.timing import Table, interleaved
-from classic_rc.kernels import (
-    TokenArrays,
-    inverse_count_weights,
-    reference,
-    sliding_window,
-    window_and_distance,
-    window_sweep,
-)
+from classic_rc.kernels import reference
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.combined import window_and_distance
+from classic_rc.kernels.sweep import window_sweep
+from classic_rc.kernels.weights import inverse_count_weights
+from classic_rc.kernels.window import sliding_window
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from classic_rc.errors import ClassicRCError
-from classic_rc.retrieval import Engine
+from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.directory import open_index
 from classic_rc.retrieval.jvm import lucene_version, start_java

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.generate import zipf_words
-from classic_rc.datasets import load
+from classic_rc.datasets.registry import load
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Question
 from classic_rc.text.analyzers import Analyzer

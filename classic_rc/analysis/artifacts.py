@@ -21,7 +21,8 @@ from classic_rc.evaluation.predict import predict
 from classic_rc.evaluation.prepare import check_task
 from classic_rc.evaluation.resampling import Interval, percentile_interval
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS, Metric
+from classic_rc.metrics import METRICS
+from classic_rc.metrics.base import Metric
 from classic_rc.questions import Dataset, Task
 
 __all__ = ["FEWEST_GROUPS", "Gain", "PartialInputs", "PartialResult", "try_partial_inputs"]
@@ -157,7 +158,7 @@ def try_partial_inputs(
     Raises
     ------
     UsageError
-        No permutation or no resample is wanted, there are both `train` and `cv`, nothing is left of `train` or it is
+        There is no permutation or no resample, there are both `train` and `cv`, nothing is left of `train` or it is
         of another task, or no question has the `group`.
     """
     if permutations < 1:

@@ -6,16 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from classic_rc.questions import Task
-from classic_rc.solvers import (
-    ConstantPosition,
-    Length,
-    MaximumFrequency,
-    NegationWords,
-    PositionPrior,
-    Solver,
-    SurfaceLR,
-    VerbatimOverlap,
-)
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
+from classic_rc.solvers.frequency import MaximumFrequency
+from classic_rc.solvers.surface.solver import SurfaceLR
+from classic_rc.solvers.trivial import ConstantPosition
 
 __all__ = ["FAMILY", "MEASURED", "PartialInput"]
 

@@ -17,9 +17,11 @@ from classic_rc.evaluation.resampling import Interval, Resampling, percentile_in
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.solved import SOLVED_BY
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS, Metric, primary_metric
+from classic_rc.metrics import METRICS, primary_metric
+from classic_rc.metrics.base import Metric
 from classic_rc.questions import Dataset
-from classic_rc.solvers import Random, Solver
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.random import Random
 from classic_rc.text.spans import SpanGenerator
 
 __all__ = ["SOLVED_ABOVE", "HardSubset", "Share", "chance_removed", "hard_subset"]

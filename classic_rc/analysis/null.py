@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics import Metric
-from classic_rc.metrics.base import known_gold
+from classic_rc.metrics.base import Metric, known_gold
 from classic_rc.metrics.squad import normalise
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Gold, Question

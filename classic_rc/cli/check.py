@@ -11,7 +11,7 @@ from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.errors import ClassicRCError, UsageError
 
 if TYPE_CHECKING:
-    from classic_rc.analysis import CheckReport
+    from classic_rc.analysis.check import CheckReport
     from classic_rc.questions import Dataset
 
 __all__ = ["add_arguments", "handle"]
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets import expand
+    from classic_rc.datasets.registry import expand
     from classic_rc.reports.checks import leak_messages
 
     check_writable(args.output, *args.data, args.train)
@@ -80,7 +80,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckReport:
-    from classic_rc.analysis import check
+    from classic_rc.analysis.check import check
 
     report = check(
         options.dataset_of(args, data),
@@ -101,8 +101,8 @@ def _rendered(reports: list[CheckReport], form: str, level: float) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.checks import check_tables
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = {"version": __version__, "checks": [report.to_dict() for report in reports]}

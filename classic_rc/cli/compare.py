@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.cli.contenders import contests, parse_system
-    from classic_rc.evaluation import compare
+    from classic_rc.evaluation.compare import compare
 
     systems = [parse_system(text) for text in args.systems]
     check_writable(args.output, args.data, args.train, args.tune, *(system.file for system in systems))
@@ -71,7 +71,8 @@ def _rendered(comparisons: list[Comparison], form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import comparison_csv, comparison_tables, render
+    from classic_rc.reports.comparison import comparison_csv, comparison_tables
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = {"version": __version__, "comparisons": [comparison.to_dict() for comparison in comparisons]}

@@ -13,10 +13,10 @@ from classic_rc.cli.console import message
 from classic_rc.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation import Contest, Evaluation
-    from classic_rc.evaluation.contest import Contender
+    from classic_rc.evaluation.contest import Contender, Contest
+    from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
 
 __all__ = ["System", "contests", "parse_system"]
 
@@ -93,7 +93,8 @@ def parse_system(text: str) -> System:
     UsageError
         It is neither a path nor a solver.
     """
-    from classic_rc.solvers import SOLVERS, parse_solver
+    from classic_rc.solvers.registry import SOLVERS
+    from classic_rc.solvers.specs import parse_solver
 
     name, _, rest = text.partition("=")
     for given, what in ((None, text), (name, rest)):
@@ -160,7 +161,7 @@ def _entries(
     args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
 ) -> Iterator[Mapping[str, Contest]]:
     """What each system brings, by the fingerprint of the dataset."""
-    from classic_rc.evaluation import Contest
+    from classic_rc.evaluation.contest import Contest
     from classic_rc.evaluation.recorded import read_contests
 
     learning = options.learning_options(args)
@@ -185,10 +186,10 @@ def _entries(
 
 def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
     """What a file's decisions score, or what its scores lead to."""
-    from classic_rc.evaluation import evaluate_predictions
+    from classic_rc.evaluation.given import evaluate_predictions
     from classic_rc.formats import read_predictions
     from classic_rc.predictions import Scores
-    from classic_rc.solvers import ScoreFile
+    from classic_rc.solvers.score_file import ScoreFile
 
     assert system.path is not None
     notes: list[str] = []
@@ -200,7 +201,7 @@ def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learnin
 
 
 def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learning: dict[str, Any]) -> Evaluation:
-    from classic_rc.evaluation import evaluate
+    from classic_rc.evaluation.evaluate import evaluate
 
     evaluation = evaluate(
         dataset,
@@ -216,8 +217,9 @@ def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learn
 
 
 def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
-    from classic_rc.evaluation import Contest, evaluate
-    from classic_rc.solvers import Random
+    from classic_rc.evaluation.contest import Contest
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.solvers.random import Random
 
     contest = Contest.of(evaluate(dataset, [Random()], spans=options.span_generator(args)))
     return {contest.fingerprint: contest.contenders[0]}

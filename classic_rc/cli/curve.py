@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
 
 __all__ = ["add_arguments", "handle"]
 
@@ -103,7 +103,7 @@ def _form(output: str | None) -> str:
 
 def _systems(args: argparse.Namespace) -> dict[str, Solver | str]:
     """The solvers and the files of predictions, by name, in the order of the legend."""
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     named: list[tuple[str, Solver | str]] = [(spec.strip(), parse_solver(spec)) for spec in args.solver]
     named += map(_named_file, args.predictions)

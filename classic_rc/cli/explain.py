@@ -42,12 +42,12 @@ def handle(args: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
-    from classic_rc.datasets import expand
+    from classic_rc.datasets.registry import expand
     from classic_rc.evaluation.prepare import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_text
     from classic_rc.reports.explanations_html import explanation_html
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
     (solver,) = options.searching(args, [parse_solver(args.solver)])

@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.prepare import configured, with_spans
-    from classic_rc.solvers import parse_solver, save_solver
-    from classic_rc.solvers.saved import require_persistent
+    from classic_rc.solvers.saved import require_persistent, save_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data)
     solver = parse_solver(args.solver)

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.analysis.hard import SOLVED_ABOVE, hard_subset
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
     if args.form is not None and args.output is None:
@@ -116,8 +116,8 @@ def _rendered(found: HardSubset, form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.hard import hard_table
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = {"version": __version__, **found.to_dict()}

@@ -116,7 +116,7 @@ def _check(args: argparse.Namespace) -> int:
 
 def _inputs(args: argparse.Namespace) -> list[Input]:
     """What is to be indexed, in the order given; how each CORPUS is read goes to stderr."""
-    from classic_rc.datasets import expand
+    from classic_rc.datasets.registry import expand
     from classic_rc.retrieval.lines import STDIN
     from classic_rc.retrieval.reading import Passages, read_texts
 

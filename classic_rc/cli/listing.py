@@ -29,7 +29,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _solvers() -> Iterator[Entry]:
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
         variants = f" [{', '.join(solver.variants)}]" if solver.variants else ""
@@ -37,7 +37,7 @@ def _solvers() -> Iterator[Entry]:
 
 
 def _variants() -> Iterator[Entry]:
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
         for variant, bundle in solver.variants.items():
@@ -45,7 +45,7 @@ def _variants() -> Iterator[Entry]:
 
 
 def _readers() -> Iterator[Entry]:
-    from classic_rc.datasets import READERS
+    from classic_rc.datasets.registry import READERS
 
     for name, reader in READERS.items():
         yield name, f"{reader.title}: {reader.description}" + _origin(READERS.package_of(name))

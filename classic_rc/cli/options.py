@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
     from classic_rc.text.spans import SpanGenerator
 
 __all__ = [
@@ -142,7 +142,7 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
     UsageError
         Something is to be searched, and no solver does.
     """
-    from classic_rc.solvers import IRSolver
+    from classic_rc.solvers.ir.solver import IRSolver
 
     if not args.corpus and not args.exclude_verbatim:
         return list(solvers)
@@ -255,7 +255,7 @@ def _jobs(text: str) -> int:
 
 def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
     """Read DATA as the options say, its notes on stderr."""
-    from classic_rc.datasets import load
+    from classic_rc.datasets.registry import load
 
     with progress_bar(f"reading {data}", None, shows_progress(args)):
         dataset = load(

@@ -37,7 +37,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.predict import predict
     from classic_rc.evaluation.prepare import Overrides, with_spans
     from classic_rc.formats import default_format, get_format
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
     (solver,) = options.searching(args, [parse_solver(args.solver)])

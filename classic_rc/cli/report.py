@@ -12,13 +12,13 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.analysis import CheckReport
-    from classic_rc.evaluation import Evaluation
+    from classic_rc.analysis.check import CheckReport
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explaining import Explainer
     from classic_rc.evaluation.grouping import Grouping
+    from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
     from classic_rc.solvers.explanation import Explanation
 
 __all__ = ["add_arguments", "handle"]
@@ -72,13 +72,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.statistics import statistics
+    from classic_rc.analysis.statistics.tables import statistics
     from classic_rc.cli.run import solvers_for
-    from classic_rc.datasets import expand
-    from classic_rc.evaluation import Contest, break_down, evaluate, with_intervals
+    from classic_rc.datasets.registry import expand
+    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.evaluation.contest import Contest
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.intervals import with_intervals
     from classic_rc.evaluation.prepare import with_spans
     from classic_rc.reports.page import PageContent, page_html
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune, *args.labels)
     named = [parse_solver(spec) for spec in args.solver]
@@ -133,7 +136,7 @@ class _System(NamedTuple):
 def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
     """Which of the solvers are to explain their answers."""
     from classic_rc.evaluation.signature import plain_params
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     if args.explain == ["none"]:
         return set()
@@ -151,7 +154,7 @@ def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
 
 def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
     from classic_rc.cli.breakdown import labels_of
-    from classic_rc.evaluation import group_questions
+    from classic_rc.evaluation.grouping import group_questions
     from classic_rc.reports.page import usual_keys
 
     labels = labels_of(args, dataset)
@@ -160,7 +163,7 @@ def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
 
 
 def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
-    from classic_rc.analysis import check
+    from classic_rc.analysis.check import check
 
     return check(
         dataset,

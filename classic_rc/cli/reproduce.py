@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets import expand
+    from classic_rc.datasets.registry import expand
     from classic_rc.reports.reproduction import reproduce
 
     check_writable(args.output, *args.data)
@@ -71,9 +71,8 @@ def _rendered(results: list[Reproduced], form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
-    from classic_rc.reports.tables import records_csv
+    from classic_rc.reports.tables import records_csv, render
 
     if form == "json":
         plain = {"version": __version__, "figures": reproduction_records(results)}

@@ -62,8 +62,8 @@ def _rendered(result: Rerun, form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.rerun import rerun_tables
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = {"version": __version__, **result.to_dict()}

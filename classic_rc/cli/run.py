@@ -12,9 +12,9 @@ from classic_rc.cli.console import check_folder, check_writable, emit, message, 
 from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation import Evaluation
+    from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
 
 __all__ = ["add_arguments", "handle", "render_results", "solvers_for"]
 
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets import expand
-    from classic_rc.solvers import parse_solver
+    from classic_rc.datasets.registry import expand
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, *args.data, args.train, args.tune)
     check_folder(args.save)
@@ -74,7 +74,9 @@ def handle(args: argparse.Namespace) -> int:
 def _evaluate(
     args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
 ) -> Evaluation:
-    from classic_rc.evaluation import evaluate, with_intervals, with_significance
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.intervals import with_intervals
+    from classic_rc.evaluation.significance import with_significance
 
     start = time.perf_counter()
     dataset = options.dataset_of(args, data)
@@ -125,7 +127,9 @@ def _warn_of_published(evaluation: Evaluation) -> None:
 def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
     """What runs on a dataset: the named ones, or the usual ones of its task and of what there is to learn from."""
     from classic_rc.questions import Task
-    from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, AllPositive, parse_solver
+    from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS
+    from classic_rc.solvers.specs import parse_solver
+    from classic_rc.solvers.trivial import AllPositive
 
     if dataset.task is None:
         raise DataError("there is no question in it", source=dataset.name)
@@ -155,7 +159,8 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
     import json
 
     from classic_rc.evaluation.record import runs_to_dict
-    from classic_rc.reports import render, results_csv, results_table
+    from classic_rc.reports.results import results_csv, results_table
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = runs_to_dict(evaluations)

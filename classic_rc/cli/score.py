@@ -35,11 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.given import evaluate_predictions
+    from classic_rc.evaluation.intervals import with_intervals
     from classic_rc.formats import read_predictions, read_scores
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Task
-    from classic_rc.solvers import AllPositive, ScoreFile
+    from classic_rc.solvers.score_file import ScoreFile
+    from classic_rc.solvers.trivial import AllPositive
 
     check_writable(args.output, args.data, args.file, args.tune)
     start = time.perf_counter()

@@ -11,7 +11,7 @@ from classic_rc.cli.console import check_writable, emit, message, write_file
 from classic_rc.errors import ClassicRCError
 
 if TYPE_CHECKING:
-    from classic_rc.analysis.statistics import DatasetStatistics
+    from classic_rc.analysis.statistics.tables import DatasetStatistics
     from classic_rc.questions import Dataset
 
 __all__ = ["add_arguments", "handle"]
@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.statistics import statistics
-    from classic_rc.datasets import expand
+    from classic_rc.analysis.statistics.tables import statistics
+    from classic_rc.datasets.registry import expand
 
     check_writable(args.output, *args.data)
     form = None if args.plot is None else options.figure_form(args.plot, *args.data)
@@ -60,8 +60,8 @@ def _rendered(found: DatasetStatistics, form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = {"version": __version__, **found.to_dict()}

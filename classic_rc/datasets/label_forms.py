@@ -9,7 +9,8 @@ from typing import Any
 
 from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.errors import DataError
-from classic_rc.files import Node, describe, parse_json
+from classic_rc.files.nodes import Node, describe
+from classic_rc.files.strict_json import parse_json
 
 __all__ = ["is_row", "json_lines", "label_object", "label_rows", "label_table"]
 

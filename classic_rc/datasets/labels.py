@@ -11,7 +11,9 @@ from classic_rc.datasets.label_forms import is_row, json_lines, label_object, la
 from classic_rc.datasets.label_releases import is_mctest_skills, is_race_types, mctest_skills, race_types
 from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import Node, parse_json, read_text
+from classic_rc.files import read_text
+from classic_rc.files.nodes import Node
+from classic_rc.files.strict_json import parse_json
 from classic_rc.questions import Dataset
 from classic_rc.text.categories import read_categories
 

@@ -14,7 +14,7 @@ from classic_rc.evaluation.derived import FEW_QUESTIONS
 from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.intervals import subset_intervals
 from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.metrics import Metric
+from classic_rc.metrics.base import Metric
 
 __all__ = ["Breakdown", "Cell", "CrossTabulation", "Group", "break_down", "cross_tabulate"]
 

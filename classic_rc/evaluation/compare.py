@@ -23,7 +23,7 @@ from classic_rc.evaluation.paired import (
 )
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval
 from classic_rc.evaluation.solved import solved_regions
-from classic_rc.metrics import Metric
+from classic_rc.metrics.base import Metric
 
 __all__ = ["compare"]
 

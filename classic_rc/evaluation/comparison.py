@@ -10,7 +10,7 @@ from classic_rc.evaluation.contest import Contest
 from classic_rc.evaluation.paired import NULL_HYPOTHESES
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.solved import Region
-from classic_rc.metrics import Metric
+from classic_rc.metrics.base import Metric
 
 __all__ = ["Comparison", "Pair", "Standing"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.resampling import whole_numbers
-from classic_rc.metrics import Metric
+from classic_rc.metrics.base import Metric
 
 __all__ = ["NULL_HYPOTHESES", "PairedTest", "bootstrap_test", "mcnemar_test", "permutation_test"]
 

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.contest import Contender, Contest
-from classic_rc.files import Node, parse_json, read_text
-from classic_rc.metrics import Metric, metrics_for
+from classic_rc.files import read_text
+from classic_rc.files.nodes import Node
+from classic_rc.files.strict_json import parse_json
+from classic_rc.metrics import metrics_for
+from classic_rc.metrics.base import Metric
 from classic_rc.questions import Task
 
 __all__ = ["RECORD", "read_contests", "record_file"]

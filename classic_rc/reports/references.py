@@ -59,9 +59,9 @@ def references() -> Mapping[str, str]:
 
 def citables() -> Iterator[Citable]:
     """Everything that can be cited by name: solvers with their variants, datasets, metrics."""
-    from classic_rc.datasets import READERS
+    from classic_rc.datasets.registry import READERS
     from classic_rc.metrics import METRICS
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
         yield Citable("solver", name, solver.citation, solver.cites)

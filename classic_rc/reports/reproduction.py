@@ -13,7 +13,7 @@ import numpy as np
 
 from classic_rc.datasets.official import Official, official_parts
 from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.results import Row
 from classic_rc.metrics import METRICS
 from classic_rc.progress import progress_bar
@@ -21,7 +21,7 @@ from classic_rc.questions import Dataset
 from classic_rc.reports.numbers import points
 from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text
 from classic_rc.reports.tables import Table
-from classic_rc.solvers import parse_solver
+from classic_rc.solvers.specs import parse_solver
 
 __all__ = ["Reproduced", "reproduce", "reproduction_records", "reproduction_table"]
 

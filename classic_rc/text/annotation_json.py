@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from classic_rc.files import Node, describe
+from classic_rc.files.nodes import Node, describe
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, text_sha256
 
 __all__ = ["FORMAT", "parse_annotations", "plain_annotations"]

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classic_rc.errors import DataError
-from classic_rc.files import Node, decode, describe, parse_json, write_file
+from classic_rc.files.decoding import decode
+from classic_rc.files.nodes import Node, describe
+from classic_rc.files.strict_json import parse_json
+from classic_rc.files.writing import write_file
 from classic_rc.questions import Candidate, Question
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText
 from classic_rc.text.annotation_json import FORMAT, parse_annotations, plain_annotations

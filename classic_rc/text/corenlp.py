@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from classic_rc.files import Node, describe
+from classic_rc.files.nodes import Node, describe
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 
 __all__ = ["corenlp_annotations"]

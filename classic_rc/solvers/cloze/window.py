@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions.base import Decision
 from classic_rc.errors import NotFittedError
-from classic_rc.kernels import SCALE, cloze_window, inverse_count_weights
+from classic_rc.kernels.cloze_shifts import cloze_window
 from classic_rc.kernels.pairs import word_counts
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from classic_rc.questions import Question
-from classic_rc.retrieval import Best, Engine, get_engine
+from classic_rc.retrieval.base import Best, Engine
+from classic_rc.retrieval.registry import get_engine
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences

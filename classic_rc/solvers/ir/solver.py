@@ -8,12 +8,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions.base import Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
-from classic_rc.retrieval import ENGINES, Best, Corpus, Engine, get_engine, open_corpus, passage_corpus
+from classic_rc.retrieval.base import Best, Engine
+from classic_rc.retrieval.corpus import Corpus, passage_corpus
+from classic_rc.retrieval.opening import open_corpus
 from classic_rc.retrieval.passages import best_in_passages
+from classic_rc.retrieval.registry import ENGINES, get_engine
 from classic_rc.retrieval.verbatim import find_verbatim
 from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import Explanation

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from classic_rc.kernels import SCALE, inverse_count_weights
 from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.solvers.lexical.components import (

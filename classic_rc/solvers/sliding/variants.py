@@ -5,7 +5,7 @@ Bugs of published code live here, each named where it is reproduced; the solvers
 
 from __future__ import annotations
 
-from classic_rc.decisions import Argmax
+from classic_rc.decisions.argmax import Argmax
 from classic_rc.solvers.base import Variant
 
 __all__ = ["DISTANCE_VARIANTS", "WINDOW_AND_DISTANCE_VARIANTS", "WINDOW_VARIANTS"]

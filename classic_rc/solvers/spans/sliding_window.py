@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions.base import Decision
 from classic_rc.errors import UsageError
-from classic_rc.kernels import SCALE, sliding_window, window_and_distance
 from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.distance import DistanceRule
 from classic_rc.kernels.span_overlap import span_overlap
+from classic_rc.kernels.weights import SCALE
+from classic_rc.kernels.window import sliding_window
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice
