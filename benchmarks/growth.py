@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.combined import window_and_distance
 from classic_rc.kernels.spans import score_spans
 
-__all__ = ["run"]
-
 
 def run(quick: bool = False) -> list[Table]:
     """Large candidate sets, spans, and whole datasets of growing size."""

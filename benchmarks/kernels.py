@@ -13,8 +13,6 @@ from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import sliding_window
 
-__all__ = ["run"]
-
 SAMPLE_PASSAGES = 6
 """How many passages the slow ones work on; their time is scaled up to all."""
 

@@ -8,8 +8,6 @@ import sys
 
 from benchmarks.timing import Table
 
-__all__ = ["run"]
-
 _PROGRAM = """
 import json, sys, time
 import numpy as np

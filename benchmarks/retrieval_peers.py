@@ -21,8 +21,6 @@ from classic_rc.retrieval.lucene import Lucene
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
 
-__all__ = ["PEERS", "SIMILARITY", "Batch", "IndexFolder", "K", "Peer"]
-
 K = 10
 """How many hits are asked for where no constraint is."""
 

@@ -19,8 +19,6 @@ from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["Material", "analyzed", "material"]
-
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = (
     "race/RACE-train-dev.tar.gz",

@@ -12,8 +12,6 @@ from classic_rc.printable import printable
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["frame_of_columns", "frame_of_records", "html_table"]
-
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table whose cells are text and nothing else, whatever they hold; the first column is what a row is about.

@@ -13,8 +13,6 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
 from classic_rc.questions import Question, normalised_text
 
-__all__ = ["FoldPlan", "passage_groups"]
-
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from classic_rc.errors import UsageError
 from classic_rc.questions import Dataset, Question, normalised_text
 
-__all__ = ["Overlap", "overlap", "without_overlap"]
-
 
 @dataclass(frozen=True, slots=True)
 class Overlap:

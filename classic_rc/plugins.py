@@ -13,7 +13,6 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginWarning", "Registry"]
 
 T = TypeVar("T")
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from classic_rc.printable import printable
 
-__all__ = ["progress_bar"]
-
 _DELAY = 1.0
 _BEAT = 0.2
 

@@ -15,18 +15,6 @@ from typing import Any, TypeAlias, overload
 
 from classic_rc.errors import DataError
 
-__all__ = [
-    "PLACEHOLDER",
-    "Candidate",
-    "Dataset",
-    "Gold",
-    "Passage",
-    "Question",
-    "Source",
-    "Task",
-    "normalised_text",
-]
-
 PLACEHOLDER = "@placeholder"
 """What stands for the missing entity in a cloze question; readers of other notations convert to it."""
 

@@ -12,8 +12,6 @@ from classic_rc.decisions.base import Decision
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 
-__all__ = ["AboveMean"]
-
 
 class AboveMean(Decision):
     """Every candidate whose score is above the mean of its question's candidates.

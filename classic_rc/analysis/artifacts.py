@@ -25,8 +25,6 @@ from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
 from classic_rc.questions import Dataset, Task
 
-__all__ = ["FEWEST_GROUPS", "Gain", "PartialInputs", "PartialResult", "try_partial_inputs"]
-
 FEWEST_GROUPS = 10
 """From how many passages or groups on the bootstrap is trusted: resamples of a handful are much too alike."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from classic_rc.questions import Dataset, Task
 
-__all__ = ["Balance", "label_balance"]
-
 
 @dataclass(frozen=True, slots=True)
 class Balance:

@@ -18,8 +18,6 @@ from classic_rc.questions import Dataset
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CheckReport", "check"]
-
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:

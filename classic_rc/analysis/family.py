@@ -12,8 +12,6 @@ from classic_rc.solvers.frequency import MaximumFrequency
 from classic_rc.solvers.surface.solver import SurfaceLR
 from classic_rc.solvers.trivial import ConstantPosition
 
-__all__ = ["FAMILY", "MEASURED", "PartialInput"]
-
 
 @dataclass(frozen=True, slots=True)
 class PartialInput:

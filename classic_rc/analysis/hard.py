@@ -24,8 +24,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.random import Random
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["SOLVED_ABOVE", "HardSubset", "Share", "chance_removed", "hard_subset"]
-
 SOLVED_ABOVE = 0.5
 """A question is solved where the credit of the answers that tie is more than this: with one right candidate, where
 it is the only best one."""

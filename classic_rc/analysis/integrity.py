@@ -12,8 +12,6 @@ from classic_rc.folds import normalised_text
 from classic_rc.metrics.squad import normalise
 from classic_rc.questions import Dataset, Question, Task
 
-__all__ = ["KINDS", "Finding", "Kind", "Severity", "integrity"]
-
 _EXAMPLES = 3
 
 

@@ -18,8 +18,6 @@ from classic_rc.metrics.squad import normalise
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Gold, Question
 
-__all__ = ["Null", "NullDistribution", "null_of", "p_value"]
-
 _DRAWS_AT_A_TIME = 2**14
 _MOST_MOVES = 2000
 _ROUNDING = 1e-9

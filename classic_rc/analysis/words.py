@@ -17,8 +17,6 @@ from classic_rc.questions import Dataset
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["LeakingWords", "WordCount", "leaking_words"]
-
 
 @dataclass(frozen=True, slots=True)
 class WordCount:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.contest import Contest
     from classic_rc.questions import Dataset
 
-__all__ = ["add_arguments", "handle", "labels_of"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from classic_rc.analysis.check import CheckReport
     from classic_rc.questions import Dataset
 
-__all__ = ["add_arguments", "handle"]
 
 _FOUND = 1
 

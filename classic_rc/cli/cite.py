@@ -6,8 +6,6 @@ import argparse
 
 from classic_rc.cli.console import check_writable, emit
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

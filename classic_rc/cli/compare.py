@@ -11,8 +11,6 @@ from classic_rc.cli.console import check_writable, emit, message
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

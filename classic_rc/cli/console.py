@@ -18,17 +18,6 @@ from classic_rc.files.writing import write_file
 from classic_rc.plugins import PluginWarning
 from classic_rc.printable import printable
 
-__all__ = [
-    "check_folder",
-    "check_writable",
-    "emit",
-    "message",
-    "plugin_warnings_as_messages",
-    "prepare_streams",
-    "use_colour",
-    "write_file",
-]
-
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
 }  # fmt: skip

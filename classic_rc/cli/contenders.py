@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
 
-__all__ = ["System", "contests", "parse_system"]
-
 
 @dataclass(frozen=True)
 class System:

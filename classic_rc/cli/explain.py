@@ -9,8 +9,6 @@ from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, use_colour
 from classic_rc.errors import unknown_name
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

@@ -13,7 +13,6 @@ from classic_rc.errors import DataError, UsageError
 if TYPE_CHECKING:
     from classic_rc.analysis.hard import HardSubset
 
-__all__ = ["add_arguments", "handle"]
 
 _JSONL = ".jsonl"
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from classic_rc.retrieval.manifest import Manifest
     from classic_rc.retrieval.reading import Input
 
-__all__ = ["add_arguments", "handle"]
 
 _DATASETS = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
 """Endings of files that have no sentence or paragraph a line, but may be a dataset."""

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from classic_rc.cli.console import emit
 from classic_rc.errors import unknown_name
 
-__all__ = ["add_arguments", "handle"]
-
 Entry = tuple[str, str]
 
 

@@ -33,8 +33,6 @@ from classic_rc.cli import (
 from classic_rc.cli.console import message, plugin_warnings_as_messages, prepare_streams
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
-__all__ = ["build_parser", "main"]
-
 _COMMANDS = {
     "run": run,
     "predict": predict,

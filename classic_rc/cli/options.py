@@ -20,29 +20,6 @@ if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
     from classic_rc.text.spans import SpanGenerator
 
-__all__ = [
-    "ANY_OR_USUAL_SOLVERS",
-    "ANY_SOLVER",
-    "add_data_options",
-    "add_decision_options",
-    "add_intervals",
-    "add_jobs",
-    "add_output_options",
-    "add_reading_options",
-    "add_resamples",
-    "add_search_options",
-    "add_solvers",
-    "add_spans",
-    "add_training_options",
-    "dataset_of",
-    "decision_options",
-    "figure_form",
-    "learning_options",
-    "searching",
-    "shows_progress",
-    "span_generator",
-    "training_data",
-]
 
 _DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that come with the package"
 

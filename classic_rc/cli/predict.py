@@ -9,8 +9,6 @@ from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.errors import DataError
 from classic_rc.progress import progress_bar
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
     from classic_rc.solvers.explanation import Explanation
 
-__all__ = ["add_arguments", "handle"]
 
 _USUALLY_EXPLAINED = "sw+d"
 

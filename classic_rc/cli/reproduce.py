@@ -12,7 +12,6 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from classic_rc.reports.reproduction import Reproduced
 
-__all__ = ["add_arguments", "handle"]
 
 _DIFFERS = 1
 

@@ -12,7 +12,6 @@ from classic_rc.errors import DataError
 if TYPE_CHECKING:
     from classic_rc.evaluation.rerun import Rerun
 
-__all__ = ["add_arguments", "handle"]
 
 _DIFFERS = 1
 _CHANGED = 3

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
 
-__all__ = ["add_arguments", "handle", "render_results", "solvers_for"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

@@ -10,8 +10,6 @@ from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.cli.run import render_results
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

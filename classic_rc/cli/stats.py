@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from classic_rc.analysis.statistics.tables import DatasetStatistics
     from classic_rc.questions import Dataset
 
-__all__ = ["add_arguments", "handle"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""

@@ -11,8 +11,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["Arc", "keyed_gold"]
-
 
 class Arc(Reader):
     """ARC and OpenBookQA JSON lines, and datasets in their form.

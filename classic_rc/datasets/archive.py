@@ -10,8 +10,6 @@ from collections.abc import Iterator
 
 from classic_rc.errors import DataError
 
-__all__ = ["MAX_MEMBER", "MAX_UNPACKED", "gunzip", "is_gzip", "is_tar", "tar_members"]
-
 MAX_MEMBER = 1 << 28
 """The largest member of an archive that is read: 256 MiB."""
 

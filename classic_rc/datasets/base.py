@@ -16,8 +16,6 @@ from classic_rc.datasets.reading import Options, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset, Question
 
-__all__ = ["Reader", "canonical_split", "split_in"]
-
 _Item = TypeVar("_Item")
 
 _SPLITS = {

@@ -14,8 +14,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
-__all__ = ["CBT"]
-
 _BLANK = "XXXXX"
 _SENTENCES = 20
 _CANDIDATES = 10

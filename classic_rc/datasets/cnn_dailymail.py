@@ -13,8 +13,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
-__all__ = ["CNNDailyMail"]
-
 _ENTITY = re.compile(r"@entity\d+")
 _TEXTS = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
 _BLANKS = (1, 3, 5, 7)

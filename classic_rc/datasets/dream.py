@@ -11,8 +11,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["Dream", "gold_text"]
-
 
 class Dream(Reader):
     """DREAM's JSON: a list of ``[turns, questions, id]``.

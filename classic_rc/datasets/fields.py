@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.files.nodes import Node
 
-__all__ = ["ROLES", "lookup", "parse_fields"]
-
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
 """What a row may hold; the keys of our own JSON lines."""
 

@@ -15,8 +15,6 @@ from classic_rc.files.decoding import decode
 from classic_rc.files.nodes import Node
 from classic_rc.files.strict_json import parse_json, parse_json_prefix
 
-__all__ = ["File"]
-
 
 class File:
     """A file, or a member of an archive.

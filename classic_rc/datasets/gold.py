@@ -8,8 +8,6 @@ from typing import Any
 from classic_rc.errors import unknown_name
 from classic_rc.files.nodes import Node, describe
 
-__all__ = ["CODINGS", "GoldMismatchError", "check_coding", "decode", "fitting", "infer"]
-
 
 class GoldMismatchError(Exception):
     """A value is not gold in a coding: what was found, and what the coding expects."""

@@ -19,8 +19,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Question, Task
 
-__all__ = ["SCHEMAS", "HuggingFace", "Schema", "schema_of"]
-
 
 @dataclass(frozen=True)
 class Schema:

@@ -14,8 +14,6 @@ from classic_rc.datasets.files import File
 from classic_rc.errors import DataError
 from classic_rc.questions import Source
 
-__all__ = ["MAX_DEPTH", "MAX_FILES", "Input", "open_input"]
-
 MAX_FILES = 100_000
 """The most files that a folder or an archive may hold (RACE has 28 thousand)."""
 

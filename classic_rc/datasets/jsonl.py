@@ -11,8 +11,6 @@ from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
 from classic_rc.files.nodes import Node
 
-__all__ = ["JsonLines"]
-
 
 class JsonLines(RowReader):
     """A JSON object a question, one a line (or the elements of one JSON list), in UTF-8.

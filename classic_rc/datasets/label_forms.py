@@ -12,8 +12,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import Node, describe
 from classic_rc.files.strict_json import parse_json
 
-__all__ = ["is_row", "json_lines", "label_object", "label_rows", "label_table"]
-
 _IDS = ("id", "question_id")
 _UNNAMED = "labels"
 _NO_LABEL = "-"

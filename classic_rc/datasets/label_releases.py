@@ -10,8 +10,6 @@ from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Question
 
-__all__ = ["MCTEST_SKILLS", "is_mctest_skills", "is_race_types", "mctest_skills", "race_types"]
-
 MCTEST_SKILLS = (
     "object tracking",
     "mathematical reasoning",

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from classic_rc.errors import DataError
 from classic_rc.questions import Question
 
-__all__ = ["LabelFile", "LabelledQuestion"]
-
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:

@@ -17,8 +17,6 @@ from classic_rc.files.strict_json import parse_json
 from classic_rc.questions import Dataset
 from classic_rc.text.categories import read_categories
 
-__all__ = ["Labels", "check_names", "read_labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class Labels:

@@ -11,8 +11,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.xml_elements import Element, parse_xml
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["MCScript"]
-
 _CORRECT = {"true": True, "false": False}
 
 

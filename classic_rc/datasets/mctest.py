@@ -15,8 +15,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.files.nodes import describe
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["MCTest"]
-
 _LETTERS = "ABCD"
 _COLUMNS = 23
 _STARTS = (3, 8, 13, 18)

@@ -12,8 +12,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["MultiRC"]
-
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 
 

@@ -11,8 +11,6 @@ from classic_rc.datasets.gold import CODINGS, fitting
 from classic_rc.errors import DataError
 from classic_rc.files.nodes import Node
 
-__all__ = ["propose", "unrecognised"]
-
 _NAMES = {
     "passage": "passage context article text story paragraph document content background dialogue body",
     "question": "question query stem prompt q ask",

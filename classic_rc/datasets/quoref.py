@@ -9,8 +9,6 @@ from classic_rc.datasets.squad import Squad, first_paragraph
 from classic_rc.files.nodes import Node
 from classic_rc.questions import Task
 
-__all__ = ["Quoref"]
-
 
 class Quoref(Squad):
     """Quoref's JSON, told from SQuAD's by ``context_id``.

@@ -13,8 +13,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["Race"]
-
 _KEYS = {"article", "questions", "options", "answers", "id"}
 _LEVELS = ("middle", "high")
 _LETTERS = "ABCD"

@@ -12,8 +12,6 @@ from classic_rc.datasets.files import File
 from classic_rc.errors import DataError
 from classic_rc.questions import Passage
 
-__all__ = ["Options", "Reading"]
-
 
 @dataclass(frozen=True)
 class Options:

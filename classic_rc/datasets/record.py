@@ -11,8 +11,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
-__all__ = ["Record"]
-
 
 class Record(Reader):
     """ReCoRD: news passages with entity mentions, and queries in which one entity is missing.

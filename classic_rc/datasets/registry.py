@@ -38,8 +38,6 @@ from classic_rc.files.nodes import Node, describe
 from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 
-__all__ = ["READERS", "SAMPLES", "expand", "from_rows", "load"]
-
 
 def _plugged_in(name: str, found: Any) -> Reader:
     reader = found() if isinstance(found, type) else found

@@ -13,8 +13,6 @@ from classic_rc.datasets.rows import questions_of
 from classic_rc.files.nodes import Node
 from classic_rc.questions import Question
 
-__all__ = ["RowReader"]
-
 
 class RowReader(Reader):
     """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""

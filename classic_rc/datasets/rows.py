@@ -14,8 +14,6 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
-__all__ = ["is_own_row", "questions_of", "task_named"]
-
 _OWN = {role: role for role in ROLES}
 _TASKS = {task.value: task for task in Task}
 _SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"

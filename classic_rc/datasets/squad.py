@@ -11,8 +11,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
-__all__ = ["UNANSWERABLE", "Squad", "first_paragraph"]
-
 UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
 """The note that counts them."""
 

@@ -12,8 +12,6 @@ from classic_rc.datasets.reading import Reading
 from classic_rc.files.nodes import Node, describe
 from classic_rc.questions import Question, Task
 
-__all__ = ["SuperGlue"]
-
 
 class SuperGlue(Reader):
     """MultiRC as SuperGLUE distributes it: a passage a line, ``label`` 0 or 1 an answer, hidden in the test set.

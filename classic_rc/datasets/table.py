@@ -18,8 +18,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.nodes import Node, describe
 from classic_rc.files.strict_json import parse_json
 
-__all__ = ["Table"]
-
 _OWN = {role: role for role in ROLES}
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)

@@ -7,8 +7,6 @@ from typing import Any
 
 from classic_rc.questions import Candidate, Dataset, Question
 
-__all__ = ["to_jsonl"]
-
 
 def to_jsonl(dataset: Dataset) -> str:
     """The dataset in the schema of :class:`~classic_rc.datasets.jsonl.JsonLines`, a question a line, in ASCII.

@@ -7,8 +7,6 @@ from xml.parsers import expat
 from classic_rc.errors import DataError
 from classic_rc.files.nodes import describe
 
-__all__ = ["Element", "parse_xml"]
-
 _MAX_DEPTH = 100
 
 

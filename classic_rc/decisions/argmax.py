@@ -14,8 +14,6 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["TIE_POLICIES", "TIE_TOLERANCE", "Argmax", "TiePolicy"]
-
 TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 
-__all__ = ["Decision", "describe"]
-
 
 class Decision(BaseEstimator, ABC):
     """A rule that turns scores into predictions."""

@@ -15,8 +15,6 @@ from classic_rc.metrics.selection import Counts, SelectionMetric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 
-__all__ = ["CUTS", "Cuts", "cut_points", "sweep"]
-
 Cuts: TypeAlias = Literal["exact", "multirc2018"]
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 

@@ -13,8 +13,6 @@ from classic_rc.errors import UsageError
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
 
-__all__ = ["RelativeThreshold"]
-
 
 class RelativeThreshold(Decision):
     """The best span, and every other whose score is within a margin of it and that overlaps no better one.

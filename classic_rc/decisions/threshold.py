@@ -14,8 +14,6 @@ from classic_rc.metrics import selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["Threshold", "TunedThreshold"]
-
 
 class Threshold(Decision):
     """Every candidate whose score is above a value.

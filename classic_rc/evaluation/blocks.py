@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.questions import Dataset, LazyCandidates, Question
 
-__all__ = ["blocks"]
-
 _BLOCK_CANDIDATES = 2**17
 
 

@@ -16,8 +16,6 @@ from classic_rc.evaluation.intervals import subset_intervals
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.base import Metric
 
-__all__ = ["Breakdown", "Cell", "CrossTabulation", "Group", "break_down", "cross_tabulate"]
-
 
 class Cell(NamedTuple):
     """A system's metric on a group of questions, as a fraction.

@@ -15,8 +15,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.unicode_words import unspaced_share
 
-__all__ = ["data_warnings", "fit_warnings", "unused_warnings"]
-
 _MANY_UNSPACED = 0.1
 
 

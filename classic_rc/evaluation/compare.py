@@ -25,8 +25,6 @@ from classic_rc.evaluation.resampling import Interval, Resampling, percentile_in
 from classic_rc.evaluation.solved import solved_regions
 from classic_rc.metrics.base import Metric
 
-__all__ = ["compare"]
-
 _ROUNDING = 1e-9
 """Metrics of equal sums differ by less: a tie."""
 

@@ -12,8 +12,6 @@ from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.solved import Region
 from classic_rc.metrics.base import Metric
 
-__all__ = ["Comparison", "Pair", "Standing"]
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -15,8 +15,6 @@ from classic_rc.metrics import METRICS, metrics_for, primary_metric
 from classic_rc.metrics.base import Metric
 from classic_rc.questions import Task
 
-__all__ = ["Contender", "Contest", "joined"]
-
 _SHORT_FINGERPRINT = 8
 
 

@@ -20,7 +20,6 @@ from classic_rc.questions import Question
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["AVERAGES", "Average", "PrecisionRecallCurve", "check_choices"]
 
 Average: TypeAlias = Literal["macro", "micro"]
 

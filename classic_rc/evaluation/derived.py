@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from classic_rc.questions import PLACEHOLDER, Question, Task
 from classic_rc.text.tokenizers import get_tokenizer
 
-__all__ = ["DERIVED_KEYS", "FEW_QUESTIONS", "DerivedKey"]
-
 FEW_QUESTIONS = 10
 """A number of fewer questions says next to nothing: tables grey it, and rare first words are put together."""
 

@@ -30,8 +30,6 @@ from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     dataset: Dataset,

@@ -17,8 +17,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.out_of_fold import OutOfFold
 
-__all__ = ["Explainer"]
-
 
 class Explainer:
     """A solver fitted and tuned as :func:`classic_rc.evaluate` does it, so that it explains the scores of its row.

@@ -15,8 +15,6 @@ from classic_rc.evaluation.signature import file_digest, long_signature, short_s
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Dataset
 
-__all__ = ["evaluate_predictions"]
-
 
 def evaluate_predictions(
     dataset: Dataset,

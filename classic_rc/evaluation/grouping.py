@@ -15,8 +15,6 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.derived import DERIVED_KEYS
 from classic_rc.questions import Dataset
 
-__all__ = ["NO_LABEL", "Grouping", "group_masks", "group_questions"]
-
 NO_LABEL = "no label"
 """The group of questions that are known to have none of the labels."""
 

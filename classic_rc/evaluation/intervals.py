@@ -14,8 +14,6 @@ from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
 
-__all__ = ["resampled_metrics", "subset_intervals", "with_intervals"]
-
 
 def with_intervals(
     evaluation: Evaluation, n: int = 10_000, *, seed: int = 0, level: float = 0.95, group: str | None = None

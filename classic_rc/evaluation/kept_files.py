@@ -12,8 +12,6 @@ from typing import Any
 
 from classic_rc.errors import DataError
 
-__all__ = ["Finder", "kept_file", "kept_path", "sha256_of"]
-
 _BLOCK = 2**20
 _WITHOUT_MEANING = frozenset({"lock", ".DS_Store"})
 """What a folder may gain by being looked at."""

@@ -11,8 +11,6 @@ from classic_rc.overlap import Overlap, overlap, without_overlap
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 
-__all__ = ["Learning"]
-
 
 @dataclass(frozen=True)
 class Learning:

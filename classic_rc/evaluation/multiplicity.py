@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["benjamini_hochberg", "holm"]
-
 
 def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     r"""P-values adjusted so that rejecting those up to 0.05 errs at all in at most 5 % of families.

@@ -13,8 +13,6 @@ from classic_rc.metrics import metrics_for
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["OutcomeTally"]
-
 
 class OutcomeTally:
     """Outcomes of `n_questions` questions, filled in as predictions come.

@@ -12,8 +12,6 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation.resampling import whole_numbers
 from classic_rc.metrics.base import Metric
 
-__all__ = ["NULL_HYPOTHESES", "PairedTest", "bootstrap_test", "mcnemar_test", "permutation_test"]
-
 NULL_HYPOTHESES = {
     "permutation": "on every passage the two systems are exchangeable: swapping their outcomes changes nothing",
     "bootstrap": "over all passages such as these, the two systems score the same",

@@ -14,8 +14,6 @@ from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["Predicted", "predict"]
-
 
 @dataclass(frozen=True)
 class Predicted:

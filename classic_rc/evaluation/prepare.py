@@ -17,8 +17,6 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["Overrides", "check_task", "configured", "fitted", "require_gold", "with_spans"]
-
 
 @dataclass(frozen=True)
 class Overrides:

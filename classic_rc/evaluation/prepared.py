@@ -18,8 +18,6 @@ from classic_rc.files.strict_json import parse_json
 from classic_rc.questions import Dataset
 from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["Prepared", "PreparedRun", "prepare"]
-
 
 @dataclass(frozen=True)
 class PreparedRun:

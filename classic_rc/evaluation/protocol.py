@@ -16,8 +16,6 @@ from classic_rc.solvers.specs import own_solver, solver_spec
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.stop_words import STOP_LISTS
 
-__all__ = ["Protocol", "kept_solver", "made_solver"]
-
 _FILE_PARAMS = frozenset({"path", "corpus", "stop_words", "annotations", "categories", "wordnet"})
 """Parameters whose values may be paths, whatever the solver."""
 _NO_PATHS = frozenset({"passage", "paragraphs", "passages", "queries", *STOP_LISTS})

@@ -16,8 +16,6 @@ from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
 from classic_rc.questions import Dataset
 
-__all__ = ["SCHEMA", "environment", "run_record", "runs_to_dict"]
-
 SCHEMA = 2
 """The number of this form of the record; it grows with every change that a reader of records has to know of."""
 

@@ -17,8 +17,6 @@ from classic_rc.metrics import metrics_for
 from classic_rc.metrics.base import Metric
 from classic_rc.questions import Task
 
-__all__ = ["RECORD", "read_contests", "record_file"]
-
 RECORD = "run.json"
 """What the file of a record is called in its folder."""
 

@@ -15,8 +15,6 @@ from classic_rc.evaluation.record import run_record
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_significance
 
-__all__ = ["Difference", "Rerun", "RowCheck", "RunCheck", "rerun"]
-
 _NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
 """What names versions and places, takes time, or is compared question by question."""
 

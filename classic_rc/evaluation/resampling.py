@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 
-__all__ = ["FEW_GROUPS", "Interval", "Resampling", "percentile_interval", "resampled_means", "whole_numbers"]
-
 FEW_GROUPS = 30
 """Below so many passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 

@@ -18,7 +18,6 @@ from classic_rc.questions import Dataset
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ALPHA", "Evaluation", "Outcomes", "Row", "Significance"]
 
 ALPHA = 0.05
 """The level below which adjusted p-values are marked."""

@@ -13,8 +13,6 @@ from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["score_in_shards"]
-
 PASSAGES_A_SHARD = 25_000
 """Fewer passages than this are scored faster than another process starts and imports what it needs."""
 

@@ -18,17 +18,6 @@ from classic_rc.solvers.specs import solver_spec
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.stop_words import stop_list_signature
 
-__all__ = [
-    "changed_params",
-    "dataset_signature",
-    "file_digest",
-    "file_signature",
-    "long_signature",
-    "plain_params",
-    "short_signature",
-    "signature_parts",
-]
-
 _ABBREVIATIONS = {
     "solver": "s",
     "variant": "v",

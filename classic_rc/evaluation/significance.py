@@ -11,8 +11,6 @@ from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
 
-__all__ = ["with_significance"]
-
 
 def with_significance(
     evaluation: Evaluation, baseline: str, n: int = 10_000, *, seed: int = 0, group: str | None = None

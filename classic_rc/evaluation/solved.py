@@ -11,8 +11,6 @@ from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
 from classic_rc.questions import Task
 
-__all__ = ["MOST_SETS", "SOLVED_BY", "Region", "solved_regions"]
-
 MOST_SETS = 4
 """More sets have more regions than anybody reads."""
 

@@ -12,8 +12,6 @@ from classic_rc.metrics.base import TextMetric, Texts, known_gold
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Dataset, Question, Task
 
-__all__ = ["SpanOracle", "oracle_predictions", "span_oracle"]
-
 
 def span_oracle(dataset: Dataset) -> SpanOracle:
     """What a perfect choice among a dataset's candidate spans would score.

@@ -26,8 +26,6 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["Encodings", "System"]
-
 
 class Encodings:
     """The encodings of some questions, each made when it is first wanted and shared by all solvers.

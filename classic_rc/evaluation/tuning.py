@@ -14,8 +14,6 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 
-__all__ = ["CrossFitted", "cross_fit_decision", "cross_fit_solver"]
-
 
 class CrossFitted(NamedTuple):
     """What was answered out of fold.

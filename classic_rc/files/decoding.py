@@ -6,8 +6,6 @@ import codecs
 
 from classic_rc.errors import DataError
 
-__all__ = ["decode", "line_and_column"]
-
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 

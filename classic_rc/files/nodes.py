@@ -11,8 +11,6 @@ from typing import Any
 
 from classic_rc.errors import DataError
 
-__all__ = ["Node", "describe"]
-
 
 class Node:
     """A value with its place, whose methods take what is expected from it or raise.

@@ -12,8 +12,6 @@ from classic_rc.errors import DataError
 from classic_rc.files.decoding import line_and_column
 from classic_rc.files.nodes import Node, describe
 
-__all__ = ["parse_json", "parse_json_prefix"]
-
 _HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
 

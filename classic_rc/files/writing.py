@@ -7,8 +7,6 @@ from pathlib import Path
 
 from classic_rc.errors import UsageError
 
-__all__ = ["write_file"]
-
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file as a whole or not at all; text as UTF-8 with LF.

@@ -17,8 +17,6 @@ from classic_rc.files.strict_json import parse_json
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["Content", "Format"]
-
 Content: TypeAlias = Literal["scores", "decisions"]
 
 Key: TypeAlias = "tuple[str | int, ...]"

@@ -11,8 +11,6 @@ from classic_rc.formats.base import Format, decided, first_answer, first_row, ma
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["AnswersById"]
-
 
 class AnswersById(Format):
     """An object whose keys are question ids and whose values are texts, or lists of texts for multi-span answers.

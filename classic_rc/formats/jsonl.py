@@ -16,8 +16,6 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["JSONLines"]
-
 
 class JSONLines(Format):
     """JSON Lines with a row for each candidate of each question, in any order.

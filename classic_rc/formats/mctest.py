@@ -12,8 +12,6 @@ from classic_rc.formats.base import Format, decided, first_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["MCTestAnswers", "MCTestScores"]
-
 QUESTIONS_PER_STORY = 4
 
 _AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"

@@ -11,8 +11,6 @@ from classic_rc.formats.base import Format, Key, decided, first_answer, in_order
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["MultiRC"]
-
 
 class MultiRC(Format):
     """A list with an object for each question: its ids and a number for each option.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from classic_rc.formats.by_id import AnswersById
 from classic_rc.questions import Task
 
-__all__ = ["ReCoRD"]
-
 
 class ReCoRD(AnswersById):
     """The text of the chosen entity by query id."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from classic_rc.formats.by_id import AnswersById
 from classic_rc.questions import Task
 
-__all__ = ["SQuAD"]
-
 
 class SQuAD(AnswersById):
     """The predicted text by question id; for Quoref the list of the predicted spans' texts, or one text."""

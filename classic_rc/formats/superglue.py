@@ -13,8 +13,6 @@ from classic_rc.formats.base import Format, Key, decided, first_answer, first_ro
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["SuperGLUE"]
-
 
 class SuperGLUE(Format):
     """JSON Lines, matched by the numbers that SuperGLUE gives passages, questions and options.

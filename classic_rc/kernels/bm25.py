@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.byte_lengths import byte4_lengths
 
-__all__ = ["idf", "length_factors", "mean_length", "term_scores", "term_weights"]
-
 
 def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.

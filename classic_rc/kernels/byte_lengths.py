@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["byte4_lengths", "byte315_norms"]
-
 
 def _byte4(code: int) -> int:
     """The length that a byte stands for: ``SmallFloat.byte4ToInt``."""

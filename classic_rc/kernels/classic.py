@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.byte_lengths import byte315_norms
 
-__all__ = ["coordinated", "idf", "length_factors", "query_norms", "term_scores", "term_weights"]
-
 
 def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""

@@ -12,8 +12,6 @@ from classic_rc.kernels.postings import BLOCK_TOKENS, passage_postings
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
 
-__all__ = ["cloze_window"]
-
 
 def cloze_window(
     arrays: TokenArrays,

@@ -12,8 +12,6 @@ from classic_rc.kernels.phrases import phrase_places, word_runs
 from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, passage_postings
 from classic_rc.kernels.window import row_chunks
 
-__all__ = ["Alignment", "OwnWords", "QueryWords", "cloze_distance", "query_words"]
-
 Alignment: TypeAlias = Literal["ends", "first", "last"]
 OwnWords: TypeAlias = Literal["match", "cap"]
 

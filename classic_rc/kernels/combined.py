@@ -12,8 +12,6 @@ from classic_rc.kernels.distance import DistanceRule, word_distances
 from classic_rc.kernels.postings import matched_blocks
 from classic_rc.kernels.window import best_windows
 
-__all__ = ["window_and_distance"]
-
 
 def window_and_distance(
     arrays: TokenArrays,

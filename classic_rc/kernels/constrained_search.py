@@ -19,8 +19,6 @@ from classic_rc.kernels.sentence_postings import (
     runs_of,
 )
 
-__all__ = ["ConstrainedQueries", "best_constrained"]
-
 _HITS = 2**18
 """How many hits are scored at a time: few blocks have so many that it would pay to score them by themselves."""
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import MatchedBlock, Matches, Places, matched_blocks, places_of
 
-__all__ = ["DistanceRule", "word_distance", "word_distances"]
-
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
 _Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"

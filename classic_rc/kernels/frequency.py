@@ -9,8 +9,6 @@ from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.phrases import phrase_places
 from classic_rc.kernels.postings import BLOCK_TOKENS, passage_postings
 
-__all__ = ["phrase_counts"]
-
 
 def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """How often each candidate's token sequence occurs in its passage.

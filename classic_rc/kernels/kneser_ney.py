@@ -10,20 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.ngrams import NGrams, find, suffix_ranks
 
-__all__ = [
-    "END",
-    "FALLBACK_DISCOUNTS",
-    "MARKS",
-    "START",
-    "UNKNOWN",
-    "KneserNey",
-    "Probabilities",
-    "adjusted_counts",
-    "kneser_ney",
-    "modified_discounts",
-    "token_probabilities",
-]
-
 START, END, UNKNOWN = 0, 1, 2
 """The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
 
-__all__ = ["bag_of_words", "best_sentences", "occurrence_distance", "token_counts", "without_questions"]
-
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """How often the word of each token of the passages stands in its passage: shape (n_passage_tokens,)."""

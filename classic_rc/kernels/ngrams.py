@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NGrams", "count_ngrams", "find", "suffix_ranks"]
-
 _CHUNK = 2**20
 """Positions or keys that are worked on at once."""
 

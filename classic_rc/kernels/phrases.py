@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, ragged_indices
 from classic_rc.kernels.postings import Postings
 
-__all__ = ["phrase_places", "word_runs"]
-
 
 def word_runs(
     postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int

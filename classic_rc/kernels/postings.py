@@ -10,17 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 
-__all__ = [
-    "MatchedBlock",
-    "Matches",
-    "Places",
-    "Postings",
-    "match_words",
-    "matched_blocks",
-    "passage_postings",
-    "places_of",
-]
-
 BLOCK_TOKENS = 2**18
 """How many tokens are matched at a time: enough to make NumPy's calls cheap, few enough for the cache."""
 

@@ -11,8 +11,6 @@ from typing import Literal
 
 from classic_rc.kernels.weights import inverse_count_weight
 
-__all__ = ["phrase_count", "sliding_window", "word_distance"]
-
 
 def sliding_window(
     passage: Sequence[Hashable],

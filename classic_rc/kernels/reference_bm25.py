@@ -13,8 +13,6 @@ from typing import TypeAlias
 from numpy import errstate
 from numpy import float32 as Float  # noqa: N812
 
-__all__ = ["best_constrained", "idf", "remembered_length", "score", "term_score", "top"]
-
 Terms: TypeAlias = Sequence[Hashable]
 Sentences: TypeAlias = Sequence[Terms]
 Score: TypeAlias = Callable[[Terms, Terms, Sentences], Float]

@@ -13,8 +13,6 @@ from numpy import float32 as Float  # noqa: N812
 
 from classic_rc.kernels.reference_bm25 import Sentences, Terms
 
-__all__ = ["idf", "remembered_norm", "score"]
-
 
 def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     """What a sentence says about a query: cosine-like TF-IDF times the share of the query's terms that it has.

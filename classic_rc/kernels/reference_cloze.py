@@ -12,8 +12,6 @@ from typing import Literal, NamedTuple
 
 from classic_rc.kernels.weights import inverse_count_weight
 
-__all__ = ["AlignedWord", "alignments", "best_shift", "cloze_distance", "cloze_window"]
-
 Tokens = Sequence[Hashable]
 
 

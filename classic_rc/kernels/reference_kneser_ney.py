@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-__all__ = ["ReferenceKneserNey"]
-
 NGram = tuple[str, ...]
 
 

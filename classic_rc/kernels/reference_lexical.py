@@ -10,8 +10,6 @@ from collections.abc import Hashable, Sequence
 
 from classic_rc.kernels.weights import inverse_count_weight
 
-__all__ = ["bag_of_words", "best_sentences", "occurrence_distance", "smoothed_weights", "window_sum"]
-
 
 def smoothed_weights(passage: Sequence[Hashable]) -> list[int]:
     """For each token ``ln(1 + 1 / (1 + C))``, C being how often its word stands in the passage.

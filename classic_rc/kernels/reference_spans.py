@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
-__all__ = ["span_overlap"]
-
 
 def span_overlap(sentence: Sequence[Hashable], question: Sequence[Hashable], first: int, last: int) -> int:
     """How many distinct words and bigrams of the question the sentence has outside ``sentence[first:last]``.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, ragged_indices
 from classic_rc.kernels.postings import BLOCK_TOKENS, passage_postings
 
-__all__ = ["longest_runs"]
-
 
 def longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     """The length of the longest run of each candidate's tokens that stands in its passage as it is.

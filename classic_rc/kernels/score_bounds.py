@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search_blocks import SearchBlock
 from classic_rc.kernels.sentence_postings import ChosenPostings, PostingLists, SentencePostings, TermScores
 
-__all__ = ["ScoreBounds"]
-
 _UNITS_A_TERM = 20
 """Bounds are whole numbers of units. Rounding costs up to one for each term of a query; there are many more."""
 

@@ -18,8 +18,6 @@ from classic_rc.kernels.sentence_postings import (
     runs_of,
 )
 
-__all__ = ["ConstrainedQueries", "SearchBlock", "SearchPlan"]
-
 
 class ConstrainedQueries(NamedTuple):
     """Questions and their options.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, passage_postings
 
-__all__ = ["bigrams_of", "span_overlap"]
-
 
 def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct words and bigrams of the question that its passage has outside the candidate.

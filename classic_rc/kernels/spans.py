@@ -11,8 +11,6 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import INT32_SAFE, row_maxima
 
-__all__ = ["score_spans"]
-
 _WORTH_COPYING = 0.75
 
 

@@ -11,8 +11,6 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import MatchedBlock, matched_blocks
 from classic_rc.kernels.window import RowWeights, row_chunks
 
-__all__ = ["window_sweep"]
-
 
 def window_sweep(
     arrays: TokenArrays,

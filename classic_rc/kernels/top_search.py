@@ -20,8 +20,6 @@ from classic_rc.kernels.sentence_postings import (
     runs_of,
 )
 
-__all__ = ["best_of_each", "top_sentences"]
-
 TopSentences = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
 
 

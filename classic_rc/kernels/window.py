@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import MatchedBlock, matched_blocks, places_of
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
-__all__ = ["INT32_SAFE", "RowWeights", "best_windows", "row_chunks", "row_maxima", "sliding_window"]
-
 INT32_SAFE = 2**31 // SCALE - 1
 """Sums of up to this many weights of 1 fit into an int32."""
 

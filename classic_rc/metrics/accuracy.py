@@ -12,8 +12,6 @@ from classic_rc.metrics.selection import Counts, SelectionMetric, ratio_or_one
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-__all__ = ["Accuracy", "OptionAccuracy"]
-
 
 class Accuracy(Metric):
     """The share of questions whose chosen option is right.

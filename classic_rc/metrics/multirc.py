@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.metrics.selection import Counts, SelectionMetric, harmonic_mean, ratio_or_one
 
-__all__ = ["EM0", "EM1", "F1Answers", "F1Macro", "PrecisionRecallMetric"]
-
 _PAPER = (
     "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for Reading "
     "Comprehension over Multiple Sentences, with the conventions of the released multirc_measures.py"

@@ -19,8 +19,6 @@ from classic_rc.metrics.base import Metric, known_gold
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-__all__ = ["Counts", "SelectionMetric", "harmonic_mean", "ratio_or_one"]
-
 
 @dataclass(frozen=True, slots=True)
 class Counts:

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from classic_rc.metrics.selection import Counts, SelectionMetric
 
-__all__ = ["SuperGLUEF1Macro"]
-
 
 class SuperGLUEF1Macro(SelectionMetric):
     r"""The mean over questions of scikit-learn's macro-averaged F1 of the labels right and wrong.

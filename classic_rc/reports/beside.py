@@ -10,8 +10,6 @@ from classic_rc.metrics import metrics_for, primary_metric
 from classic_rc.questions import Task
 from classic_rc.reports.published import SUBSETS, PublishedRow, published_rows, value_text
 
-__all__ = ["published_cells", "published_records", "published_warning"]
-
 _NOTHING = "–"
 _MARK = "published: "
 

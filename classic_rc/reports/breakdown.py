@@ -12,8 +12,6 @@ from classic_rc.reports.numbers import percent
 from classic_rc.reports.protocol import SMALL_NOTE
 from classic_rc.reports.tables import Table, records_csv
 
-__all__ = ["breakdown_csv", "breakdown_table", "breakdown_tables", "cross_table"]
-
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
     """A table for each: a row a group, below the total, with n, its share and every system's metric.

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["breakdown_figure"]
 
 _WIDTH = 5.0
 _BAR, _GAP, _AXIS = 0.14, 0.12, 0.55

@@ -12,8 +12,6 @@ from classic_rc.metrics import METRICS
 from classic_rc.reports.numbers import percent, points
 from classic_rc.reports.tables import Table
 
-__all__ = ["check_tables", "leak_messages"]
-
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
 _SHOWN_ID = 40

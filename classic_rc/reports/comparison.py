@@ -9,8 +9,6 @@ from classic_rc.evaluation.comparison import Comparison
 from classic_rc.reports.numbers import bounds, p_value, percent, points
 from classic_rc.reports.tables import Table, records_csv
 
-__all__ = ["comparison_csv", "comparison_tables"]
-
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """The tables of one dataset: systems, pairs, and who solves what (if that can be told).

@@ -10,17 +10,6 @@ from classic_rc.printable import printable
 from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
-__all__ = [
-    "LEGEND",
-    "SHOWN_CANDIDATES",
-    "adds_up",
-    "candidate_label",
-    "explanation_text",
-    "is_right",
-    "number_name",
-    "ranked",
-]
-
 SHOWN_CANDIDATES = 20
 _BESIDE = 3
 """So many numbers stand beside the score; more get a line each."""

@@ -19,8 +19,6 @@ from classic_rc.reports.explanations import (
 from classic_rc.reports.html import escaped, html_bar, html_document
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
-__all__ = ["explanation_html", "html_legend", "html_passage", "number_text"]
-
 
 def explanation_html(explanation: Explanation) -> str:
     """An explanation as a document that needs nothing else.

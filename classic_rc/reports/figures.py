@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-__all__ = [
-    "COLOURS",
-    "FIGURE_FORMATS",
-    "curves_csv",
-    "draw_precision_recall",
-    "figure_bytes",
-    "precision_recall_figure",
-    "require_matplotlib",
-    "styled_figure",
-]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours, told apart with any colour vision; without the yellow, which white paper swallows."""

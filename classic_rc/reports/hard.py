@@ -7,8 +7,6 @@ from classic_rc.metrics import primary_metric
 from classic_rc.reports.numbers import percent
 from classic_rc.reports.tables import Table
 
-__all__ = ["hard_table"]
-
 
 def hard_table(found: HardSubset) -> Table:
     """Every system's main metric on all questions and on the hard ones, and what chance would have left.

@@ -14,8 +14,6 @@ from typing import Any
 from classic_rc.printable import printable
 from classic_rc.reports.tables import Table
 
-__all__ = ["embedded_json", "escaped", "html_bar", "html_document", "html_notes", "html_table"]
-
 _BAR = 60
 """The length of the longest bar, in pixels."""
 

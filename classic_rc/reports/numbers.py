@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from classic_rc.evaluation.resampling import Interval
 
-__all__ = ["bounds", "p_value", "percent", "points"]
-
 
 def percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
     """A fraction in percent, a mark and its interval behind it; a dash where there is none.

@@ -27,8 +27,6 @@ from classic_rc.reports.statistics import statistics_tables
 from classic_rc.reports.tables import Table
 from classic_rc.solvers.explanation import Explanation
 
-__all__ = ["PageContent", "page_html", "usual_keys"]
-
 _MOST_GROUPS = 12
 _PACKAGE = "classic_rc"
 _MOST_FILES = 5

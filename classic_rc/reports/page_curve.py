@@ -10,8 +10,6 @@ import numpy as np
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.reports.html import escaped
 
-__all__ = ["curve_html"]
-
 _SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
 _COLOURS, _DASHES = 7, 5
 """How many the style sheet has; they have no common divisor, so that 35 systems pass before two look the same."""

@@ -16,8 +16,6 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
-__all__ = ["page_data", "system_names"]
-
 _EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
 """So many of a question's options, or of the different texts of its mentions or spans; the right ones besides."""
 _RIGHT, _PARTLY, _WRONG = "rpw"

@@ -11,8 +11,6 @@ from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.metrics import metrics_for, primary_metric
 from classic_rc.questions import Task
 
-__all__ = ["SMALL_NOTE", "best_places", "protocol_caption", "protocol_notes", "small_places"]
-
 SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"
 
 _TIES = {

@@ -16,18 +16,6 @@ from numpy.typing import NDArray
 from classic_rc.datasets.official import Official, official_parts
 from classic_rc.questions import Dataset
 
-__all__ = [
-    "STATUSES",
-    "SUBSETS",
-    "Published",
-    "PublishedRow",
-    "Reproduction",
-    "published",
-    "published_rows",
-    "subset_mask",
-    "value_text",
-]
-
 STATUSES = ("verified", "derived", "secondary")
 """How sure a figure is: read at its source; worked out from released files by the official measure; transcribed."""
 

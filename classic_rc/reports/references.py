@@ -11,8 +11,6 @@ from importlib.resources import files
 from classic_rc._version import __version__
 from classic_rc.errors import unknown_name
 
-__all__ = ["Citable", "bibliography", "citables", "cited", "references"]
-
 _PACKAGE = "classic_rc"
 _ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n.*?^\}$", re.MULTILINE | re.DOTALL)
 

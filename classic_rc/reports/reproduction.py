@@ -23,8 +23,6 @@ from classic_rc.reports.published import PublishedRow, Reproduction, published, 
 from classic_rc.reports.tables import Table
 from classic_rc.solvers.specs import parse_solver
 
-__all__ = ["Reproduced", "reproduce", "reproduction_records", "reproduction_table"]
-
 _FILE = re.compile(r"\{(\w+)\}")
 _ROUNDING = 1e-6
 _NOTHING = "–"

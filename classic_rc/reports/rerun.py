@@ -7,8 +7,6 @@ from typing import Any
 from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
 from classic_rc.reports.tables import Table
 
-__all__ = ["rerun_tables"]
-
 _IDS_SHOWN = 3
 
 

@@ -16,8 +16,6 @@ from classic_rc.reports.numbers import percent
 from classic_rc.reports.protocol import best_places, protocol_caption, protocol_notes, small_places
 from classic_rc.reports.tables import Table, records_csv
 
-__all__ = ["results_csv", "results_table"]
-
 _SHORT_FINGERPRINT = 8
 
 

@@ -17,7 +17,6 @@ from classic_rc.reports.tables import Table, records_csv
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["histogram_figure", "statistics_csv", "statistics_tables"]
 
 _NOTHING = "–"
 _BINS = 40

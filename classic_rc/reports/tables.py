@@ -13,8 +13,6 @@ from typing import Any
 from classic_rc.printable import printable
 from classic_rc.reports.escaping import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
 
-__all__ = ["FORMATS", "Table", "records_csv", "render"]
-
 Place = tuple[int, int]
 
 

@@ -23,8 +23,6 @@ from classic_rc.retrieval.storage import Arrays, map_arrays, write_arrays
 from classic_rc.retrieval.texts import Texts, add_to_fingerprint
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
-__all__ = ["Built", "build_index"]
-
 
 class Built(NamedTuple):
     """What came of a build.

@@ -16,8 +16,6 @@ from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.sentences import passage_sentences
 
-__all__ = ["Corpus", "passage_corpus"]
-
 
 class Sources(Protocol):
     """Where each sentence of a corpus comes from."""

@@ -19,8 +19,6 @@ from classic_rc.retrieval.sparse import Sparse
 from classic_rc.retrieval.storage import REBUILD, Arrays, StoredFile, check_content, map_arrays
 from classic_rc.retrieval.texts import Texts, add_to_fingerprint
 
-__all__ = ["StoredSparse", "check_index", "open_index"]
-
 
 def open_index(
     path: str | os.PathLike[str], *, similarity: str | Similarity | None = None, n_jobs: int | None = None

@@ -15,8 +15,6 @@ from typing import Any
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.lucene_jars import find_jars
 
-__all__ = ["find_java", "java_class", "java_errors", "java_text", "lucene_version", "start_java"]
-
 _OLDEST_LUCENE = 8
 _LONGEST_REASON = 200
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.retrieval.segment import Segment
 
-__all__ = ["sentences_with_all", "without_sentences"]
-
 
 def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
     """The sentences of a segment that have every one of these terms, rising; none for no term."""

@@ -14,8 +14,6 @@ from typing import Any
 
 from classic_rc.errors import DataError
 
-__all__ = ["STDIN", "Advance", "read_lines"]
-
 STDIN = "-"
 """What standard input goes by among paths."""
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from classic_rc.errors import UsageError
 
-__all__ = ["exclusive"]
-
 
 @contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:

@@ -19,8 +19,6 @@ from classic_rc.retrieval.lucene_search import LuceneSearcher
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
-__all__ = ["Lucene"]
-
 _READABLE = "Lucene reads indexes of its own release and of the one before"
 
 

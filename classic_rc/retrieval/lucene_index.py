@@ -9,8 +9,6 @@ from typing import Any
 from classic_rc.errors import DataError
 from classic_rc.retrieval.jvm import java_class, java_text
 
-__all__ = ["FIELD", "english_analyzer", "open_directory", "open_reader", "stored_text", "write_index"]
-
 FIELD = "contents"
 """Where Anserini has the terms."""
 

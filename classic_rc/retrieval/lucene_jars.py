@@ -12,8 +12,6 @@ from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError
 
-__all__ = ["JARS_VARIABLE", "LuceneJars", "find_jars"]
-
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
 """The environment variable that names the jars: folders, files or patterns, divided as in ``PATH``."""
 

@@ -9,8 +9,6 @@ from classic_rc.retrieval.jvm import java_class, java_text
 from classic_rc.retrieval.lucene_index import english_analyzer
 from classic_rc.retrieval.similarity import BM25
 
-__all__ = ["LuceneSearcher"]
-
 _NOTHING = (-1, 0.0)
 
 

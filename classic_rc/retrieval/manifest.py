@@ -15,8 +15,6 @@ from classic_rc.files.strict_json import parse_json
 from classic_rc.retrieval.storage import REBUILD, StoredArray, StoredFile, write_json
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
-__all__ = ["FORMAT", "MANIFEST", "Counts", "Manifest", "StoredSegment", "check_analyzer", "read_json"]
-
 FORMAT = 1
 """Raised with every change of what is written, or of what analyzers make of text."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from classic_rc.errors import UsageError
 from classic_rc.retrieval.corpus import Corpus
 
-__all__ = ["open_corpus"]
-
 
 def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) -> Corpus:
     """A corpus that stands outside of this process.

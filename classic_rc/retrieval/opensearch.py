@@ -30,8 +30,6 @@ from classic_rc.retrieval.similarity import BM25, Similarity
 from classic_rc.retrieval.texts import add_to_fingerprint
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["OpenSearch"]
-
 _FORMAT = 1
 _SEARCHES_A_REQUEST, _HITS_A_REQUEST = 256, 10_000
 _WORK_A_REQUEST = 10**9

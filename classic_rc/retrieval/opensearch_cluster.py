@@ -17,8 +17,6 @@ from urllib.parse import urlsplit
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 
-__all__ = ["PREFIX", "Access", "Cluster", "in_order", "may_pass", "reason"]
-
 PREFIX = "CLASSIC_RC_OPENSEARCH_"
 """What the names of the environment variables begin with: ``_URL``, ``_USER``, ``_PASSWORD``, ``_CA_CERTS``,
 ``_CLIENT_CERT`` and ``_CLIENT_KEY``."""

@@ -9,8 +9,6 @@ from classic_rc.retrieval.opensearch_cluster import Cluster, may_pass, reason
 from classic_rc.retrieval.opensearch_requests import MARK, Body, index_body, msearch_body
 from classic_rc.retrieval.similarity import BM25
 
-__all__ = ["ClusterIndex"]
-
 
 class ClusterIndex:
     """One index, by its name.

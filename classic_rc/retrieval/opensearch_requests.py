@@ -8,16 +8,6 @@ from typing import Any
 
 from classic_rc.retrieval.similarity import BM25
 
-__all__ = [
-    "MARK",
-    "bulk_batches",
-    "constrained_search",
-    "index_body",
-    "query_search",
-    "similarity_of",
-    "term_search",
-]
-
 MARK = "classic_rc"
 """Under this key of a mapping's ``_meta`` stands what this package notes about an index that it made."""
 

@@ -20,8 +20,6 @@ from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_si
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import EncodedSentences, encode_sentences
 
-__all__ = ["best_in_passages", "best_of_sentences"]
-
 _BLOCK_TOKENS = 2**18
 
 

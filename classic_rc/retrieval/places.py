@@ -8,8 +8,6 @@ from classic_rc.retrieval.reading import Record
 from classic_rc.retrieval.storage import Arrays
 from classic_rc.retrieval.texts import Texts
 
-__all__ = ["PlaceWriter", "place_of"]
-
 
 class PlaceWriter:
     """Notes the places of sentences as they come.

@@ -16,8 +16,6 @@ from classic_rc.retrieval.similarity import LuceneSimilarity
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["EncodedQueries", "TermFacts", "combine", "combine_constrained", "weigh", "weigh_constrained"]
-
 
 class EncodedQueries(NamedTuple):
     """Texts as counts of index terms.

@@ -14,8 +14,6 @@ from classic_rc.retrieval.base import Best, Engine, Hits
 from classic_rc.retrieval.similarity import Okapi, Similarity
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["RankBM25"]
-
 
 class RankBM25(Engine):
     """``rank_bm25.BM25Okapi``: each query is scored against every sentence, in a Python loop over its terms.

@@ -17,18 +17,6 @@ from classic_rc.retrieval.lines import STDIN, Advance, read_lines
 from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
-__all__ = [
-    "LINES",
-    "Input",
-    "Passages",
-    "Record",
-    "TextFile",
-    "find_files",
-    "first_line",
-    "read_texts",
-    "without_compression",
-]
-
 LINES = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, may be taken for."""
 

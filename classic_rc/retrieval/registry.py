@@ -9,8 +9,6 @@ from typing import Any
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.retrieval.base import Engine
 
-__all__ = ["ENGINES", "engine_class", "get_engine"]
-
 ENGINES: Mapping[str, str] = {
     "sparse": "classic_rc.retrieval.sparse:Sparse",
     "lucene": "classic_rc.retrieval.lucene:Lucene",

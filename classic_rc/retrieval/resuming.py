@@ -17,8 +17,6 @@ from classic_rc.retrieval.storage import check_content, map_arrays, write_json
 from classic_rc.retrieval.texts import Texts, add_to_fingerprint
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["BUILDING", "Plan", "Position", "State", "changed"]
-
 BUILDING = "building.json"
 """The manifest of an unfinished build, and how far it came."""
 

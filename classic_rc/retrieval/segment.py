@@ -13,8 +13,6 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["MAX_CHARACTERS", "MAX_SENTENCES", "Segment", "SegmentBuilder", "Statistics"]
-
 MAX_SENTENCES = 500_000
 """The most sentences of a segment: more do not fit into a core's cache while they are searched."""
 

@@ -28,8 +28,6 @@ from classic_rc.retrieval.queries import (
 from classic_rc.retrieval.segment import Segment, Statistics
 from classic_rc.retrieval.similarity import LuceneSimilarity
 
-__all__ = ["merge_best", "merge_hits", "search_constrained", "search_top", "term_facts"]
-
 
 def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimilarity) -> SentencePostings:
     """The segment's postings with length factors that hold for the whole index."""

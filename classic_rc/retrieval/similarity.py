@@ -16,8 +16,6 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels import bm25, classic
 from classic_rc.kernels.sentence_postings import Combine, TermScores
 
-__all__ = ["BM25", "SIMILARITIES", "Classic", "LuceneSimilarity", "Okapi", "Similarity", "get_similarity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Similarity:

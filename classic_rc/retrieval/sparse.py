@@ -27,8 +27,6 @@ from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
 from classic_rc.retrieval.texts import Texts
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["Sparse"]
-
 _NONE = np.empty(0, dtype=np.int64)
 
 _Result = TypeVar("_Result")

@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 
-__all__ = [
-    "REBUILD",
-    "Arrays",
-    "StoredArray",
-    "StoredFile",
-    "check_content",
-    "map_arrays",
-    "write_arrays",
-    "write_json",
-]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 
-__all__ = ["Texts", "add_to_fingerprint", "fingerprint"]
-
 _BLOCK = 2**10
 
 

@@ -9,8 +9,6 @@ from classic_rc.questions import Question, normalised_text
 from classic_rc.retrieval.corpus import Corpus
 from classic_rc.text.sentences import passage_sentences
 
-__all__ = ["Verbatim", "find_verbatim"]
-
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:

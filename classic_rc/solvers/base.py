@@ -21,8 +21,6 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["Solver", "Variant", "check_choice"]
-
 
 @dataclass(frozen=True)
 class Variant:

@@ -18,8 +18,6 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, check_choice
 from classic_rc.solvers.gold import right_candidates
 
-__all__ = ["Length", "NegationWords", "PositionPrior", "VerbatimOverlap"]
-
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 
 NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor without cannot".split())

@@ -15,8 +15,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.placeholder import tokens_before_placeholder
 
-__all__ = ["ExclusiveFrequency", "MaximumFrequency"]
-
 
 class MaximumFrequency(Solver):
     """The candidate whose words stand most often, one after the other, in the passage.

@@ -11,8 +11,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.metrics.squad import normalise
 from classic_rc.questions import Question
 
-__all__ = ["right_candidates"]
-
 
 def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
     """1 for every candidate that gold accepts, else 0.

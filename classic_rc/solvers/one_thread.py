@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-__all__ = ["one_thread"]
-
 
 def one_thread() -> AbstractContextManager[object]:
     """While it is open, linear algebra runs in one thread.

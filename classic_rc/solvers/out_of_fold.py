@@ -14,8 +14,6 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
 
-__all__ = ["OutOfFold"]
-
 
 class OutOfFold:
     """A solver for each fold of a dataset, learned from the other folds' questions.

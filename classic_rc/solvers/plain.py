@@ -12,8 +12,6 @@ from classic_rc.errors import UsageError
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["value_from_plain", "value_to_plain"]
-
 
 def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
     """A parameter as plain data, from which :func:`value_from_plain` makes it again.

@@ -8,8 +8,6 @@ from typing import Any
 from classic_rc.questions import Dataset, Question
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["provenance"]
-
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     """The name, the size and, of a dataset, the content fingerprint of what a solver is fitted to.

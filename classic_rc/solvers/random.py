@@ -17,8 +17,6 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
 
-__all__ = ["Random"]
-
 
 class Random(Solver):
     """A uniform draw in [0, 1) for every candidate.

@@ -33,8 +33,6 @@ from classic_rc.solvers.trivial import (
     ShortestCandidate,
 )
 
-__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS"]
-
 
 def _plugged_in(name: str, found: Any) -> type[Solver]:
     if not (isinstance(found, type) and issubclass(found, Solver)):

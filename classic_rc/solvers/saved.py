@@ -18,16 +18,6 @@ from classic_rc.files.writing import write_file
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.plain import value_from_plain, value_to_plain
 
-__all__ = [
-    "Persistent",
-    "learns_something",
-    "load_solver",
-    "require_persistent",
-    "save_solver",
-    "solver_from_plain",
-    "solver_to_plain",
-]
-
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 1
 _ARRAY = "array."

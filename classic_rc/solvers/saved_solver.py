@@ -15,8 +15,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.saved import learns_something, load_solver
 
-__all__ = ["SavedSolver"]
-
 
 class SavedSolver(Solver):
     """A solver that was fitted before, from its file.

@@ -16,8 +16,6 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 
-__all__ = ["ScoreFile"]
-
 Asked: TypeAlias = "tuple[str, ...]"
 """All that a question says, gold apart."""
 

@@ -15,8 +15,6 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice
 
-__all__ = ["AllNegative", "AllPositive", "ConstantPosition", "LongestCandidate", "ShortestCandidate"]
-
 
 class _Constant(Solver):
     """Gives every candidate one score."""

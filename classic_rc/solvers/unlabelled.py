@@ -8,8 +8,6 @@ from typing import overload
 
 from classic_rc.questions import Question
 
-__all__ = ["WithoutGold", "texts_only"]
-
 
 def texts_only(questions: Sequence[Question]) -> list[Question]:
     """The questions without gold and candidates: what may be learned from the data that is evaluated."""

@@ -11,8 +11,6 @@ from classic_rc.errors import ClassicRCError
 from classic_rc.printable import printable
 from classic_rc.testing.grading import Grade, grade_file, grade_folder, grades_csv
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line.

@@ -17,8 +17,6 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.testing.synthetic import synthetic_dataset
 
-__all__ = ["check_solver"]
-
 
 def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, position_matters: bool = False) -> None:
     """Check that a solver keeps the interface's promises.

@@ -13,8 +13,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.printable import printable
 from classic_rc.testing.isolated import Ended, run_checks
 
-__all__ = ["SOLVER_CHECKS", "Checked", "Grade", "grade_file", "grade_folder", "grades_csv"]
-
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
 """The checker where none is named: is it a solver, and does it beat the sliding window on the sample?"""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
-__all__ = ["Ended", "run_checks"]
-
 _MOST_OUTPUT = 2**20
 _GRACE = 5.0
 """Seconds for what was written to be read, once its writers have been ended."""

@@ -10,8 +10,6 @@ from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.testing.contract import check_solver
 
-__all__ = ["check_beats_sliding_window", "check_defines_a_solver", "check_keeps_the_contract"]
-
 FLOOR = "sliding-window"
 
 

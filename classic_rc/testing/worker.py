@@ -12,8 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["checks_of", "load", "main"]
-
 Check = Callable[[ModuleType], None]
 
 _LONGEST_MESSAGE = 500

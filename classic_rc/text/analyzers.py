@@ -10,8 +10,6 @@ from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
 from classic_rc.text.tokenizers import get_tokenizer
 
-__all__ = ["ANALYZERS", "Analyzer", "get_analyzer"]
-
 _CASES = {"cased": False, "lower": True}
 _UNSTEMMED = "unstemmed"
 

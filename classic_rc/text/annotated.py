@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["AnnotatedQuestion", "AnnotatedText", "Chain", "Chunk", "locate_tokens", "text_sha256"]
-
 
 class Chunk(NamedTuple):
     """A group of tokens that belong together.

@@ -8,8 +8,6 @@ from typing import Any
 from classic_rc.files.nodes import Node, describe
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, text_sha256
 
-__all__ = ["FORMAT", "parse_annotations", "plain_annotations"]
-
 FORMAT = "classic_rc annotations"
 VERSION = 1
 

@@ -23,8 +23,6 @@ from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText
 from classic_rc.text.annotation_json import FORMAT, parse_annotations, plain_annotations
 from classic_rc.text.corenlp import corenlp_annotations
 
-__all__ = ["Annotations", "read_annotations"]
-
 _GZIP = b"\x1f\x8b"
 
 

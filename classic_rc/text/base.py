@@ -6,8 +6,6 @@ import re
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-__all__ = ["RegexTokenizer", "Tokenizer"]
-
 
 class Tokenizer(ABC):
     """A way of cutting text into tokens; it keeps no state and never changes case.

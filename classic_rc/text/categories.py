@@ -10,8 +10,6 @@ from pathlib import Path
 from classic_rc.errors import DataError
 from classic_rc.files import read_text
 
-__all__ = ["Categories", "read_categories"]
-
 
 @dataclass(frozen=True, eq=False)
 class Categories:

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["TextChunk", "content_runs"]
-
 _JOINT = re.compile(r"\s*|-")
 """What may stand between two words of a run: blanks or one hyphen, but no other mark."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from classic_rc.files.nodes import Node, describe
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 
-__all__ = ["corenlp_annotations"]
-
 
 def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
     """The passages and questions of a file, by the ids that the MCTest reader gives them.

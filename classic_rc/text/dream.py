@@ -10,8 +10,6 @@ from typing import NamedTuple
 from classic_rc.text.base import Tokenizer
 from classic_rc.text.treebank import align, treebank_rules
 
-__all__ = ["DreamTokenizer"]
-
 
 class DreamTokenizer(Tokenizer):
     """Tokens as the released ``dsw++/run.py`` of DREAM makes them, but for their case.

@@ -15,8 +15,6 @@ from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["EncodedDataset", "EncodedSentences", "encode", "encode_sentences"]
-
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
     """Encode questions, their passages and their candidates.

@@ -16,8 +16,6 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words
 
-__all__ = ["EncodedDataset", "stop_flags"]
-
 
 class EncodedDataset(Sequence[Question]):
     """Questions with their texts as token ids; still a sequence of those questions.

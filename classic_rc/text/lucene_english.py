@@ -9,8 +9,6 @@ from functools import cache
 
 from classic_rc.text.base import Tokenizer
 
-__all__ = ["LuceneEnglishTokenizer"]
-
 _LONGEST = 255
 """UTF-16 units of a token; what goes on is cut there."""
 

@@ -8,8 +8,6 @@ from functools import cache
 
 from classic_rc.text.base import Tokenizer
 
-__all__ = ["MultiRCTokenizer"]
-
 
 class MultiRCTokenizer(Tokenizer):
     """What stands between blanks and ``( ) , . ? ! " : ' /`` once the text is written in ASCII.

@@ -12,8 +12,6 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.text_encoder import TextEncoder
 from classic_rc.text.tokenizers import get_tokenizer
 
-__all__ = ["tokens_before_placeholder"]
-
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
     """How many of each query's tokens stand before its placeholder, the first if there are several.

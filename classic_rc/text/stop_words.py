@@ -9,8 +9,6 @@ from pathlib import Path
 
 from classic_rc.errors import DataError, unknown_name
 
-__all__ = ["STOP_LISTS", "stop_list_signature", "stop_words"]
-
 STOP_LISTS: dict[str, str] = {
     "none": "No word.",
     "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' stands twice).",

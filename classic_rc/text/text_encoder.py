@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.tokenizers import get_tokenizer
 
-__all__ = ["TextEncoder"]
-
 _CHUNK_CHARACTERS = 2**16
 """Of the texts that are cut together: so few that their pieces fit into a core's cache."""
 

@@ -12,8 +12,6 @@ from classic_rc.text.multirc2018 import MultiRCTokenizer
 from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
 from classic_rc.text.unicode_words import CharTokenizer, WordTokenizer
 
-__all__ = ["TOKENIZERS", "MCTestTokenizer", "Tokenizer", "WhitespaceTokenizer", "get_tokenizer"]
-
 
 class MCTestTokenizer(RegexTokenizer):
     r"""The tokens behind the scores that MCTest's authors released.

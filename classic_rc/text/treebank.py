@@ -9,8 +9,6 @@ from typing import Any
 from classic_rc.text.base import Tokenizer
 from classic_rc.text.sentences import split_sentences
 
-__all__ = ["MCTestTreebankTokenizer", "TreebankTokenizer", "align", "blank_mctest_escapes", "treebank_rules"]
-
 
 class TreebankTokenizer(Tokenizer):
     """What ``nltk.word_tokenize`` does, with this package's sentences in place of Punkt's, which need a download.

@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.treebank import treebank_rules
 
-__all__ = ["TreebankCounter"]
-
 _CLOSERS = "])}>\"'»”’"
 """What may stand between a sentence's last stop and its end."""
 _OPENERS = ("''", '""', "\"''")

@@ -9,8 +9,6 @@ from functools import cache
 
 from classic_rc.text.base import Tokenizer
 
-__all__ = ["CharTokenizer", "WordTokenizer", "unspaced_share"]
-
 _UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from classic_rc.errors import DataError
 
-__all__ = ["SYSTEM_FOLDERS", "Synset", "WordNet", "find_wordnet", "read_wordnet"]
-
 _PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
     "n": "s- ses-s xes-x zes-z ches-ch shes-sh men-man ies-y",

@@ -12,8 +12,6 @@ from classic_rc.analysis.statistics.measures import Count, Measure, Values, Voca
 from classic_rc.questions import normalised_text
 from classic_rc.text import sentences
 
-__all__ = ["COMMON", "QUESTION_WORDS", "Statistic"]
-
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from classic_rc.questions import Dataset, normalised_text
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["AnalyzerCounter", "Contents", "Counted", "TokenCounter"]
-
 
 class Counted(NamedTuple):
     """What counting tokens gives.

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Count", "Measure", "Values", "Vocabulary", "pooled"]
-
 
 @dataclass(frozen=True, eq=False)
 class Values:

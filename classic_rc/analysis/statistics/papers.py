@@ -24,8 +24,6 @@ from classic_rc.analysis.statistics.measures import Values, Vocabulary
 from classic_rc.questions import Question, normalised_text
 from classic_rc.text.treebank_pieces import TreebankCounter
 
-__all__ = ["PAPER_TABLES", "Figure", "PaperRow", "PaperTable"]
-
 Figure: TypeAlias = "float | tuple[float, float]"
 """A count, a mean or a share in percent; with its standard deviation where the paper prints one."""
 

@@ -13,8 +13,6 @@ from classic_rc.analysis.statistics.papers import PAPER_TABLES, Figure, PaperRow
 from classic_rc.datasets.official import Official, official_parts
 from classic_rc.questions import Dataset
 
-__all__ = ["DatasetStatistics", "StatisticsRow", "StatisticsTable", "statistics"]
-
 _ALL = "all"
 _SPLITS = ("train", "dev", "test")
 

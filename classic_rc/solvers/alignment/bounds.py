@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from classic_rc.solvers.alignment.program import Constants, Graph, Program
 
-__all__ = ["SentenceBounds", "sentence_bounds"]
-
 _SLACK = 1e-9
 """Bounds are sums in another order than objectives: what is within this of the best may be as good."""
 

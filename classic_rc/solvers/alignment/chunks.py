@@ -15,8 +15,6 @@ from classic_rc.text.annotations import Annotations
 from classic_rc.text.chunks import TextChunk, content_runs
 from classic_rc.text.sentences import passage_sentences
 
-__all__ = ["Chunker", "GroupChunker", "RunChunker"]
-
 _NOUNS = re.compile(r"N|JJ|CD|PROPN|ADJ")
 _VERBS = re.compile(r"V|RP")
 

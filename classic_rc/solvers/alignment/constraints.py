@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from classic_rc.solvers.alignment.program import Constants, Program
 
-__all__ = ["CONSTRAINTS", "Rows", "Variables"]
-
 
 class Variables(NamedTuple):
     """Which column of the matrix is which variable: edges first, the question's before the option's, then nodes.

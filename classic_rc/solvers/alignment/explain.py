@@ -11,8 +11,6 @@ from classic_rc.solvers.alignment.texts import AlignedQuestion
 from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.text.chunks import TextChunk
 
-__all__ = ["explain_graphs"]
-
 
 def explain_graphs(
     found: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation

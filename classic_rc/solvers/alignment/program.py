@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PUBLISHED", "Constants", "Edges", "Graph", "Program", "option_edges", "positive_edges"]
-
 _DIGITS = 9
 """Objectives are rounded to so many decimals: sums of the same weights in another order are the same score."""
 _NOISE = 1e-9

@@ -12,8 +12,6 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.chunks import TextChunk
 from classic_rc.text.wordnet import Synset, WordNet
 
-__all__ = ["Entailment", "Keywords"]
-
 IGNORED = frozenset({"object", "measure", "part"})
 """Hypotheses of one such word are entailed by almost anything in WordNet: only the same word entails them."""
 

@@ -11,8 +11,6 @@ from classic_rc.solvers.alignment.bounds import sentence_bounds
 from classic_rc.solvers.alignment.constraints import CONSTRAINTS, Variables
 from classic_rc.solvers.alignment.program import Constants, Graph, Program
 
-__all__ = ["Solution", "solve", "solve_by_highs"]
-
 _SCALE = 1000.0
 """HiGHS stops within 1e-6 of the optimum; objectives a thousand times larger make that 1e-9 of ours."""
 _FINISHED = (0, 2)

@@ -26,8 +26,6 @@ from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
-__all__ = ["AlignmentILP"]
-
 QUESTIONS_A_SHARD = 1_000
 """Fewer questions than this are solved faster than another process starts."""
 

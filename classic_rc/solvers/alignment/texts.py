@@ -15,8 +15,6 @@ from classic_rc.solvers.alignment.program import Constants, Edges, Program, opti
 from classic_rc.solvers.alignment.similarity import Entailment, Keywords
 from classic_rc.text.chunks import TextChunk
 
-__all__ = ["AlignedQuestion", "aligned"]
-
 _WITHOUT = re.compile(r"\swithout\s", re.IGNORECASE)
 _LONG = 3
 """An option of more chunks than this is long."""

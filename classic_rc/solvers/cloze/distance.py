@@ -19,8 +19,6 @@ from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.placeholder import tokens_before_placeholder
 
-__all__ = ["ClozeDistance"]
-
 
 class ClozeDistance(Solver):
     r"""How far the query's words are from their places when a mention is put in the placeholder's; minus d.

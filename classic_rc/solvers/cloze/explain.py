@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from classic_rc.solvers.cloze.distance import ClozeDistance
     from classic_rc.solvers.cloze.window import ClozeWindow
 
-__all__ = ["explain_distance", "explain_window"]
-
 
 class _Texts(NamedTuple):
     passage: list[str]

@@ -21,8 +21,6 @@ from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.placeholder import tokens_before_placeholder
 
-__all__ = ["ClozeWindow"]
-
 
 class ClozeWindow(Solver):
     r"""The best place in the passage for the query with the candidate in it, token on token.

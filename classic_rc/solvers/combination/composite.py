@@ -16,8 +16,6 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["Composite", "unfitted"]
-
 
 class Composite(Solver):
     """A solver made of others: its parameter `solvers`, and once it is fitted ``solvers_``.

@@ -26,8 +26,6 @@ from classic_rc.solvers.provenance import provenance
 from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
 from classic_rc.solvers.unlabelled import WithoutGold
 
-__all__ = ["Combination"]
-
 
 class Combination(Composite):
     r"""A weighted sum of other solvers' scores.

@@ -11,8 +11,6 @@ from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding.matchers import SlidingWindowDistance
 from classic_rc.solvers.sliding.variants import WINDOW_AND_DISTANCE_VARIANTS
 
-__all__ = ["COMBINATION_VARIANTS", "same_members"]
-
 
 def _with_entailment(name: str, weight: float) -> Variant:
     return Variant(

@@ -17,7 +17,6 @@ from classic_rc.text.sentences import passage_sentences
 if TYPE_CHECKING:
     from classic_rc.solvers.ir.solver import IRSolver
 
-__all__ = ["explain_sentences"]
 
 _EXPLAINED_CANDIDATES = 100
 

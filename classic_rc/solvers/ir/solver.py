@@ -23,8 +23,6 @@ from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.ir.explain import explain_sentences
 from classic_rc.solvers.ir.variants import IR_VARIANTS
 
-__all__ = ["IRSolver"]
-
 
 class IRSolver(Solver):
     """The search engine's score of the best sentence that shares a word with the question and the candidate.

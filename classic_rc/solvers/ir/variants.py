@@ -5,8 +5,6 @@ from __future__ import annotations
 from classic_rc.decisions.threshold import Threshold
 from classic_rc.solvers.base import Variant
 
-__all__ = ["IR_VARIANTS"]
-
 # The split that the released threshold was tuned on, by content fingerprint.
 _MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": "multirc.dev"}
 

@@ -22,8 +22,6 @@ from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words as stop_list
 
-__all__ = ["AnnotatedReader"]
-
 
 class AnnotatedReader:
     """Makes the matcher's texts of a dataset's annotation.

@@ -16,17 +16,6 @@ from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.solvers.lexical.texts import Texts
 
-__all__ = [
-    "BUGS",
-    "COMPONENTS",
-    "SMOOTHING",
-    "WIDTHS",
-    "Components",
-    "component_scores",
-    "counted_sentences",
-    "named_bugs",
-]
-
 COMPONENTS = ("window", "distance", "bag of words", "sentences")
 """Their names, in the order of columns and weights."""
 

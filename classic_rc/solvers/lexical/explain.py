@@ -24,7 +24,6 @@ from classic_rc.solvers.lexical.texts import Token, raw_tokens
 if TYPE_CHECKING:
     from classic_rc.solvers.lexical.solver import LexicalMatcher
 
-__all__ = ["explain_components"]
 
 _MARKED_CANDIDATES = 100
 

@@ -27,8 +27,6 @@ from classic_rc.text.annotations import Annotations, read_annotations
 from classic_rc.text.categories import Categories, read_categories
 from classic_rc.text.stemmers import STEMMERS
 
-__all__ = ["LexicalMatcher"]
-
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
 """For questions of these categories alone, ``coreference="rules"`` uses coreference."""
 

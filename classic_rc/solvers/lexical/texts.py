@@ -19,8 +19,6 @@ from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 
-__all__ = ["Texts", "Token", "is_word", "raw_texts", "raw_tokens", "says_not"]
-
 _PUNCTUATION = frozenset("'\"!?-;.,:/\\@#*&`$+=%_()[]{}")
 _NEGATION = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
 

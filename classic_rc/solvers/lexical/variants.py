@@ -8,8 +8,6 @@ from typing import Any
 from classic_rc.decisions.argmax import Argmax
 from classic_rc.solvers.base import Variant
 
-__all__ = ["LEXICAL_VARIANTS"]
-
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
 
 _RELEASED = {

@@ -11,8 +11,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.solvers.lexical.components import COMPONENTS
 from classic_rc.solvers.one_thread import one_thread
 
-__all__ = ["PUBLISHED_WEIGHTS", "component_weights", "learned_weights"]
-
 PUBLISHED_WEIGHTS: Mapping[str, tuple[float, ...]] = {
     "mc160": (1.0, 10.0, 1.0, 1.0),
     "mc500": (1.0, 11.0, 6.0, 1.0),

@@ -15,7 +15,6 @@ from classic_rc.solvers.ngram_lm.windows import Scored, answer_windows, shared_w
 if TYPE_CHECKING:
     from classic_rc.solvers.ngram_lm.solver import NGramLM
 
-__all__ = ["explain_tokens"]
 
 _EXPLAINED_CANDIDATES = 100
 

@@ -25,8 +25,6 @@ from classic_rc.kernels.ngrams import count_ngrams
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["LanguageModel", "Ragged"]
-
 _BATCH = 2**14
 """Texts that are encoded at once."""
 

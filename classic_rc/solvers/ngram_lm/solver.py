@@ -23,8 +23,6 @@ from classic_rc.solvers.ngram_lm.texts import Substitutions, gold_queries, passa
 from classic_rc.solvers.ngram_lm.windows import totals
 from classic_rc.solvers.provenance import provenance
 
-__all__ = ["NGramLM"]
-
 _OF_QUESTIONS = ("passages", "queries")
 _LARGEST_ORDER = 5
 

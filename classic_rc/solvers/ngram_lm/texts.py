@@ -17,8 +17,6 @@ from classic_rc.solvers.ngram_lm.model import LanguageModel, Ragged
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["PassageWords", "Substitutions", "gold_queries", "passage_texts", "substitutions"]
-
 _LAST_WORD, _FIRST_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
 
 

@@ -15,8 +15,6 @@ from classic_rc.kernels.pairs import occurrences
 from classic_rc.solvers.ngram_lm.model import LanguageModel, Ragged
 from classic_rc.solvers.ngram_lm.texts import Substitutions
 
-__all__ = ["Scored", "Totals", "answer_windows", "shared_windows", "totals"]
-
 _BLOCK_TOKENS = 2**20
 _LEFT, _ANSWER, _RIGHT = range(3)
 

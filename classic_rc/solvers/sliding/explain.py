@@ -19,8 +19,6 @@ from classic_rc.text.stop_words import stop_words
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
 
-__all__ = ["explain_match"]
-
 
 _MARKED_CANDIDATES = 100
 

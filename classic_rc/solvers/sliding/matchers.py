@@ -24,8 +24,6 @@ from classic_rc.solvers.sliding.explain import explain_match
 from classic_rc.solvers.sliding.variants import DISTANCE_VARIANTS, WINDOW_AND_DISTANCE_VARIANTS, WINDOW_VARIANTS
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["SlidingWindow", "SlidingWindowDistance", "WordDistance"]
-
 WINDOW_SIZES = range(2, 31)
 """The fixed windows that ``window="tuned"`` chooses from."""
 

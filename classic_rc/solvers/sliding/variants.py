@@ -8,8 +8,6 @@ from __future__ import annotations
 from classic_rc.decisions.argmax import Argmax
 from classic_rc.solvers.base import Variant
 
-__all__ = ["DISTANCE_VARIANTS", "WINDOW_AND_DISTANCE_VARIANTS", "WINDOW_VARIANTS"]
-
 _RELEASE = "the authors' released score files (partial credit for ties)"
 _PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
 _PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"

@@ -17,8 +17,6 @@ from classic_rc.solvers.spans.shapes import N_SHAPES, WH_WORDS, shape_name
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["SpanColumns", "SpanDesign", "bucket_edges"]
-
 
 class SpanColumns(NamedTuple):
     """Which columns some candidates have.

@@ -14,7 +14,6 @@ from classic_rc.text.encode_spans import EncodedSpans
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
 
-__all__ = ["explain_spans"]
 
 _EXPLAINED_CANDIDATES = 100
 

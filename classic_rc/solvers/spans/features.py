@@ -14,8 +14,6 @@ from classic_rc.solvers.spans.numbers import SpanNumbers
 from classic_rc.solvers.spans.shapes import question_kinds, span_shapes
 from classic_rc.text.encode_spans import EncodedSpans
 
-__all__ = ["GROUPS", "SpanFeatures", "WordWeights", "span_groups"]
-
 GROUPS: Mapping[str, str] = {
     "matching-words": "the summed tf-idf of question words left of the span, right of it, in it, in its sentence",
     "matching-bigrams": "the same of question bigrams",

@@ -26,8 +26,6 @@ from classic_rc.solvers.surface.models import LogisticModel, fit_model
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.text_encoder import TextEncoder
 
-__all__ = ["SpanLR"]
-
 _SHOWN_FEATURES = 8
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.text.encode_spans import EncodedSpans
 
-__all__ = ["NUMBERS", "SpanNumbers"]
-
 _REGIONS = ("left", "right", "span", "sentence")
 
 NUMBERS: Mapping[str, tuple[str, ...]] = {

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.encode_spans import EncodedSpans
 
-__all__ = ["N_SHAPES", "WH_WORDS", "question_kinds", "shape_name", "span_shapes"]
-
 _CLASSES = ("x", "Xx", "XX", "0")
 """What a word looks like: lower case, a capital first, all capitals, with a digit."""
 _OTHERS = (",", "'s")

@@ -24,8 +24,6 @@ from classic_rc.solvers.spans.explain import explain_spans
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.encoded import stop_flags
 
-__all__ = ["SpanSlidingWindow"]
-
 _DISTANCES = (None, *get_args(DistanceRule))
 _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 

@@ -14,8 +14,6 @@ from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import WordFeatures
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["Columns", "HashedColumns", "VocabularyColumns"]
-
 _ROW_BITS = 16
 """A block has no more rows than this many bits can number."""
 _MOST_WORDS = 2 ** ((63 - _ROW_BITS) // 2)

@@ -16,8 +16,6 @@ from classic_rc.text.encoded import EncodedDataset
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Design"]
-
 
 @dataclass(frozen=True)
 class Design:

@@ -17,7 +17,6 @@ from classic_rc.text.encoded import EncodedDataset
 if TYPE_CHECKING:
     from classic_rc.solvers.surface.solver import SurfaceLR
 
-__all__ = ["explain_features"]
 
 _SHOWN_FEATURES = 8
 _EXPLAINED_CANDIDATES = 100

@@ -15,8 +15,6 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
-__all__ = ["GROUPS", "INPUTS", "FeatureBlock", "FeatureSet", "WordFeatures", "feature_groups"]
-
 GROUPS: Mapping[str, str] = {
     "lengths": "how long passage, question and candidate are, in characters and in words",
     "overlap": "how many distinct words each two of passage, question and candidate share",

@@ -15,15 +15,6 @@ from classic_rc.solvers.one_thread import one_thread
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = [
-    "LEARNERS",
-    "ClassifierModel",
-    "LogisticModel",
-    "Model",
-    "fit_model",
-    "make_learner",
-    "shrinks_weights",
-]
 
 LEARNERS: Mapping[str, str] = {
     "liblinear": "LIBLINEAR's logistic regression, the default",

@@ -28,8 +28,6 @@ from classic_rc.text.encoded import EncodedDataset
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["SurfaceLR"]
-
 
 class SurfaceLR(Solver):
     r"""How much like a right candidate a candidate looks, by lengths, shared words, words and pairs of words.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from classic_rc.solvers.base import Variant
 
-__all__ = ["SURFACE_VARIANTS"]
-
 SURFACE_VARIANTS = {
     "multirc2018": Variant(
         {
