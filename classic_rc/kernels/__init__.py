@@ -4,16 +4,12 @@
 """
 
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.cloze_shifts import cloze_window
-from classic_rc.kernels.cloze_steps import cloze_distance
-from classic_rc.kernels.combined import window_and_distance
-from classic_rc.kernels.distance import word_distance
+from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts
+from classic_rc.kernels.distance import window_and_distance, word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.kernels.frequency import phrase_counts
 from classic_rc.kernels.spans import score_spans
-from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
-from classic_rc.kernels.window import sliding_window
+from classic_rc.kernels.window import sliding_window, window_sweep
 
 __all__ = [
     "SCALE",

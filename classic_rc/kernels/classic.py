@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.byte_lengths import byte315_norms
+from classic_rc.kernels.bm25 import byte315_norms
 
 
 def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import MatchedBlock, Matches, Places, matched_blocks, places_of
+from classic_rc.kernels.window import best_windows
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
@@ -40,8 +41,8 @@ def word_distance(
         first  d = the distance of the last word of S_Q and the last word of S_A, at the first position by
                which both have been seen, / (|P| - 1)
 
-    and d = 1 where S_Q or S_A is empty. This is :func:`classic_rc.kernels.reference.word_distance` for all
-    candidates at once, equal to the bit.
+    and d = 1 where S_Q or S_A is empty. This is
+    :func:`classic_rc.kernels.reference.sliding_window.word_distance` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
@@ -168,3 +169,35 @@ def _first(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
     last_question = question_keys[np.searchsorted(question_keys, both_seen, side="right") - 1]
     last_answer = answer_keys[np.searchsorted(answer_keys, both_seen, side="right") - 1]
     return np.abs(last_question - last_answer), 1
+
+
+def window_and_distance(
+    arrays: TokenArrays,
+    stop_words: NDArray[np.bool_],
+    *,
+    window: int | Literal["set", "passage"] = "set",
+    word_weights: NDArray[np.int32] | None = None,
+    rule: DistanceRule = "mean",
+    cells: int = 2**18,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+    """:func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` of all candidates.
+
+    Parameters
+    ----------
+    arrays, window, word_weights, cells
+        As of :func:`~classic_rc.kernels.sliding_window`.
+    stop_words, rule
+        As of :func:`~classic_rc.kernels.word_distance`; stop words count in windows.
+
+    Returns
+    -------
+    windows : ndarray of int64, shape (n_candidates,)
+    distances : ndarray of float64, shape (n_candidates,)
+    found : ndarray of bool, shape (n_candidates,)
+    """
+    n = len(arrays.candidate_question)
+    windows, distances, found = np.zeros(n, dtype=np.int64), np.ones(n), np.zeros(n, dtype=np.bool_)
+    for block in matched_blocks(arrays):
+        windows[block.where] = best_windows(block, window, word_weights, cells)
+        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
+    return windows, distances, found

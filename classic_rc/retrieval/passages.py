@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.constrained_search import best_constrained
 from classic_rc.kernels.pairs import WordCounts, word_counts
+from classic_rc.kernels.search import best_constrained
 from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best

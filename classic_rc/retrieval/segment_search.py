@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.constrained_search import best_constrained
+from classic_rc.kernels.search import best_constrained, best_of_each, top_sentences
 from classic_rc.kernels.sentence_postings import SentencePostings
-from classic_rc.kernels.top_search import best_of_each, top_sentences
 from classic_rc.retrieval.base import Best, Hits
 from classic_rc.retrieval.queries import (
     EncodedQueries,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions.base import Decision
 from classic_rc.errors import NotFittedError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.runs import longest_runs
+from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, check_choice

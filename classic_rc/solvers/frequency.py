@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from classic_rc.decisions.base import Decision
-from classic_rc.kernels.frequency import phrase_counts
+from classic_rc.kernels.cloze import phrase_counts
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver

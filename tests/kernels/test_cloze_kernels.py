@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.kernels import TokenArrays, cloze_distance, cloze_window, inverse_count_weights, reference_cloze
+from classic_rc.kernels import TokenArrays, cloze_distance, cloze_window, inverse_count_weights
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.phrases import phrase_places
+from classic_rc.kernels.cloze import phrase_places
 from classic_rc.kernels.postings import passage_postings
+from classic_rc.kernels.reference import cloze as reference_cloze
 
 
 def ragged(rows):
@@ -124,7 +125,7 @@ def test_a_block_in_the_middle_takes_its_own_placeholders(monkeypatch):
     whole = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist()
     window = cloze_window(arrays, places(1, 0, 2)).tolist()
     assert len(set(whole)) > 1
-    for module in ("cloze_steps", "cloze_shifts"):
+    for module in ("cloze",):
         monkeypatch.setattr(f"classic_rc.kernels.{module}.BLOCK_TOKENS", 1)
     assert cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist() == whole
     assert cloze_window(arrays, places(1, 0, 2)).tolist() == window

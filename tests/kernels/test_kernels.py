@@ -183,7 +183,7 @@ def test_blocks_cover_every_candidate_once(monkeypatch):
     candidates = [(q, rng.integers(0, 20, 3).tolist()) for q in range(80) for _ in range(4)]
     arrays = arrays_of(20, passages, questions, candidates)
     whole = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)
-    for module in ("postings", "frequency"):
+    for module in ("postings", "cloze"):
         monkeypatch.setattr(f"classic_rc.kernels.{module}.BLOCK_TOKENS", 50)
     monkeypatch.setattr("classic_rc.kernels.distance._CHUNK_ROWS", 3)
     parts = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)

@@ -17,12 +17,13 @@ from classic_rc.kernels.kneser_ney import (
     START,
     UNKNOWN,
     adjusted_counts,
+    count_ngrams,
     kneser_ney,
     modified_discounts,
+    suffix_ranks,
     token_probabilities,
 )
-from classic_rc.kernels.ngrams import count_ngrams, suffix_ranks
-from classic_rc.kernels.reference_kneser_ney import ReferenceKneserNey
+from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 
 WORDS = "abcdefgh"
 TEXTS = st.lists(st.text(WORDS[:4], min_size=1, max_size=10).map(list), min_size=1, max_size=12)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.kernels import TokenArrays, reference_lexical, window_sweep
+from classic_rc.kernels import TokenArrays, window_sweep
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.lexical import (
     bag_of_words,
@@ -15,6 +15,7 @@ from classic_rc.kernels.lexical import (
     token_counts,
     without_questions,
 )
+from classic_rc.kernels.reference import lexical as reference_lexical
 
 WORDS = st.integers(0, 6)
 TEXT = st.lists(WORDS, max_size=5)

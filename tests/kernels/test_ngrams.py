@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.ngrams import NGrams, count_ngrams, find, suffix_ranks
+from classic_rc.kernels.kneser_ney import NGrams, count_ngrams, find, suffix_ranks
 
 N_WORDS = 5
 TEXTS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=12), max_size=8)
@@ -69,7 +69,7 @@ def test_find_is_the_place_of_each_key(keys, wanted):
 
 
 def test_find_looks_in_pieces(monkeypatch):
-    from classic_rc.kernels import ngrams
+    from classic_rc.kernels import kneser_ney as ngrams
 
     rng = np.random.default_rng(0)
     keys, wanted = np.unique(rng.integers(0, 500, 200)), rng.integers(0, 500, 1000)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.runs import longest_runs
+from classic_rc.kernels.postings import longest_runs
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)
 

@@ -6,8 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels import bm25, classic, reference_bm25, reference_classic
-from classic_rc.kernels.byte_lengths import byte4_lengths, byte315_norms
+from classic_rc.kernels import bm25, classic
+from classic_rc.kernels.bm25 import byte4_lengths, byte315_norms
+from classic_rc.kernels.reference import bm25 as reference_bm25
+from classic_rc.kernels.reference import classic as reference_classic
 from classic_rc.kernels.sentence_postings import runs_of
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels import inverse_count_weights, reference, score_spans
+from classic_rc.kernels import inverse_count_weights, score_spans
+from classic_rc.kernels.reference import sliding_window as reference
 
 WORDS = st.integers(0, 7)
 

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels import TokenArrays, reference_spans
+from classic_rc.kernels import TokenArrays
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.span_overlap import span_overlap
+from classic_rc.kernels.reference import spans as reference_spans
+from classic_rc.kernels.spans import span_overlap
 
 TEXT = st.lists(st.integers(0, 5), max_size=12)
 

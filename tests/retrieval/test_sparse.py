@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels import reference_bm25, reference_classic
+from classic_rc.kernels.reference import bm25 as reference_bm25
+from classic_rc.kernels.reference import classic as reference_classic
 from classic_rc.retrieval.segment import Segment
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
@@ -61,7 +62,7 @@ def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
 def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, asked, block):
     questions, options = [q for q, _ in asked], [own for _, own in asked]
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("search_blocks", "constrained_search"):
+        for module in ("search_blocks", "search"):
             patch.setattr(f"classic_rc.kernels.{module}.BLOCK", block)
         best = sparse(sentences, similarity, cuts).best_constrained(questions, options)
     terms = [sentence.split() for sentence in sentences]
@@ -128,7 +129,7 @@ def test_many_options_of_one_question_are_decided_a_few_at_a_time(monkeypatch):
     engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
     question, options = many_sentences(1, rng), many_sentences(200, rng)
     whole = engine.best_constrained(question, [options])
-    monkeypatch.setattr("classic_rc.kernels.constrained_search.BLOCK", 300)
+    monkeypatch.setattr("classic_rc.kernels.search.BLOCK", 300)
     parts = engine.best_constrained(question, [options])
     assert parts.sentences.tolist() == whole.sentences.tolist()
     assert parts.scores.tolist() == whole.scores.tolist()

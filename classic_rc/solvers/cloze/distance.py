@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions.base import Decision
 from classic_rc.errors import UsageError
-from classic_rc.kernels.cloze_steps import Alignment, OwnWords, cloze_distance
+from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from classic_rc.kernels.reference_cloze import alignments, best_shift
+from classic_rc.kernels.reference.cloze import alignments, best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight
 from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions.base import Decision
 from classic_rc.errors import NotFittedError
-from classic_rc.kernels.cloze_shifts import cloze_window
+from classic_rc.kernels.cloze import cloze_window
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.predictions import Scores

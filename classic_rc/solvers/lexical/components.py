@@ -12,8 +12,8 @@ from classic_rc.errors import unknown_name
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance, without_questions
-from classic_rc.kernels.sweep import window_sweep
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
+from classic_rc.kernels.window import window_sweep
 from classic_rc.solvers.lexical.texts import Texts
 
 COMPONENTS = ("window", "distance", "bag of words", "sentences")

@@ -18,10 +18,10 @@ from classic_rc.kernels.kneser_ney import (
     START,
     UNKNOWN,
     KneserNey,
+    count_ngrams,
     kneser_ney,
     token_probabilities,
 )
-from classic_rc.kernels.ngrams import count_ngrams
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.text_encoder import TextEncoder
 

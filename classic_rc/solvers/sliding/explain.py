@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from classic_rc.kernels.reference import word_distance
+from classic_rc.kernels.reference.sliding_window import word_distance as plain_word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weight
 from classic_rc.questions import Candidate, Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
@@ -49,7 +49,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
             numbers["sliding_window"] = total / SCALE
             marks += window_marks
         if stop is not None:
-            numbers["distance"] = word_distance(passage.tokens, asked, answer, stop, params["distance"])
+            numbers["distance"] = plain_word_distance(passage.tokens, asked, answer, stop, params["distance"])
             if "distance_weight" in params:
                 numbers["distance_weight"] = float(params["distance_weight"])
             marks += _nearest_pair(passage, asked, answer, stop)

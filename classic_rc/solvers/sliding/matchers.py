@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions.base import Decision
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.kernels.combined import window_and_distance
-from classic_rc.kernels.distance import DistanceRule, word_distance
-from classic_rc.kernels.sweep import window_sweep
+from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
-from classic_rc.kernels.window import sliding_window
+from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from classic_rc.decisions.base import Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.combined import window_and_distance
-from classic_rc.kernels.distance import DistanceRule
-from classic_rc.kernels.span_overlap import span_overlap
+from classic_rc.kernels.distance import DistanceRule, window_and_distance
+from classic_rc.kernels.spans import span_overlap
 from classic_rc.kernels.weights import SCALE
 from classic_rc.kernels.window import sliding_window
 from classic_rc.predictions import Scores

@@ -1,7 +1,7 @@
 """TF-IDF as Lucene scored it until release 5, in plain Python: to be read, and to check the fast kernels against.
 
 Sentences and queries are lists of index terms, and numbers are in single precision, as in
-:mod:`classic_rc.kernels.reference_bm25`, whose ``top`` and ``best_constrained`` take this :func:`score` too.
+:mod:`classic_rc.kernels.reference.bm25`, whose ``top`` and ``best_constrained`` take this :func:`score` too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import struct
 
 from numpy import float32 as Float  # noqa: N812
 
-from classic_rc.kernels.reference_bm25 import Sentences, Terms
+from classic_rc.kernels.reference.bm25 import Sentences, Terms
 
 
 def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
