@@ -13,7 +13,7 @@ from classic_rc.evaluation.system import System
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.unicode_words import unspaced_share
+from classic_rc.text.tokenizers import unspaced_share
 
 _MANY_UNSPACED = 0.1
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from classic_rc.questions import PLACEHOLDER, Question, Task
-from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.analyzers import get_tokenizer
 
 FEW_QUESTIONS = 10
 """A number of fewer questions says next to nothing: tables grey it, and rare first words are put together."""

@@ -11,7 +11,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 PASSAGES_A_SHARD = 25_000
 """Fewer passages than this are scored faster than another process starts and imports what it needs."""

@@ -23,8 +23,7 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.out_of_fold import OutOfFold
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset, encode
 
 
 class Encodings:

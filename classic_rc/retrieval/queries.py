@@ -14,7 +14,7 @@ from classic_rc.kernels.search import ConstrainedQueries
 from classic_rc.kernels.sentence_postings import Combine, QueryTerms
 from classic_rc.retrieval.similarity import LuceneSimilarity
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 
 class EncodedQueries(NamedTuple):

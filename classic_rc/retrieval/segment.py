@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 MAX_SENTENCES = 500_000
 """The most sentences of a segment: more do not fit into a core's cache while they are searched."""

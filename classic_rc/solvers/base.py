@@ -18,8 +18,7 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.unlabelled import WithoutGold, texts_only
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset, encode
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Solver(BaseEstimator, ABC):
         Parameters
         ----------
         questions : sequence of Question
-            A dataset, a list, or an :class:`~classic_rc.text.encoded.EncodedDataset`.
+            A dataset, a list, or an :class:`~classic_rc.text.encode.EncodedDataset`.
 
         Returns
         -------

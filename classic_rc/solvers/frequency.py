@@ -12,7 +12,7 @@ from classic_rc.kernels.cloze import phrase_counts
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 from classic_rc.text.placeholder import tokens_before_placeholder
 
 

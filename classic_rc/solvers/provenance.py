@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from classic_rc.questions import Dataset, Question
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from classic_rc.text.base import Tokenizer
+from classic_rc.text.tokenizers import Tokenizer
 from classic_rc.text.treebank import align, treebank_rules
 
 

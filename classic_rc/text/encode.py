@@ -1,19 +1,298 @@
-"""From questions to token ids: whole datasets at once, one vocabulary for passages, questions and candidates."""
+"""Questions as token ids: what :func:`~classic_rc.text.encode.encode` makes and solvers score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Passage, Question
-from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.stop_words import stop_words
+
+
+class EncodedDataset(Sequence[Question]):
+    """Questions with their texts as token ids; still a sequence of those questions.
+
+    Inside, questions stand grouped by passage (`order` says which is which), because that is how they are
+    scored; :meth:`scores` puts results back into the questions' own order.
+
+    Attributes
+    ----------
+    questions : sequence of Question
+    analyzer : Analyzer
+    vocabulary : list of str
+        The token that each id stands for.
+    arrays : TokenArrays
+        Grouped by passage; candidates of a question that have one text stand there once.
+    order : ndarray of int64, shape (n_questions,)
+        ``questions[order[i]]`` is the arrays' question i.
+    question_offsets : ndarray of int64, shape (n_questions + 1,)
+        The candidates of the arrays' question i, equal ones included, are
+        ``question_offsets[i]:question_offsets[i + 1]``.
+    candidate_rows : ndarray of int64, shape (n_candidates,), or None
+        Where each of those candidates stands in the arrays; None where none are equal.
+    """
+
+    __slots__ = (
+        "analyzer",
+        "arrays",
+        "candidate_rows",
+        "order",
+        "question_offsets",
+        "questions",
+        "vocabulary",
+    )
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        analyzer: Analyzer,
+        vocabulary: list[str],
+        arrays: TokenArrays,
+        order: NDArray[np.int64],
+        question_offsets: NDArray[np.int64],
+        candidate_rows: NDArray[np.int64] | None,
+    ) -> None:
+        self.questions, self.analyzer, self.vocabulary = questions, analyzer, vocabulary
+        self.arrays, self.order = arrays, order
+        self.question_offsets, self.candidate_rows = question_offsets, candidate_rows
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def stop_flags(self, name: str) -> NDArray[np.bool_]:
+        """Which words of the vocabulary are in a stop list (stemmed as the vocabulary is).
+
+        Parameters
+        ----------
+        name : str
+            A stop list's name, or a path to a file with a word a line.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_words,)
+        """
+        return stop_flags(self.vocabulary, self.analyzer, name)
+
+    def passage_word_counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
+        return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
+
+    def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores of all candidates in the questions' own order, from results of the arrays' candidates.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (n_candidates of the arrays,)
+        evidence : ndarray of bool, shape (n_candidates of the arrays,)
+        """
+        if self.candidate_rows is not None:
+            values, evidence = values[self.candidate_rows], evidence[self.candidate_rows]
+        return self.in_order(values, evidence)
+
+    def in_order(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores in the questions' own order, from those of all candidates grouped as the arrays are."""
+        offsets = self.score_offsets
+        if offsets is self.question_offsets:
+            return Scores(values, offsets, evidence)
+        flat = ragged_indices(self.question_offsets[:-1][self._place], np.diff(offsets))
+        return Scores(values[flat], offsets, evidence[flat])
+
+    @property
+    def score_offsets(self) -> NDArray[np.int64]:
+        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
+        if np.array_equal(self.order, np.arange(len(self.order))):
+            return self.question_offsets
+        return offsets_of(np.diff(self.question_offsets)[self._place])
+
+    @property
+    def _place(self) -> NDArray[np.int64]:
+        """Where each question stands in the arrays: the inverse of `order`."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(len(self.order))
+        return place
+
+    def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
+        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
+
+        The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
+
+        Parameters
+        ----------
+        n : int
+        with_questions : bool
+            Whether the parts hold the question objects, which are many times larger than the arrays when they
+            are sent to another process. Without them, looking at a question is an error.
+        """
+        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
+        parts = []
+        for first, last in itertools.pairwise(bounds):
+            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+            questions = _LeftBehind(last - first) if members is None else members
+            arrays = self.arrays.slice_questions(first, last)
+            offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
+            if rows is not None:
+                rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
+            parts.append(
+                EncodedDataset(
+                    questions,
+                    self.analyzer,
+                    self.vocabulary,
+                    arrays,
+                    np.arange(last - first),
+                    offsets - offsets[0],
+                    rows,
+                )
+            )
+        return parts
+
+
+def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
+    """Which words of a vocabulary are in a stop list, stemmed as the analyzer stems: shape (n_words,)."""
+    stem = stemmer(analyzer.stemmer)
+    listed = {stem(word) for word in stop_words(str(name))}
+    return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
+
+
+class _LeftBehind(Sequence[Question]):
+    """Questions that were not sent along: there are so many, and that is all there is to know."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        raise LookupError("question objects were not sent to this process, only their encoded arrays")
+
+
+_CHUNK_CHARACTERS = 2**16
+"""Of the texts that are cut together: so few that their pieces fit into a core's cache."""
+
+
+class _Ids(dict[str, int]):
+    """Strings to ids, given out in the order of first sight."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = fresh = len(self)
+        return fresh
+
+
+class TextEncoder:
+    """Makes token ids of texts.
+
+    Texts are cut into pieces, most of which have been seen before: at blanks where the tokenizer allows it, else
+    into surface tokens. Each distinct piece is analysed once.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+
+    Examples
+    --------
+    >>> encoder = TextEncoder("word+stop=lucene")
+    >>> tokens, offsets = encoder.encode(["The fox", "A fox ran"])
+    >>> tokens.tolist(), offsets.tolist(), encoder.vocabulary
+    ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
+    """
+
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self.analyzer = get_analyzer(analyzer)
+        self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
+        self._pieces, self._ids = _Ids(), _Ids()
+        self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The token that each id stands for."""
+        return list(self._ids)
+
+    @property
+    def n_pieces(self) -> int:
+        """How many distinct pieces are remembered."""
+        return len(self._pieces)
+
+    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The ids of the texts' tokens, one text after the other, and where each text starts.
+
+        The pieces are never all held as strings.
+        """
+        cut = [self._cut(chunk) for chunk in _chunks(texts)]
+        self._analyze_new_pieces()
+        n_tokens = np.diff(self._piece_offsets)
+        tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+        for pieces, n_pieces in cut:
+            counts = n_tokens[pieces]
+            tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
+            lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
+        return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
+
+    def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of the texts' pieces, one text after the other, and how many each has."""
+        pieces: list[str] = []
+        counts: list[int] = []
+        tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
+        for text in texts:
+            found = text.split(" ") if at_blanks else tokenize(text)
+            pieces += found
+            counts.append(len(found))
+        numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
+        return numbers, np.array(counts, dtype=np.int64)
+
+    def _analyze_new_pieces(self) -> None:
+        known = len(self._piece_offsets) - 1
+        if known == len(self._pieces):
+            return
+        words: list[str] = []
+        counts: list[int] = []
+        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _alone
+        for piece in itertools.islice(self._pieces, known, None):
+            found = tokenize(piece)
+            words += found
+            counts.append(len(found))
+        distinct = list(dict.fromkeys(words))
+        folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
+        id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
+        ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
+        kept_before = offsets_of((ids >= 0).astype(np.int8))
+        ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]
+        self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
+        self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
+
+
+def _alone(piece: str) -> list[str]:
+    return [piece]
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    start = size = 0
+    for i, text in enumerate(texts):
+        size += len(text) + 1
+        if size >= _CHUNK_CHARACTERS:
+            yield texts[start : i + 1]
+            start, size = i + 1, 0
+    if start < len(texts):
+        yield texts[start:]
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -156,3 +435,78 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
             if numbers is not None:
                 members[start : start + len(numbers)] = numbers
     return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
+
+
+_JOINT = re.compile(r"\s*|-")
+"""What may stand between two words of a run: blanks or one hyphen, but no other mark."""
+
+
+class TextChunk(NamedTuple):
+    """A group of words that stand together.
+
+    Parameters
+    ----------
+    words : tuple of str
+        As the analyzer has them; never empty.
+    start, end : int
+        Its characters in the text, `end` exclusive.
+    sentence : int
+        The number of its sentence.
+    """
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    sentence: int = 0
+
+
+def content_runs(
+    text: str,
+    sentences: Sequence[tuple[int, int]],
+    analyzer: Analyzer,
+    stop_words: frozenset[str],
+    *,
+    single: bool = False,
+) -> list[TextChunk]:
+    """Maximal runs of content words: what stands between stop words, punctuation and the borders of sentences.
+
+    They stand in for the noun and verb groups of a shallow parser, which needs a model.
+
+    Parameters
+    ----------
+    text : str
+    sentences : sequence of (int, int)
+        Character offsets, the end exclusive.
+    analyzer : Analyzer
+        One that drops punctuation.
+    stop_words : frozenset of str
+        Compared with the lower-cased word. A text of nothing else keeps them: "the three" is a run then.
+    single : bool
+        Each word by itself.
+
+    Examples
+    --------
+    >>> from classic_rc.text.analyzers import get_analyzer
+    >>> text = "Who pulled the big-eared fox, sly Tom, out of the grocery store?"
+    >>> stops = frozenset(["who", "the", "out", "of"])
+    >>> [chunk.words for chunk in content_runs(text, [(0, len(text))], get_analyzer("word"), stops)]
+    [('pulled',), ('big', 'eared', 'fox'), ('sly', 'tom'), ('grocery', 'store')]
+    """
+    located = [
+        (word, start + begin, end + begin, number)
+        for number, (begin, finish) in enumerate(sentences)
+        for word, start, end in analyzer.locate(text[begin:finish])
+    ]
+    content = [token for token in located if token[0].lower() not in stop_words] or located
+    runs: list[list[tuple[str, int, int, int]]] = []
+    for token in content:
+        if (
+            not single
+            and runs
+            and token[3] == runs[-1][-1][3]
+            and _JOINT.fullmatch(text, runs[-1][-1][2], token[1])
+        ):
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return [TextChunk(tuple(t[0] for t in run), run[0][1], run[-1][2], run[0][3]) for run in runs]

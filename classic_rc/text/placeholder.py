@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.questions import PLACEHOLDER, Question
-from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
-from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.analyzers import Analyzer, get_tokenizer
+from classic_rc.text.encode import TextEncoder
 
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from classic_rc.analysis.statistics.papers import (
 )
 from classic_rc.datasets import load
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.text.treebank_pieces import TreebankCounter
+from classic_rc.text.treebank import TreebankCounter
 
 GARDEN = Passage("g", "Nora planted beans. She won't rest.")
 STATION = Passage("s", "The train left.")

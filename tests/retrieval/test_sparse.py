@@ -17,7 +17,7 @@ from classic_rc.kernels.reference import classic as reference_classic
 from classic_rc.retrieval.segment import Segment
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 WORDS = [*"abcdef", "fox", "a" * 9, "a" * 8 + "b"]
 

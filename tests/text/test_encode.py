@@ -8,8 +8,7 @@ import pytest
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset, encode
 from classic_rc.text.spans import SpanGenerator
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.text import text_encoder
+from classic_rc.text import encode as text_encoder
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 WORDS = (
     "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|two  blanks".split(

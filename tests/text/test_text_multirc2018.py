@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.multirc2018 import MultiRCTokenizer
+from classic_rc.text.tokenizers import MultiRCTokenizer
 
 tokenizer = MultiRCTokenizer()
 

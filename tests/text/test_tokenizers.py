@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
-from classic_rc.text.tokenizers import TOKENIZERS, get_tokenizer
+from classic_rc.text.analyzers import TOKENIZERS, get_tokenizer
 
 ANY = st.text(st.characters(exclude_categories=()))
 WORDS = (

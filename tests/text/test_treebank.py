@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.treebank import blank_mctest_escapes
 
 treebank, mcobzarenco = get_tokenizer("treebank"), get_tokenizer("mcobzarenco")

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.text.treebank import TreebankTokenizer
-from classic_rc.text.treebank_pieces import TreebankCounter
+from classic_rc.text.treebank import TreebankCounter, TreebankTokenizer
 
 WHOLE = TreebankTokenizer()
 HARD = [

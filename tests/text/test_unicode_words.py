@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.text.unicode_words import CharTokenizer, WordTokenizer, _word_pattern, unspaced_share
+from classic_rc.text.tokenizers import CharTokenizer, WordTokenizer, _word_pattern, unspaced_share
 
 word, char = WordTokenizer(), CharTokenizer()
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.questions import Dataset, normalised_text
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 
 class Counted(NamedTuple):

@@ -22,7 +22,7 @@ from classic_rc.analysis.statistics.common import (
 from classic_rc.analysis.statistics.counts import AnalyzerCounter, Contents, TokenCounter
 from classic_rc.analysis.statistics.measures import Values, Vocabulary
 from classic_rc.questions import Question, normalised_text
-from classic_rc.text.treebank_pieces import TreebankCounter
+from classic_rc.text.treebank import TreebankCounter
 
 Figure: TypeAlias = "float | tuple[float, float]"
 """A count, a mean or a share in percent; with its standard deviation where the paper prints one."""

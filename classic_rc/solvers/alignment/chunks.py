@@ -12,7 +12,7 @@ from classic_rc.questions import Question
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.annotated import AnnotatedText
 from classic_rc.text.annotations import Annotations
-from classic_rc.text.chunks import TextChunk, content_runs
+from classic_rc.text.encode import TextChunk, content_runs
 from classic_rc.text.sentences import passage_sentences
 
 _NOUNS = re.compile(r"N|JJ|CD|PROPN|ADJ")
@@ -33,7 +33,7 @@ class Chunker(Protocol):
 
 
 class RunChunker(NamedTuple):
-    """Runs of content words, or each by itself: :func:`~classic_rc.text.chunks.content_runs`."""
+    """Runs of content words, or each by itself: :func:`~classic_rc.text.encode.content_runs`."""
 
     analyzer: Analyzer
     stop_words: frozenset[str]

@@ -9,7 +9,7 @@ from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Progra
 from classic_rc.solvers.alignment.solve import Solution
 from classic_rc.solvers.alignment.texts import AlignedQuestion
 from classic_rc.solvers.explanation import Explanation, Mark
-from classic_rc.text.chunks import TextChunk
+from classic_rc.text.encode import TextChunk
 
 
 def explain_graphs(

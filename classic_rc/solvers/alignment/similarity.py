@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.text.chunks import TextChunk
+from classic_rc.text.encode import TextChunk
 from classic_rc.text.wordnet import Synset, WordNet
 
 IGNORED = frozenset({"object", "measure", "part"})

@@ -13,7 +13,7 @@ from classic_rc.questions import Passage, Question
 from classic_rc.solvers.alignment.chunks import Chunker
 from classic_rc.solvers.alignment.program import Constants, Edges, Program, option_edges, positive_edges
 from classic_rc.solvers.alignment.similarity import Entailment, Keywords
-from classic_rc.text.chunks import TextChunk
+from classic_rc.text.encode import TextChunk
 
 _WITHOUT = re.compile(r"\swithout\s", re.IGNORECASE)
 _LONG = 3

@@ -16,7 +16,7 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.cloze.explain import explain_distance
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 from classic_rc.text.placeholder import tokens_before_placeholder
 
 

@@ -13,8 +13,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset, encode
 
 
 class Composite(Solver):

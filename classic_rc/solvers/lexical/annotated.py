@@ -17,7 +17,7 @@ from classic_rc.solvers.lexical.texts import Texts, Token, is_word, says_not
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedText
 from classic_rc.text.annotations import Annotations
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words as stop_list

@@ -14,8 +14,7 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.lexical import token_counts
 from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import encode_sentences
-from classic_rc.text.encoded import EncodedDataset, stop_flags
+from classic_rc.text.encode import EncodedDataset, encode_sentences, stop_flags
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 

@@ -23,7 +23,7 @@ from classic_rc.kernels.kneser_ney import (
     token_probabilities,
 )
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 _BATCH = 2**14
 """Texts that are encoded at once."""

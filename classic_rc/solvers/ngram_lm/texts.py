@@ -14,8 +14,8 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.questions import PLACEHOLDER, LazyCandidates, Passage, Question, Task
 from classic_rc.solvers.ngram_lm.model import LanguageModel, Ragged
+from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.text_encoder import TextEncoder
 
 _LAST_WORD, _FIRST_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
 

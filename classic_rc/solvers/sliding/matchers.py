@@ -20,7 +20,7 @@ from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.sliding.explain import explain_match
 from classic_rc.solvers.sliding.variants import DISTANCE_VARIANTS, WINDOW_AND_DISTANCE_VARIANTS, WINDOW_VARIANTS
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 WINDOW_SIZES = range(2, 31)
 """The fixed windows that ``window="tuned"`` chooses from."""

@@ -23,8 +23,8 @@ from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.explain import explain_spans
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, span_groups
 from classic_rc.solvers.surface.models import LogisticModel, fit_model
+from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
-from classic_rc.text.text_encoder import TextEncoder
 
 _SHOWN_FEATURES = 8
 

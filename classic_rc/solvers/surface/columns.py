@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import WordFeatures
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 _ROW_BITS = 16
 """A block has no more rows than this many bits can number."""

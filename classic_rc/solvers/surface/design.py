@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.solvers.surface.columns import Columns, HashedColumns, VocabularyColumns
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -12,7 +12,7 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.solvers.surface.features import INPUTS
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 if TYPE_CHECKING:
     from classic_rc.solvers.surface.solver import SurfaceLR

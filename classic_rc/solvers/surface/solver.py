@@ -23,7 +23,7 @@ from classic_rc.solvers.surface.explain import explain_features
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
 from classic_rc.solvers.surface.models import LogisticModel, Model, fit_model, make_learner, shrinks_weights
 from classic_rc.solvers.surface.variants import SURFACE_VARIANTS
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
