@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from classic_rc.errors import UsageError
-from classic_rc.overlap import overlap, without_overlap
+from classic_rc.folds import overlap, without_overlap
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 

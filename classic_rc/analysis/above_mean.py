@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.argmax import TIE_TOLERANCE
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from classic_rc.decisions.argmax import Argmax
-from classic_rc.decisions.relative import RelativeThreshold
-from classic_rc.decisions.threshold import Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
 from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.prepare import Overrides
 from classic_rc.evaluation.system import System

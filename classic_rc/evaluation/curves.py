@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.cuts import cut_points, sweep
+from classic_rc.decisions import cut_points, sweep
 from classic_rc.display import frame_of_columns, html_table
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric
-from classic_rc.metrics.selection import harmonic_mean
+from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric, harmonic_mean
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 

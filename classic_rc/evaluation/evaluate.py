@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from classic_rc.decisions.argmax import TIE_TOLERANCE, TiePolicy
-from classic_rc.decisions.cuts import Cuts
-from classic_rc.decisions.threshold import TunedThreshold
+from classic_rc.decisions import TIE_TOLERANCE, Cuts, TiePolicy, TunedThreshold
 from classic_rc.evaluation.blocks import blocks
 from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
 from classic_rc.evaluation.grouping import group_masks

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.system import System
-from classic_rc.folds import FoldPlan
-from classic_rc.overlap import Overlap, overlap, without_overlap
+from classic_rc.folds import FoldPlan, Overlap, overlap, without_overlap
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 

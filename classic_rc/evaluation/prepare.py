@@ -7,11 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from classic_rc.decisions.argmax import Argmax, TiePolicy
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.cuts import Cuts
-from classic_rc.decisions.relative import RelativeThreshold
-from classic_rc.decisions.threshold import Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.decisions.base import Decision, describe
+from classic_rc.decisions import Decision, describe
 from classic_rc.evaluation.kept_files import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.argmax import Argmax
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.threshold import Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.prepare import check_task, fitted, require_gold
 from classic_rc.evaluation.scoring import score_in_shards

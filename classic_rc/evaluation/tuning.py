@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.folds import FoldPlan
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question

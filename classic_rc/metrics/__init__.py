@@ -5,11 +5,9 @@ from __future__ import annotations
 from classic_rc.errors import unknown_name
 from classic_rc.metrics.accuracy import Accuracy, OptionAccuracy
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.multirc import EM0, EM1, F1Answers, F1Macro
+from classic_rc.metrics.multirc import EM0, EM1, F1Answers, F1Macro, SelectionMetric, SuperGLUEF1Macro
 from classic_rc.metrics.quoref import QuorefExactMatch, QuorefF1
-from classic_rc.metrics.selection import SelectionMetric
 from classic_rc.metrics.squad import F1, ExactMatch
-from classic_rc.metrics.superglue import SuperGLUEF1Macro
 from classic_rc.questions import Task
 
 __all__ = [

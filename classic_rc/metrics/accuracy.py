@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.metrics.base import Metric, known_gold
-from classic_rc.metrics.selection import Counts, SelectionMetric, ratio_or_one
+from classic_rc.metrics.multirc import Counts, SelectionMetric, ratio_or_one
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator, clone
 
-from classic_rc.decisions import default_decision
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics import primary_metric
 from classic_rc.predictions import Prediction, Scores

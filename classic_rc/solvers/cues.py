@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.postings import longest_runs

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.kernels.cloze import phrase_counts
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import Analyzer

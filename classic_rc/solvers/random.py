@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from classic_rc.decisions.argmax import Argmax
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.threshold import Threshold
+from classic_rc.decisions import Argmax, Decision, Threshold
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws

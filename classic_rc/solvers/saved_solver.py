@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from classic_rc.decisions.argmax import Argmax
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.threshold import Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

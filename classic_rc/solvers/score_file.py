@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
 from classic_rc.formats import read_scores
 from classic_rc.predictions import Scores

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.threshold import Threshold
+from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from classic_rc.decisions.threshold import TunedThreshold
+from classic_rc.decisions import TunedThreshold
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver

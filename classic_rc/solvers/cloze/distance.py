@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance
 from classic_rc.predictions import Scores

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
 from classic_rc.kernels.cloze import cloze_window
 from classic_rc.kernels.pairs import word_counts

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
-from classic_rc.decisions.threshold import TunedThreshold
+from classic_rc.decisions import Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.metrics import primary_metric

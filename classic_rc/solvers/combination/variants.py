@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from classic_rc.decisions.argmax import Argmax
+from classic_rc.decisions import Argmax
 from classic_rc.solvers.base import Solver, Variant
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding.matchers import SlidingWindowDistance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from classic_rc.decisions.threshold import Threshold
+from classic_rc.decisions import Threshold
 from classic_rc.solvers.base import Variant
 
 # The split that the released threshold was tuned on, by content fingerprint.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

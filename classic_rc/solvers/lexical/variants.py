@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from classic_rc.decisions.argmax import Argmax
+from classic_rc.decisions import Argmax
 from classic_rc.solvers.base import Variant
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"

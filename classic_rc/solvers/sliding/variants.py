@@ -5,7 +5,7 @@ Bugs of published code live here, each named where it is reproduced; the solvers
 
 from __future__ import annotations
 
-from classic_rc.decisions.argmax import Argmax
+from classic_rc.decisions import Argmax
 from classic_rc.solvers.base import Variant
 
 _RELEASE = "the authors' released score files (partial credit for ties)"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.pairs import word_counts

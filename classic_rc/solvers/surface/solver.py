@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions.base import Decision
+from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.equal_columns import merge_equal_columns
