@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import MissingPackageError
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:
     import pandas

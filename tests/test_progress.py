@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import time
 
-from classic_rc import progress
-from classic_rc.progress import progress_bar
+from classic_rc.io import progress
+from classic_rc.io.progress import progress_bar
 
 
 def test_nothing_is_shown_where_it_is_not_wanted(capsys):

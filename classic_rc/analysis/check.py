@@ -12,7 +12,7 @@ from classic_rc.analysis.family import FAMILY
 from classic_rc.analysis.integrity import Finding, integrity
 from classic_rc.analysis.words import LeakingWords, leaking_words
 from classic_rc.display import frame_of_records, html_table
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
 
 if TYPE_CHECKING:

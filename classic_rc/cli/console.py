@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
 from classic_rc.errors import UsageError
-from classic_rc.files.writing import write_file
+from classic_rc.io.printable import printable
+from classic_rc.io.text import write_file
 from classic_rc.plugins import PluginWarning
-from classic_rc.printable import printable
 
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message, write_file
 from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.curves import PrecisionRecallCurve

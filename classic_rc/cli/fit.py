@@ -6,7 +6,7 @@ import argparse
 
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, message
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

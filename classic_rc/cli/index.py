@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import options
 from classic_rc.cli.console import emit, message
 from classic_rc.errors import DataError, UsageError
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.retrieval.building import Built

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli.console import check_writable, message
 from classic_rc.errors import UsageError
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

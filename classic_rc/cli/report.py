@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from classic_rc.cli import options
 from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.analysis.check import CheckReport

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import ClassVar, TypeVar
 
-from classic_rc.datasets.files import File
-from classic_rc.datasets.inputs import Input
 from classic_rc.datasets.reading import Options, Reading
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.archives import File, Input
 from classic_rc.questions import Dataset, Question
 
 _Item = TypeVar("_Item")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.files.nodes import Node
+from classic_rc.io.json import Node
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
 """What a row may hold; the keys of our own JSON lines."""

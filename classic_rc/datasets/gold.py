@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from classic_rc.errors import unknown_name
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.json import Node, describe
 
 
 class GoldMismatchError(Exception):

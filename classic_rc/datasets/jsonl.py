@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
-from classic_rc.files.nodes import Node
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node
 
 
 class JsonLines(RowReader):

@@ -9,8 +9,7 @@ from typing import Any
 
 from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.json import Node, describe, parse_json
 
 _IDS = ("id", "question_id")
 _UNNAMED = "labels"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import Question
 
 MCTEST_SKILLS = (

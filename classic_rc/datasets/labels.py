@@ -12,8 +12,7 @@ from classic_rc.datasets.label_releases import is_mctest_skills, is_race_types, 
 from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.errors import DataError, UsageError
 from classic_rc.files import read_text
-from classic_rc.files.nodes import Node
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Dataset
 from classic_rc.text.categories import read_categories
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.xml_elements import Element, parse_xml
+from classic_rc.io.archives import File
 from classic_rc.questions import Candidate, Question, Task
 
 _CORRECT = {"true": True, "false": False}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import Candidate, Question, Task
 
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")

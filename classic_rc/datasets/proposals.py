@@ -9,7 +9,7 @@ from typing import Any
 from classic_rc.datasets.fields import lookup
 from classic_rc.datasets.gold import CODINGS, fitting
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node
+from classic_rc.io.json import Node
 
 _NAMES = {
     "passage": "passage context article text story paragraph document content background dialogue body",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from classic_rc.datasets.files import File
 from classic_rc.datasets.squad import Squad, first_paragraph
-from classic_rc.files.nodes import Node
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node
 from classic_rc.questions import Task
 
 

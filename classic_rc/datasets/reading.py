@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from classic_rc.datasets.files import File
 from classic_rc.errors import DataError
+from classic_rc.io.archives import File
 from classic_rc.questions import Passage
 
 

@@ -16,9 +16,7 @@ from classic_rc.datasets.cbt import CBT
 from classic_rc.datasets.cnn_dailymail import CNNDailyMail
 from classic_rc.datasets.dream import Dream
 from classic_rc.datasets.fields import parse_fields
-from classic_rc.datasets.files import File
 from classic_rc.datasets.huggingface import HuggingFace, schema_of
-from classic_rc.datasets.inputs import Input, open_input
 from classic_rc.datasets.jsonl import JsonLines
 from classic_rc.datasets.mcscript import MCScript
 from classic_rc.datasets.mctest import MCTest
@@ -34,7 +32,8 @@ from classic_rc.datasets.squad import Squad
 from classic_rc.datasets.superglue import SuperGlue
 from classic_rc.datasets.table import Table
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File, Input, open_input
+from classic_rc.io.json import Node, describe
 from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 

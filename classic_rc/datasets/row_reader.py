@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.rows import questions_of
-from classic_rc.files.nodes import Node
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node
 from classic_rc.questions import Question
 
 

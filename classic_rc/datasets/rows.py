@@ -11,7 +11,7 @@ from classic_rc.datasets.fields import ROLES, lookup
 from classic_rc.datasets.gold import GoldMismatchError, check_coding, decode, infer
 from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
 _OWN = {role: role for role in ROLES}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
-from classic_rc.files.nodes import Node
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
 UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"

@@ -10,13 +10,12 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from classic_rc.datasets.fields import ROLES
-from classic_rc.datasets.files import File
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_reader import RowReader
 from classic_rc.datasets.rows import is_own_row
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe, parse_json
 
 _OWN = {role: role for role in ROLES}
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.parsers import expat
 
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import describe
+from classic_rc.io.json import describe
 
 _MAX_DEPTH = 100
 

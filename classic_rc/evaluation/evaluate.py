@@ -23,7 +23,7 @@ from classic_rc.evaluation.signature import (
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.system import Encodings, System
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from classic_rc.errors import DataError
-from classic_rc.files.decoding import decode
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
-from classic_rc.files.writing import write_file
+from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.text import decode, write_file
 
 __all__ = ["Node", "decode", "describe", "parse_json", "read_text", "write_file"]
 

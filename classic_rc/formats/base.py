@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 

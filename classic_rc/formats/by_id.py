@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
 from classic_rc.formats.base import Format, decided, first_answer, first_row, matched, members
+from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.nodes import Node, describe
 from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, json_rows, score_at
+from classic_rc.io.json import Node, describe
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task

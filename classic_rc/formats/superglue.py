@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from classic_rc.errors import UsageError
-from classic_rc.files.nodes import Node, describe
 from classic_rc.formats.base import Format, Key, decided, first_answer, first_row, in_order, json_rows
+from classic_rc.io.json import Node, describe
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 

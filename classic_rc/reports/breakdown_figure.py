@@ -10,7 +10,7 @@ import numpy as np
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.breakdown import Breakdown, Group
 from classic_rc.evaluation.derived import FEW_QUESTIONS
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.reports.figures import COLOURS, styled_figure
 
 if TYPE_CHECKING:

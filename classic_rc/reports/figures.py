@@ -13,7 +13,7 @@ import numpy as np
 
 from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

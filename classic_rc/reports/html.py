@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.reports.tables import Table
 
 _BAR = 60

@@ -10,7 +10,7 @@ from classic_rc.analysis.statistics.common import Statistic
 from classic_rc.analysis.statistics.measures import Measure, Values
 from classic_rc.analysis.statistics.tables import DatasetStatistics, Figure, StatisticsTable
 from classic_rc.errors import UsageError
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.reports.figures import COLOURS, styled_figure
 from classic_rc.reports.tables import Table, records_csv
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.reports.escaping import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
 
 Place = tuple[int, int]

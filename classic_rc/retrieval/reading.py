@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.nodes import Node
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
 from classic_rc.retrieval.lines import STDIN, Advance, read_lines
 from classic_rc.retrieval.texts import fingerprint

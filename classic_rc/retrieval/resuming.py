@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.nodes import Node
+from classic_rc.io.json import Node
 from classic_rc.retrieval.manifest import MANIFEST, Manifest, check_analyzer, read_json
 from classic_rc.retrieval.reading import Input
 from classic_rc.retrieval.storage import check_content, map_arrays, write_json

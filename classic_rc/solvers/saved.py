@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.writing import write_file
+from classic_rc.io.text import write_file
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.plain import value_from_plain, value_to_plain
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.testing.isolated import Ended, run_checks
 
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.files.decoding import decode
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
-from classic_rc.files.writing import write_file
+from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.text import decode, write_file
 from classic_rc.questions import Candidate, Question
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, text_sha256
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from classic_rc.datasets import archive, load
+from classic_rc.datasets import load
 from classic_rc.errors import DataError
+from classic_rc.io import archives as archive
 
 
 def _tar(*members: tuple[str, bytes], mode: str = "w:gz", **facts) -> bytes:

@@ -10,8 +10,9 @@ import shlex
 import pytest
 
 import classic_rc.datasets
-from classic_rc.datasets import READERS, Reader, expand, inputs, load
+from classic_rc.datasets import READERS, Reader, expand, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.io import archives as inputs
 from classic_rc.questions import Task
 
 

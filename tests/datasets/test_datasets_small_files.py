@@ -22,7 +22,7 @@ def test_every_form_is_recognised_by_its_content(form, tmp_path, write):
 
 
 def test_no_other_reader_recognises_it(form, tmp_path, write):
-    from classic_rc.datasets.inputs import open_input
+    from classic_rc.io.archives import open_input
 
     file = open_input(write(tmp_path, form)).single
     assert [name for name, reader in READERS.items() if reader.recognises(file)] == [form.removesuffix("-line")]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
-from classic_rc.files.decoding import decode, line_and_column
+from classic_rc.io.text import decode, line_and_column
 
 _TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=("Cs",)))
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.json import Node, describe, parse_json
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -23,8 +23,8 @@ from classic_rc.evaluation import (
     with_intervals,
     with_significance,
 )
+from classic_rc.io.printable import printable
 from classic_rc.predictions import Scores
-from classic_rc.printable import printable
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
 from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table

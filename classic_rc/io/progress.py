@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 
 _DELAY = 1.0
 _BEAT = 0.2

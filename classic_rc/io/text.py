@@ -1,10 +1,12 @@
-"""From a file's bytes to its text."""
+"""Bytes to text, and text to files: decoding, reading and atomic writing."""
 
 from __future__ import annotations
 
 import codecs
+import os
+from pathlib import Path
 
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
@@ -74,3 +76,29 @@ def _unreadable(offset: int, before: str, source: str, found: str, expected: str
         expected=expected,
         hint="Convert it to UTF-8",
     )
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file as a whole or not at all; text as UTF-8 with LF.
+
+    Raises
+    ------
+    UsageError
+        The system does not allow it.
+    """
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+    try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():  # a device or a pipe, which nothing may take the place of
+            path.write_bytes(content)
+            return
+        temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
+        try:
+            with open(temporary, "xb") as file:
+                file.write(content)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
