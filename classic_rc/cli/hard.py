@@ -102,7 +102,7 @@ def handle(args: argparse.Namespace) -> int:
 def _written(found: HardSubset, args: argparse.Namespace) -> str:
     """The hard questions as they go to the file."""
     if (args.form or ("jsonl" if args.output.endswith(_JSONL) else "ids")) == "jsonl":
-        from classic_rc.datasets.writing import to_jsonl
+        from classic_rc.datasets.jsonl import to_jsonl
 
         return to_jsonl(found.dataset)
     ids = [question.id for question in found.dataset]

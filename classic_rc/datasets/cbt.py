@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
 from classic_rc.io.archives import File
 from classic_rc.io.json import describe

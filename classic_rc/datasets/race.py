@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, split_in
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading, split_in
 from classic_rc.errors import DataError
 from classic_rc.io.archives import File, Input
 from classic_rc.io.json import Node, describe

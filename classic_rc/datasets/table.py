@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.fields import ROLES
-from classic_rc.datasets.reading import Reading
-from classic_rc.datasets.row_reader import RowReader
-from classic_rc.datasets.rows import is_own_row
+from classic_rc.datasets.base import Reading
+from classic_rc.datasets.rows import ROLES, RowReader, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import File
 from classic_rc.io.json import Node, describe, parse_json

@@ -8,11 +8,10 @@ from pathlib import Path
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.files import read_text
 from classic_rc.formats.base import Format
+from classic_rc.formats.by_id import ReCoRD, SQuAD
 from classic_rc.formats.jsonl import JSONLines
 from classic_rc.formats.mctest import MCTestAnswers, MCTestScores
 from classic_rc.formats.multirc import MultiRC
-from classic_rc.formats.record import ReCoRD
-from classic_rc.formats.squad import SQuAD
 from classic_rc.formats.superglue import SuperGLUE
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task

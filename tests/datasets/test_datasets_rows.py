@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from classic_rc.datasets import from_rows, load
-from classic_rc.datasets.fields import lookup, parse_fields
 from classic_rc.datasets.gold import CODINGS, GoldMismatchError, decode, fitting
+from classic_rc.datasets.rows import lookup, parse_fields
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from classic_rc.questions import Task
