@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics import selection_metric
 from classic_rc.metrics.base import known_gold
 from classic_rc.metrics.multirc import Counts, SelectionMetric
+from classic_rc.metrics.registry import selection_metric
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
 

@@ -21,8 +21,8 @@ from classic_rc.evaluation.predict import predict
 from classic_rc.evaluation.prepare import check_task
 from classic_rc.evaluation.resampling import Interval, percentile_interval
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset, Task
 
 FEWEST_GROUPS = 10

@@ -17,8 +17,8 @@ from classic_rc.evaluation.resampling import Interval, Resampling, percentile_in
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.solved import SOLVED_BY
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS, primary_metric
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS, primary_metric
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.random import Random

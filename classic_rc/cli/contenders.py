@@ -185,7 +185,7 @@ def _entries(
 def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
     """What a file's decisions score, or what its scores lead to."""
     from classic_rc.evaluation.given import evaluate_predictions
-    from classic_rc.formats import read_predictions
+    from classic_rc.formats.registry import read_predictions
     from classic_rc.predictions import Scores
     from classic_rc.solvers.score_file import ScoreFile
 

@@ -126,7 +126,7 @@ def _answers(
 ) -> Scores | list[Prediction]:
     """A solver's scores, or what a file holds."""
     from classic_rc.evaluation.predict import predict
-    from classic_rc.formats import read_predictions
+    from classic_rc.formats.registry import read_predictions
 
     notes: list[str] = []
     if isinstance(system, str):

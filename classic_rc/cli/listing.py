@@ -54,7 +54,7 @@ def _origin(package: str | None) -> str:
 
 
 def _metrics() -> Iterator[Entry]:
-    from classic_rc.metrics import METRICS
+    from classic_rc.metrics.registry import METRICS
 
     return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
 
@@ -66,7 +66,7 @@ def _analyzers() -> Iterator[Entry]:
 
 
 def _formats() -> Iterator[Entry]:
-    from classic_rc.formats import FORMATS
+    from classic_rc.formats.registry import FORMATS
 
     return ((name, form.description) for name, form in FORMATS.items())
 

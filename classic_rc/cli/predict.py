@@ -34,7 +34,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.predict import predict
     from classic_rc.evaluation.prepare import Overrides, with_spans
-    from classic_rc.formats import default_format, get_format
+    from classic_rc.formats.registry import default_format, get_format
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)

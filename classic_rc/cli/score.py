@@ -36,7 +36,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.given import evaluate_predictions
     from classic_rc.evaluation.intervals import with_intervals
-    from classic_rc.formats import read_predictions, read_scores
+    from classic_rc.formats.registry import read_predictions, read_scores
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Task
     from classic_rc.solvers.score_file import ScoreFile

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import read_text
 from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset, Question
 from classic_rc.text.categories import read_categories
 

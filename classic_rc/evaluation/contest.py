@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS, metrics_for, primary_metric
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Task
 
 _SHORT_FINGERPRINT = 8

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS
 
 
 def with_intervals(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.results import Outcomes
-from classic_rc.metrics import metrics_for
+from classic_rc.metrics.registry import metrics_for
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 

@@ -13,8 +13,8 @@ from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.kept_files import Finder
 from classic_rc.evaluation.protocol import Protocol, made_solver
 from classic_rc.evaluation.record import SCHEMA, environment
-from classic_rc.files import read_text
 from classic_rc.io.json import parse_json
+from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
 from classic_rc.text.spans import SpanGenerator
 

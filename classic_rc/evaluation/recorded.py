@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.contest import Contender, Contest
-from classic_rc.files import read_text
 from classic_rc.io.json import Node, parse_json
-from classic_rc.metrics import metrics_for
+from classic_rc.io.text import read_text
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import metrics_for
 from classic_rc.questions import Task
 
 RECORD = "run.json"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.display import frame_of_records, html_table
 from classic_rc.evaluation.protocol import Protocol
 from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.metrics import METRICS
+from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from classic_rc.evaluation.multiplicity import holm
 from classic_rc.evaluation.paired import permutation_test
 from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS
+from classic_rc.metrics.registry import METRICS
 
 
 def with_significance(

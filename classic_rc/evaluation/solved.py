@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from classic_rc.evaluation.contest import Contest
-from classic_rc.metrics import METRICS
 from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Task
 
 MOST_SETS = 4

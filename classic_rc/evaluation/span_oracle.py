@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from classic_rc.evaluation.blocks import blocks
-from classic_rc.metrics import METRICS, metrics_for
 from classic_rc.metrics.base import TextMetric, Texts, known_gold
+from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Dataset, Question, Task
 

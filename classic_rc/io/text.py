@@ -102,3 +102,18 @@ def write_file(path: Path, content: str | bytes) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def read_text(path: str | Path) -> str:
+    r"""The text of a file, its line ends made ``"\n"``.
+
+    Raises
+    ------
+    DataError
+        The file cannot be opened, or is not UTF-8 or (with a byte order mark) UTF-16.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
+    return decode(data, str(path))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.metrics import metrics_for, primary_metric
+from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Task
 from classic_rc.reports.published import SUBSETS, PublishedRow, published_rows, value_text
 

@@ -12,7 +12,7 @@ from classic_rc.analysis.statistics.tables import DatasetStatistics
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.metrics import metrics_for
+from classic_rc.metrics.registry import metrics_for
 from classic_rc.questions import Dataset
 from classic_rc.reports.beside import published_warning
 from classic_rc.reports.breakdown import breakdown_table

@@ -11,7 +11,7 @@ import numpy as np
 from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.solved import SOLVED_BY
-from classic_rc.metrics import METRICS, primary_metric
+from classic_rc.metrics.registry import METRICS, primary_metric
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark

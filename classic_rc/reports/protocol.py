@@ -8,7 +8,7 @@ import numpy as np
 
 from classic_rc.evaluation.derived import FEW_QUESTIONS
 from classic_rc.evaluation.results import Evaluation, Row
-from classic_rc.metrics import metrics_for, primary_metric
+from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Task
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"

@@ -58,7 +58,7 @@ def references() -> Mapping[str, str]:
 def citables() -> Iterator[Citable]:
     """Everything that can be cited by name: solvers with their variants, datasets, metrics."""
     from classic_rc.datasets.registry import READERS
-    from classic_rc.metrics import METRICS
+    from classic_rc.metrics.registry import METRICS
     from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():

@@ -16,7 +16,7 @@ from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.results import Row
 from classic_rc.io.progress import progress_bar
-from classic_rc.metrics import METRICS
+from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
 from classic_rc.reports.numbers import points
 from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
-from classic_rc.metrics import METRICS, metrics_for, primary_metric
+from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Task
 from classic_rc.reports.beside import published_cells, published_records
 from classic_rc.reports.numbers import percent

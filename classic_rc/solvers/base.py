@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics import primary_metric
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.explanation import Explanation

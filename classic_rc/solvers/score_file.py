@@ -11,7 +11,7 @@ import numpy as np
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
-from classic_rc.formats import read_scores
+from classic_rc.formats.registry import read_scores
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver

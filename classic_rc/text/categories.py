@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classic_rc.errors import DataError
-from classic_rc.files import read_text
+from classic_rc.io.text import read_text
 
 
 @dataclass(frozen=True, eq=False)

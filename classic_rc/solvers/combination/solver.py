@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan
-from classic_rc.metrics import primary_metric
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice

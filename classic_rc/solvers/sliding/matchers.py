@@ -13,7 +13,7 @@ from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
-from classic_rc.metrics import primary_metric
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver, Variant, check_choice

@@ -1,0 +1,1 @@
+"""Text and JSON in and out: opening, decompressing, decoding, strict JSON, hashing and atomic writing."""
