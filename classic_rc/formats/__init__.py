@@ -1,4 +1,4 @@
-"""Submission and score files: the datasets" official layouts and one of our own, read and written."""
+"""Submission and score files: the datasets' official layouts and one of our own, read and written."""
 
 from classic_rc.formats.base import Format
 from classic_rc.formats.registry import (
