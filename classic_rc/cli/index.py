@@ -106,7 +106,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from classic_rc.retrieval.directory import check_index
+    from classic_rc.retrieval.index import check_index
 
     for folder in args.corpus:
         emit(_summary(folder, check_index(folder)) + "  intact\n", None)
@@ -116,7 +116,7 @@ def _check(args: argparse.Namespace) -> int:
 def _inputs(args: argparse.Namespace) -> list[Input]:
     """What is to be indexed, in the order given; how each CORPUS is read goes to stderr."""
     from classic_rc.datasets.registry import expand
-    from classic_rc.retrieval.lines import STDIN
+    from classic_rc.retrieval.corpus import STDIN
     from classic_rc.retrieval.reading import Passages, read_texts
 
     if STDIN in args.corpus[:-1]:
@@ -141,7 +141,7 @@ def _inputs(args: argparse.Namespace) -> list[Input]:
 
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
-    from classic_rc.retrieval.lines import STDIN
+    from classic_rc.retrieval.corpus import STDIN
     from classic_rc.retrieval.reading import find_files, first_line, without_compression
 
     if args.reader is not None or corpus == STDIN:
@@ -179,7 +179,7 @@ def _note_content(args: argparse.Namespace, built: Built) -> None:
 
 
 def _say_what_is_kept(output: str) -> None:
-    from classic_rc.retrieval.resuming import BUILDING
+    from classic_rc.retrieval.building import BUILDING
 
     if (Path(output) / BUILDING).exists():
         message(f"note: finished segments are kept in {output}: the same command again goes on after them")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.retrieval.storage import REBUILD, StoredArray, StoredFile, write_json
+from classic_rc.retrieval.segment import REBUILD, StoredArray, StoredFile, write_json
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 FORMAT = 1

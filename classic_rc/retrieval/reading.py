@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
-from classic_rc.retrieval.lines import STDIN, Advance, read_lines
-from classic_rc.retrieval.texts import fingerprint
+from classic_rc.retrieval.corpus import STDIN, Advance, fingerprint, read_lines
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
 LINES = ("auto", "sentences", "paragraphs")

@@ -15,10 +15,10 @@ import time
 import pytest
 
 from classic_rc.datasets import load
+from classic_rc.retrieval.building import BUILDING
 from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.directory import check_index, open_index
+from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import Manifest
-from classic_rc.retrieval.resuming import BUILDING
 from classic_rc.retrieval.sparse import Sparse
 
 FABLES = ["The fox ate sour grapes.", "A crow held a cheese.", "Zoë's vine has grapes."]

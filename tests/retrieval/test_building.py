@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
-from classic_rc.retrieval import building, storage
-from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.directory import check_index, open_index
+from classic_rc.retrieval import building
+from classic_rc.retrieval import segment as storage
+from classic_rc.retrieval.building import BUILDING, build_index
+from classic_rc.retrieval.corpus import fingerprint, passage_corpus
+from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import MANIFEST, Manifest
 from classic_rc.retrieval.reading import Passages, TextFile
-from classic_rc.retrieval.resuming import BUILDING
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.retrieval.texts import fingerprint
 
 WORDS = "fox foxes grape grapes sour the of ran run running Zoë vine 東京".split()
 SENTENCES = st.lists(

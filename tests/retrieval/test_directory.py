@@ -14,7 +14,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.directory import StoredSparse, check_index, open_index
+from classic_rc.retrieval.index import StoredSparse, check_index, open_index
 from classic_rc.retrieval.manifest import MANIFEST
 from classic_rc.retrieval.reading import Passages, TextFile
 from classic_rc.retrieval.sparse import Sparse

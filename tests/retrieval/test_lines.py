@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
-from classic_rc.retrieval import lines as module
-from classic_rc.retrieval.lines import read_lines
+from classic_rc.retrieval import corpus as module
+from classic_rc.retrieval.corpus import read_lines
 
 PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 

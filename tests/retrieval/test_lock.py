@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from classic_rc.errors import UsageError
-from classic_rc.retrieval.lock import exclusive
+from classic_rc.retrieval.building import exclusive
 
 HOLD = """
 import sys
-from classic_rc.retrieval.lock import exclusive
+from classic_rc.retrieval.building import exclusive
 with exclusive(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

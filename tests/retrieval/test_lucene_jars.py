@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.retrieval import lucene_jars
-from classic_rc.retrieval.lucene_jars import JARS_VARIABLE, find_jars
+from classic_rc.retrieval.engines import jvm as lucene_jars
+from classic_rc.retrieval.engines.jvm import JARS_VARIABLE, find_jars
 
 CORE = "org/apache/lucene/util/Version.class"
 ANALYZERS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"

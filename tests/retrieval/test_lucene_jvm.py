@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import ClassicRCError, MissingPackageError
-from classic_rc.retrieval import jvm
-from classic_rc.retrieval.jvm import find_java, start_java
+from classic_rc.retrieval.engines import jvm
+from classic_rc.retrieval.engines.jvm import find_java, start_java
 
 
 def home(folder: Path, release: str) -> Path:
@@ -85,7 +85,7 @@ def test_start_is_quiet_and_leaves_the_environment(tmp_path):
 import os
 import re
 before = dict(os.environ)
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.lucene import Lucene
 Lucene(folder={str(tmp_path / "index")!r}).index(["A fox."])
 Lucene.open({str(tmp_path / "index")!r}).top(["fox"])
 assert dict(os.environ) == before
@@ -97,7 +97,7 @@ assert dict(os.environ) == before
 @pytest.mark.usefixtures("needs_lucene")
 def test_java_that_does_not_start_gives_one_line(tmp_path):
     broken = home(tmp_path / "java", "25")
-    done = run("from classic_rc.retrieval.jvm import start_java; start_java()", JAVA_HOME=str(broken))
+    done = run("from classic_rc.retrieval.engines.jvm import start_java; start_java()", JAVA_HOME=str(broken))
     assert re.search(r"the Java of .* does not start \(.*libjvm", done.stderr.splitlines()[-1])
 
 
@@ -106,7 +106,7 @@ def test_java_of_another_package_lacks_the_jars():
     code = """
 import os
 import re
-from classic_rc.retrieval.jvm import find_java, start_java
+from classic_rc.retrieval.engines.jvm import find_java, start_java
 os.environ["JAVA_HOME"] = str(find_java(8))
 import jnius
 start_java()
@@ -120,7 +120,7 @@ def test_fork_is_refused():
     code = """
 import multiprocessing
 from classic_rc.errors import UsageError
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.lucene import Lucene
 
 engine = Lucene().index(["A fox."])
 
@@ -150,7 +150,7 @@ print(engine.top(["fox"]).sentences)
 def test_interrupt_reaches_python_and_keeps_the_old_index():
     code = """
 import os, signal
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.lucene import Lucene
 
 def interrupted():
     yield "A dog."
@@ -171,7 +171,7 @@ except KeyboardInterrupt:
 def test_full_heap_gives_one_line():
     code = """
 import random
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.lucene import Lucene
 Lucene().index(random.randbytes(2000).hex(" ") for _ in range(10**5))
 """
     assert "Java's heap is full" in run(code, JAVA_TOOL_OPTIONS="-Xmx24m").stderr.splitlines()[-1]

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import DataError, MissingPackageError, UsageError
-from classic_rc.retrieval import opensearch_cluster
-from classic_rc.retrieval.opensearch_cluster import Access, Cluster, in_order, may_pass
+from classic_rc.retrieval.engines import opensearch_cluster
+from classic_rc.retrieval.engines.opensearch_cluster import Access, Cluster, in_order, may_pass
 
 SECRET = "correct-horse-battery"
 INFO = {"version": {"distribution": "opensearch", "number": "9.8.7"}}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.retrieval import opensearch_requests
-from classic_rc.retrieval.opensearch_requests import (
+from classic_rc.retrieval.engines import opensearch_cluster as opensearch_requests
+from classic_rc.retrieval.engines.opensearch_cluster import (
     MARK,
     bulk_batches,
     constrained_search,

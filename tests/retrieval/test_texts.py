@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.retrieval.texts import Texts, add_to_fingerprint, fingerprint
+from classic_rc.retrieval.corpus import Texts, add_to_fingerprint, fingerprint
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=8), max_size=12)
 

@@ -1,4 +1,4 @@
-"""Apache Lucene itself, through pyjnius."""
+"""Lucene's indexes: written in the order of the sentences, and read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,156 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.base import Best, Engine, Hits
-from classic_rc.retrieval.jvm import java_errors, start_java
-from classic_rc.retrieval.lucene_index import FIELD, open_directory, open_reader, stored_text, write_index
-from classic_rc.retrieval.lucene_search import LuceneSearcher
+from classic_rc.retrieval.engines.jvm import java_class, java_errors, java_text, start_java
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
+
+FIELD = "contents"
+"""Where Anserini has the terms."""
+
+_RAW = "raw"
+"""Where Anserini keeps a document as it came, if it was told to."""
+
+_BUFFER_MB = 64.0
+
+
+def english_analyzer() -> Any:
+    """Lucene's EnglishAnalyzer."""
+    return java_class("org.apache.lucene.analysis.en.EnglishAnalyzer")()
+
+
+def open_directory(folder: Path | None) -> Any:
+    """Lucene's directory of a folder, which is made where there is none, or one in memory."""
+    if folder is None:
+        return java_class("org.apache.lucene.store.ByteBuffersDirectory")()
+    path = java_class("java.io.File")(str(folder)).toPath()
+    return java_class("org.apache.lucene.store.FSDirectory").open(path)
+
+
+def write_index(directory: Any, sentences: Iterable[str]) -> None:
+    """Write an index in which a sentence's number is its document's; on any error nothing is kept."""
+    config = java_class("org.apache.lucene.index.IndexWriterConfig")(english_analyzer())
+    config.setOpenMode(java_class("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
+    config.setRAMBufferSizeMB(_BUFFER_MB)
+    # Lucene's usual policy merges segments that are not neighbours, which changes the order of documents.
+    config.setMergePolicy(java_class("org.apache.lucene.index.LogDocMergePolicy")())
+    writer = java_class("org.apache.lucene.index.IndexWriter")(directory, config)
+    try:
+        stored = java_class("org.apache.lucene.document.Field$Store").YES
+        field = java_class("org.apache.lucene.document.TextField")(FIELD, "", stored)
+        document = java_class("org.apache.lucene.document.Document")()
+        document.add(field)
+        for sentence in sentences:
+            field.setStringValue(java_text(sentence))
+            writer.addDocument(document)
+        writer.forceMerge(1)
+    except BaseException:
+        writer.rollback()
+        raise
+    writer.close()
+
+
+def open_reader(directory: Any, field: str, source: str | None) -> Any:
+    """Open an index, which must have the field; neither writes nor locks.
+
+    Raises
+    ------
+    DataError
+        The directory holds no index, or no document has the field.
+    """
+    reader = java_class("org.apache.lucene.index.DirectoryReader")
+    if not reader.indexExists(directory):
+        raise DataError("no index of Lucene in this folder", source=source)
+    opened = reader.open(directory)
+    names = sorted(java_class("org.apache.lucene.index.FieldInfos").getIndexedFields(opened).toArray())
+    if field not in names and opened.maxDoc():
+        opened.close()
+        raise DataError(
+            "no such field is indexed", source=source, field=field, expected=" or ".join(map(repr, names))
+        )
+    return opened
+
+
+def stored_text(reader: Any, number: int, field: str) -> str | None:
+    """The text of a document: what `field` keeps, else what ``raw`` does; None where neither is kept."""
+    # Lucene 9.5 gave stored fields an object of their own, Lucene 10 took them from the reader.
+    document = (reader.storedFields() if hasattr(reader, "storedFields") else reader).document(number)
+    return next((text for text in (document.get(name) for name in (field, _RAW)) if text is not None), None)
+
+
+_NOTHING = (-1, 0.0)
+
+
+class LuceneSearcher:
+    """Searches one field of an open index.
+
+    Parameters
+    ----------
+    reader : Java object
+        The index.
+    field : str
+    similarity : BM25
+    """
+
+    def __init__(self, reader: Any, field: str, similarity: BM25) -> None:
+        self._field = field
+        searcher = java_class("org.apache.lucene.search.IndexSearcher")
+        self._searcher = searcher(reader, signature="(Lorg/apache/lucene/index/IndexReader;)V")
+        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+        self._searcher.setSimilarity(bm25(similarity.k1, similarity.b))
+        self._parser = java_class("org.apache.lucene.util.QueryBuilder")(english_analyzer())
+        self._builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")
+        occur = java_class("org.apache.lucene.search.BooleanClause$Occur")
+        self._must, self._filter = occur.MUST, occur.FILTER
+        # A query may be as long as a passage. The limit moved in Lucene 9.
+        limited = searcher
+        if not hasattr(searcher, "setMaxClauseCount"):
+            limited = java_class("org.apache.lucene.search.BooleanQuery")
+        limited.setMaxClauseCount(2**31 - 1)
+
+    def best(self, text: str, k: int) -> list[tuple[int, float]]:
+        """The `k` best documents that share a term with `text`, and their scores."""
+        query = self._parse(text)
+        return [] if query is None else self._run(query, k)
+
+    def best_of_both(self, question: str, options: Sequence[str]) -> Iterator[tuple[int, float]]:
+        """For each option the best document with a term of both sides, and its score; -1 and 0 for none."""
+        of_question = self._parse(question)
+        for option in options:
+            of_option = None if of_question is None else self._parse(option)
+            if of_option is None:
+                yield _NOTHING
+                continue
+            # Both sides filter and one query scores: would each side score, their sums were rounded apart.
+            query = self._builder()
+            query.add(self._parse(f"{question} {option}"), self._must)
+            query.add(of_question, self._filter)
+            query.add(of_option, self._filter)
+            yield next(iter(self._run(query.build(), 1)), _NOTHING)
+
+    def shares(self, text: str, document: int) -> list[tuple[str, float]]:
+        """The terms of `text` that the document has, and what each adds to its score."""
+        term = java_class("org.apache.lucene.index.Term")
+        term_query = java_class("org.apache.lucene.search.TermQuery")
+        boosted = java_class("org.apache.lucene.search.BoostQuery")
+        query = self._parse(text)
+        # No term has a blank in it.
+        words = [] if query is None else query.toString(self._field).split(" ")
+        shares = []
+        for word in dict.fromkeys(words):
+            weighted = boosted(term_query(term(self._field, word)), float(words.count(word)))
+            explanation = self._searcher.explain(weighted, document)
+            if explanation.isMatch():
+                shares.append((word, explanation.getValue().floatValue()))
+        return shares
+
+    def _parse(self, text: str) -> Any:
+        """The query that any term of `text` satisfies; None where it has no term."""
+        return self._parser.createBooleanQuery(self._field, java_text(text))
+
+    def _run(self, query: Any, k: int) -> list[tuple[int, float]]:
+        return [(hit.doc, hit.score) for hit in self._searcher.search(query, k).scoreDocs]
+
 
 _READABLE = "Lucene reads indexes of its own release and of the one before"
 
