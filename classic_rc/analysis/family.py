@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from classic_rc.questions import Task
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.cloze import MaximumFrequency
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
-from classic_rc.solvers.frequency import MaximumFrequency
 from classic_rc.solvers.surface.solver import SurfaceLR
 from classic_rc.solvers.trivial import ConstantPosition
 

@@ -119,7 +119,7 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
     UsageError
         Something is to be searched, and no solver does.
     """
-    from classic_rc.solvers.ir.solver import IRSolver
+    from classic_rc.solvers.ir import IRSolver
 
     if not args.corpus and not args.exclude_verbatim:
         return list(solvers)

@@ -15,7 +15,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.out_of_fold import OutOfFold
+from classic_rc.solvers.learning import OutOfFold
 
 
 class Explainer:

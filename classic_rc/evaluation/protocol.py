@@ -11,7 +11,7 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation.kept_files import kept_file
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.plain import value_from_plain, value_to_plain
+from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.specs import own_solver, solver_spec
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.stop_words import STOP_LISTS

@@ -19,7 +19,7 @@ from classic_rc.folds import FoldPlan
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.out_of_fold import OutOfFold
+from classic_rc.solvers.learning import OutOfFold
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import EncodedDataset, encode
 

@@ -51,7 +51,7 @@ def word_distance(
         Words that neither S_Q nor S_A may hold; they keep their positions in the passage.
     rule : {"mean", "min", "min+1", "first"}
         ``mean`` is the authors' code; ``min`` their paper as printed (Algorithm 2); ``min+1`` and ``first``
-        are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding.variants`).
+        are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
 
     Returns
     -------

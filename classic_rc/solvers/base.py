@@ -1,11 +1,11 @@
-"""The one Solver interface, and the named variants of solvers."""
+"""Questions as solvers may see them that must not see gold."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, overload
 
 from sklearn.base import BaseEstimator, clone
 
@@ -13,11 +13,34 @@ from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.unlabelled import WithoutGold, texts_only
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset, encode
+
+
+def texts_only(questions: Sequence[Question]) -> list[Question]:
+    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
+    return [replace(q, gold=None, candidates=()) for q in questions]
+
+
+class WithoutGold(Sequence[Question]):
+    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self._questions = questions
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        if isinstance(index, slice):
+            return WithoutGold(self._questions[index])
+        return replace(self._questions[index], gold=None)
 
 
 @dataclass(frozen=True)
@@ -301,3 +324,25 @@ def check_choice(solver: Solver, parameter: str, allowed: Sequence[Any], also: s
     if value not in allowed:
         choices = ", ".join(map(repr, allowed)) + (f" or {also}" if also else "")
         raise UsageError(f"parameter {parameter!r} of {solver.name} must be one of {choices}, got {value!r}")
+
+
+def provenance(questions: Sequence[Question]) -> dict[str, Any]:
+    """The name, the size and, of a dataset, the content fingerprint of what a solver is fitted to.
+
+    Returns
+    -------
+    dict
+        ``name`` and ``fingerprint`` (None for a bare list), ``passages``, ``questions`` and ``candidates``.
+    """
+    if isinstance(questions, EncodedDataset):
+        questions = questions.questions
+    known = questions if isinstance(questions, Dataset) else None
+    lists = {id(q.candidates): q.candidates for q in questions}
+    sizes = {key: len(candidates) for key, candidates in lists.items()}  # generated spans are made to be counted
+    return {
+        "name": known and known.name,
+        "fingerprint": known and known.fingerprint,
+        "passages": len({id(q.passage) for q in questions}),
+        "questions": len(questions),
+        "candidates": sum(sizes[id(q.candidates)] for q in questions),
+    }

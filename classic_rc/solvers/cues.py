@@ -16,7 +16,7 @@ from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, check_choice
-from classic_rc.solvers.gold import right_candidates
+from classic_rc.solvers.learning import right_candidates
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 

@@ -10,18 +10,16 @@ from classic_rc.plugins import Registry
 from classic_rc.questions import Task
 from classic_rc.solvers.alignment.solver import AlignmentILP
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.cloze.distance import ClozeDistance
-from classic_rc.solvers.cloze.window import ClozeWindow
+from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow, ExclusiveFrequency, MaximumFrequency
 from classic_rc.solvers.combination.solver import Combination
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
-from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
-from classic_rc.solvers.ir.solver import IRSolver
+from classic_rc.solvers.ir import IRSolver
 from classic_rc.solvers.lexical.solver import LexicalMatcher
 from classic_rc.solvers.ngram_lm.solver import NGramLM
 from classic_rc.solvers.random import Random
-from classic_rc.solvers.saved_solver import SavedSolver
+from classic_rc.solvers.saved import SavedSolver
 from classic_rc.solvers.score_file import ScoreFile
-from classic_rc.solvers.sliding.matchers import SlidingWindow, SlidingWindowDistance, WordDistance
+from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
 from classic_rc.solvers.spans.logistic_regression import SpanLR
 from classic_rc.solvers.spans.sliding_window import SpanSlidingWindow
 from classic_rc.solvers.surface.solver import SurfaceLR

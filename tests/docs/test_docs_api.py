@@ -47,7 +47,7 @@ def test_a_module_has_a_page_with_its_signatures_and_docstrings(tmp_path):
     page = (tmp_path / "api" / "classic_rc.testing.contract.md").read_text(encoding="utf-8")
     assert page.startswith("# classic_rc.testing.contract\n\nWhat every solver must do.\n")
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
-    page = (tmp_path / "api" / "classic_rc.solvers.sliding.matchers.md").read_text(encoding="utf-8")
+    page = (tmp_path / "api" / "classic_rc.solvers.sliding.md").read_text(encoding="utf-8")
     assert "class SlidingWindowDistance(self, *, analyzer: Any='word'" in page
     assert "### SlidingWindowDistance.score_candidates" in page
     page = (tmp_path / "api" / "classic_rc.kernels.weights.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Several solvers as one: weighted sums of their scores, with weights that are given, tuned or learned."""
+"""The published combinations: MCTest's sliding window, word distance and textual entailment."""
 
 from __future__ import annotations
 
@@ -8,22 +8,53 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision, TunedThreshold
+from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import Solver, Variant, WithoutGold, check_choice, provenance
 from classic_rc.solvers.combination.composite import Composite, unfitted
-from classic_rc.solvers.combination.variants import COMBINATION_VARIANTS, same_members
 from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
-from classic_rc.solvers.gold import right_candidates
-from classic_rc.solvers.out_of_fold import OutOfFold
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.learning import OutOfFold, right_candidates
 from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
-from classic_rc.solvers.unlabelled import WithoutGold
+from classic_rc.solvers.score_file import ScoreFile
+from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
+
+
+def _with_entailment(name: str, weight: float) -> Variant:
+    return Variant(
+        {
+            "solvers": [ScoreFile(), SlidingWindowDistance.variant(name)],
+            "weights": [1.0, weight],
+            "decision": Argmax(ties="partial"),
+        },
+        f"RTE + {weight:g} (SW+D), of the authors' RTE score file (score-file__path=FILE) and {name}; their own "
+        "file of the sum has an earlier SW+D, whose distance weighs 10 and is divided by |P|, not |P| - 1",
+        "Richardson, Burges and Renshaw 2013, MCTest, Table 6, and the results page of the authors' release",
+        WINDOW_AND_DISTANCE_VARIANTS[name].tuned_on,
+    )
+
+
+COMBINATION_VARIANTS = {
+    "mctest160-rte": _with_entailment("mctest160", 0.14),
+    "mctest500-rte": _with_entailment("mctest500", 0.34),
+}
+
+
+def same_members(solvers: Sequence[Solver]) -> list[Any]:
+    """What tells members apart: their kinds and parameters, but neither their decisions nor where files lie."""
+    left_out = ("decision", "path", "format", "solvers")
+    return [
+        (
+            type(solver),
+            {name: value for name, value in solver.get_params(deep=False).items() if name not in left_out},
+            same_members(solver.members),
+        )
+        for solver in solvers
+    ]
 
 
 class Combination(Composite):

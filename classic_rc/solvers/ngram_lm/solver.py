@@ -12,16 +12,23 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.kneser_ney import MARKS
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
-from classic_rc.solvers.base import Solver, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.ngram_lm.explain import explain_tokens
+from classic_rc.solvers.base import Solver, check_choice, provenance
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import Substitutions, gold_queries, passage_texts, substitutions
-from classic_rc.solvers.ngram_lm.windows import totals
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.ngram_lm.texts import (
+    Scored,
+    Substitutions,
+    answer_windows,
+    gold_queries,
+    passage_texts,
+    shared_windows,
+    substitutions,
+    totals,
+)
 
 _OF_QUESTIONS = ("passages", "queries")
 _LARGEST_ORDER = 5
@@ -240,3 +247,42 @@ class NGramLM(Solver):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_EXPLAINED_CANDIDATES = 100
+
+
+def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
+    """The log-probabilities that add up to each candidate's score; divided by the last number, if it is a mean.
+
+    A word stands with as much of its context as the model has seen together with it.
+    """
+    scores = solver.score_candidates([question])
+    texts = solver.put_in([question])
+    partial, weight = solver.scoring == "partial", solver.cache_weight
+    shared = list(shared_windows(solver.model_, texts, partial=partial, cache_weight=weight))
+    others = sum(float(part.logs.sum()) for part in shared)
+    n_others = sum(len(part.logs) for part in shared)
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+        row = int(texts.rows[i])
+        own = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
+        numbers = {**_labelled(solver, texts, own), "other words": others}
+        if solver.normalise == "length":
+            numbers["words in all"] = float(n_others + len(own.logs))
+        explained[i] = CandidateExplanation(
+            explained[i].text, explained[i].score, explained[i].evidence, numbers=numbers
+        )
+    return Explanation(solver.name, question, tuple(explained))
+
+
+def _labelled(solver: NGramLM, texts: Substitutions, own: Scored) -> dict[str, float]:
+    """A log-probability a word; those of equal words in equal contexts together."""
+    model = solver.model_
+    words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
+    numbers: dict[str, float] = {}
+    for place, log, order in zip(own.place.tolist(), own.logs.tolist(), own.orders.tolist(), strict=True):
+        *context, word = (words[token] for token in own.text.tokens[place - order + 1 : place + 1].tolist())
+        label = f"log p({word} | {' '.join(context)})" if context else f"log p({word})"
+        numbers[label] = numbers.get(label, 0.0) + log
+    return numbers

@@ -16,9 +16,8 @@ from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics import quoref, squad
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, check_choice
+from classic_rc.solvers.base import Solver, check_choice, provenance
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.provenance import provenance
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.explain import explain_spans
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, span_groups

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.solvers.one_thread import one_thread
+from classic_rc.solvers.learning import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from classic_rc.solvers import AlignmentILP
-from classic_rc.solvers.alignment.bounds import sentence_bounds
-from classic_rc.solvers.alignment.constraints import CONSTRAINTS, Variables
 from classic_rc.solvers.alignment.program import (
+    CONSTRAINTS,
     PUBLISHED,
     Constants,
     Edges,
     Program,
+    Variables,
     option_edges,
     positive_edges,
 )
-from classic_rc.solvers.alignment.solve import solve, solve_by_highs
+from classic_rc.solvers.alignment.solve import sentence_bounds, solve, solve_by_highs
 
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
 MAX_EDGES = 11

@@ -16,9 +16,8 @@ from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.kernels.reference import sliding_window as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
-from classic_rc.solvers.lexical.components import BUGS, COMPONENTS
+from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learned_weights
 from classic_rc.solvers.lexical.texts import raw_tokens, says_not
-from classic_rc.solvers.lexical.weights import learned_weights
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain

@@ -119,7 +119,7 @@ def test_partial_scoring_keeps_the_promises_for_cloze_queries():
 
 
 def test_candidates_are_scored_in_blocks_with_the_same_bits(monkeypatch):
-    from classic_rc.solvers.ngram_lm import windows
+    from classic_rc.solvers.ngram_lm import texts as windows
 
     for dataset in (CLOZE, with_spans(synthetic_dataset(Task.SPAN))):
         solver = NGramLM(cache_weight=0.2).fit(dataset)
@@ -131,7 +131,7 @@ def test_candidates_are_scored_in_blocks_with_the_same_bits(monkeypatch):
 
 def test_only_windows_with_the_candidate_are_looked_up_for_each(monkeypatch):
     """One long query with many candidates costs a few tokens a candidate, not the query's length."""
-    from classic_rc.solvers.ngram_lm import windows
+    from classic_rc.solvers.ngram_lm import texts as windows
 
     looked_up = []
     original = windows.token_probabilities

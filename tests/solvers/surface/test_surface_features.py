@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.surface import features as surface_features
-from classic_rc.solvers.surface.columns import HashedColumns, VocabularyColumns
+from classic_rc.solvers.surface.design import HashedColumns, VocabularyColumns
 from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer

@@ -1,26 +1,215 @@
-"""Sliding window, word distance and their combination: Richardson, Burges and Renshaw 2013."""
+"""Sliding window and word distance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, get_args
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
-from classic_rc.kernels.weights import SCALE, inverse_count_weights
+from classic_rc.kernels.reference.sliding_window import word_distance as plain_word_distance
+from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
-from classic_rc.questions import Question
+from classic_rc.questions import Candidate, Question
 from classic_rc.solvers.base import Solver, Variant, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.sliding.explain import explain_match
-from classic_rc.solvers.sliding.variants import DISTANCE_VARIANTS, WINDOW_AND_DISTANCE_VARIANTS, WINDOW_VARIANTS
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.stop_words import stop_words
+
+if TYPE_CHECKING:
+    from classic_rc.solvers.base import Solver
+
+_RELEASE = "the authors' released score files (partial credit for ties)"
+_PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
+_PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"
+_DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
+_PORT_CITES = ("richardson2013", "sugawara2017")
+_DREAM_CITES = ("richardson2013", "sun2019")
+
+_MCTEST = {"analyzer": "mctest", "decision": Argmax(ties="partial")}
+_COIN_FLIP = {"analyzer": "mctest", "decision": Argmax(ties="random")}
+_MCOBZARENCO = {"analyzer": "mcobzarenco", "decision": Argmax(ties="first")}
+_DREAM_TEXT = {"analyzer": "dream", "decision": Argmax(ties="first")}
+
+_MCOBZARENCO_TEXT = (
+    "case kept, stop words removed before everything, ties to the first option; its distance keeps the first "
+    "pair it meets (a bug)"
+)
+_DREAM_TEXT_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
+
+# The splits that the authors' distance weights were tuned on, by content fingerprint.
+_MC160_DEV = {"965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": "mc160.dev"}
+_MC500_DEV = {"7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa": "mc500.dev"}
+
+WINDOW_VARIANTS = {
+    "mctest": Variant(
+        {**_MCTEST},
+        "what the authors released: their tokenizer, a window of |S|, counts within the passage",
+        f"{_RELEASE}, Baseline_SW",
+    ),
+    "richardson2013": Variant(
+        {**_COIN_FLIP},
+        "as the paper says: ties are broken by a coin flip, so its tables are one draw and not reproducible",
+        f"{_PAPER}, Algorithm 1",
+    ),
+    "mcobzarenco": Variant(
+        {**_MCOBZARENCO, "inverse_counts": "corpus"},
+        f"counts over all passages of the file, {_MCOBZARENCO_TEXT}",
+        _PORT,
+        cites=_PORT_CITES,
+    ),
+    "dream": Variant({**_DREAM_TEXT}, f"the SW row of DREAM, {_DREAM_TEXT_NOTE}", _DREAM, cites=_DREAM_CITES),
+    "race": Variant(
+        {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
+        "one window for all questions, tuned on a split; the paper leaves tokens, weights and ties unsaid, so "
+        "its figures are not a target",
+        "Lai et al. 2017, RACE, sliding window baseline",
+        cites=("richardson2013", "lai2017"),
+    ),
+}
+
+DISTANCE_VARIANTS = {
+    "mctest": Variant(
+        {**_MCTEST, "distance": "mean", "stop_words": "mctest"},
+        "the distance as released: the mean over question words",
+        f"{_RELEASE}, Baseline_SW_D",
+    ),
+    "richardson2013": Variant(
+        {**_COIN_FLIP, "distance": "min", "stop_words": "mctest"},
+        "the distance as printed: the least over question words",
+        f"{_PAPER}, Algorithm 2",
+    ),
+    "mcobzarenco": Variant(
+        {**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT, cites=_PORT_CITES
+    ),
+    "dream": Variant(
+        {**_DREAM_TEXT, "distance": "min+1", "stop_words": "nltk"},
+        f"the least distance plus one step, {_DREAM_TEXT_NOTE}",
+        _DREAM,
+        cites=_DREAM_CITES,
+    ),
+}
+
+
+def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None) -> Variant:
+    distance, window = DISTANCE_VARIANTS[name], WINDOW_VARIANTS[name]
+    return Variant(
+        {**window.params, **distance.params, "distance_weight": weight},
+        f"{window.description}; {distance.description}; weight {weight:g}",
+        release,
+        tuned_on or {},
+        window.cites,
+    )
+
+
+WINDOW_AND_DISTANCE_VARIANTS = {
+    "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
+    "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
+    "richardson2013": _both(
+        "richardson2013", 1.0, f"{_PAPER}, Algorithms 1 and 2; BaselineInPaper_SW_D as released"
+    ),
+    "mcobzarenco": _both("mcobzarenco", 1.0, _PORT),
+    "dream": _both("dream", 1.0, _DREAM),
+}
+
+
+_MARKED_CANDIDATES = 100
+
+
+class _Text(NamedTuple):
+    tokens: list[str]
+    places: list[tuple[int, int]]
+
+
+def explain_match(solver: Solver, question: Question) -> Explanation:
+    """What the solver's window and distance, whichever it has, saw for each candidate."""
+    params = solver.get_params(deep=False)
+    analyzer = get_analyzer(params["analyzer"])
+    located = analyzer.locate(question.passage.text)
+    passage = _Text([token for token, _, _ in located], [(start, end) for _, start, end in located])
+    asked = analyzer.analyze(question.query)
+    scores = solver.score_candidates([question])
+    window = getattr(solver, "window_", params.get("window"))
+    count_of = _counter(solver, passage.tokens)
+    stop = _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens) if "stop_words" in params else None
+
+    def explained(candidate: Candidate, score: float, evidence: bool) -> CandidateExplanation:
+        answer = analyzer.analyze(candidate.text)
+        marks: list[Mark] = []
+        numbers: dict[str, float] = {}
+        if window is not None:
+            total, window_marks = _best_window(passage, asked, answer, window, count_of)
+            numbers["sliding_window"] = total / SCALE
+            marks += window_marks
+        if stop is not None:
+            numbers["distance"] = plain_word_distance(passage.tokens, asked, answer, stop, params["distance"])
+            if "distance_weight" in params:
+                numbers["distance_weight"] = float(params["distance_weight"])
+            marks += _nearest_pair(passage, asked, answer, stop)
+        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
+
+    # Of thousands of spans nobody reads all: the best are shown with their marks, the others with their score.
+    ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
+    plain = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in ranked.tolist():
+        plain[i] = explained(question.candidates[i], plain[i].score, plain[i].evidence)
+    return Explanation(solver.name, question, tuple(plain))
+
+
+def _counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
+    if solver.learns_from == "passages":
+        return lambda word: solver.word_counts_.get(word, 1)
+    return Counter(tokens).__getitem__
+
+
+def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str]:
+    stem = stemmer(stemmer_name)
+    listed = {stem(word) for word in stop_words(name)}
+    return {token for token in set(tokens) if token.lower() in listed}
+
+
+def _best_window(
+    passage: _Text,
+    asked: Sequence[str],
+    answer: Sequence[str],
+    window: int | str,
+    count_of: Callable[[str], int],
+) -> tuple[int, list[Mark]]:
+    words = {*asked, *answer}
+    size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
+    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
+    starts = range(max(len(weights) - size, 0) + 1)
+    best = max(starts, key=lambda start: sum(weights[start : start + size]))
+    inside = range(best, min(best + size, len(weights)))
+    total = sum(weights[i] for i in inside)
+    if not total:
+        return 0, []
+    marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total / SCALE)]
+    for i in inside:
+        if weights[i]:
+            kind = "question" if passage.tokens[i] in set(asked) else "candidate"
+            marks.append(Mark(*passage.places[i], kind, weights[i] / SCALE))
+    return total, marks
+
+
+def _nearest_pair(passage: _Text, asked: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:
+    question_words, candidate_words = set(asked) - stop, set(answer) - set(asked) - stop
+    question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]
+    answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
+    if not question_places or not answer_places:
+        return []
+    i, j = min(((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1]))
+    return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]
+
 
 WINDOW_SIZES = range(2, 31)
 """The fixed windows that ``window="tuned"`` chooses from."""

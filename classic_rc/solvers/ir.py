@@ -1,14 +1,14 @@
-"""IR: a search engine's score of the best sentence that speaks of both question and candidate."""
+"""Retrieval."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
@@ -18,9 +18,47 @@ from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
 from classic_rc.retrieval.verbatim import find_verbatim
 from classic_rc.solvers.base import Solver, Variant, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.ir.explain import explain_sentences
-from classic_rc.solvers.ir.variants import IR_VARIANTS
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.sentences import passage_sentences
+
+# The split that the released threshold was tuned on, by content fingerprint.
+_MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": "multirc.dev"}
+
+IR_VARIANTS = {
+    "passage": Variant(
+        {},
+        "the sentences of the question's own passage, each passage with its own statistics; BM25",
+        "after Clark et al. 2016",
+        cites=("clark2016", "robertson1994"),
+    ),
+    "paragraphs": Variant(
+        {"corpus": "paragraphs"},
+        "the sentences of all the passages given, BM25 in place of the paper's TF-IDF",
+        "after Khashabi et al. 2018, MultiRC, IR(paragraphs)",
+        cites=("khashabi2018multirc", "robertson1994"),
+    ),
+    "multirc2018": Variant(
+        {
+            "corpus": "paragraphs",
+            "similarity": "classic",
+            "depth": 200,
+            "overlap": "lucene-english+stop=smart",
+            "decision": Threshold(value=0.0499),
+        },
+        "the sentences of all the passages given (the released scores had the hidden test's too), Lucene's TF-IDF, "
+        "the best of 200 hits that shares stemmed words with question and option, SMART's stop words apart",
+        "Khashabi et al. 2018, MultiRC, IR(paragraphs), released scores and threshold; Porter's stemmer for Morpha",
+        _MULTIRC_DEV,
+        cites=("khashabi2018multirc",),
+    ),
+    "clark2016": Variant(
+        {"corpus": "paragraphs", "similarity": "classic"},
+        "the sentences of all the passages given, Lucene's similarity of that time (TF-IDF)",
+        "Clark et al. 2016, Combining Retrieval, Statistics, and Inference to Answer Elementary Science Questions",
+        cites=("clark2016",),
+    ),
+}
 
 
 class IRSolver(Solver):
@@ -218,3 +256,72 @@ def _texts(question: Question) -> list[str]:
     candidates = question.candidates
     made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
     return [c.text for c in made]
+
+
+_EXPLAINED_CANDIDATES = 100
+
+
+class _Found(NamedTuple):
+    """Where a sentence is."""
+
+    engine: Engine
+    number: int
+    source: str | None  # None for the own passage
+
+
+def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
+    """The best sentence of each candidate: marked where it is in the passage, else quoted with its source."""
+    scores = solver.score_candidates([question])
+    bests = solver.best_sentences([question])
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    own = None if solver.searches_corpora else _own_engine(solver, question)
+    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+        found = _best(solver, bests, i, own)
+        if found is not None:
+            explained[i] = _explained(solver, question, explained[i], found)
+    return Explanation(solver.name, question, tuple(explained))
+
+
+def _best(solver: IRSolver, bests: list[Best], candidate: int, own: Engine | None) -> _Found | None:
+    """Where the best sentence of a candidate is, the first of equal ones."""
+    best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
+    if not best.found[candidate]:
+        return None
+    number = int(best.sentences[candidate])
+    if own is not None:
+        return _Found(own, number, None)
+    corpus = solver.corpora_[bests.index(best)]
+    return _Found(corpus.engine, number, corpus.source(number))
+
+
+def _explained(
+    solver: IRSolver, question: Question, plain: CandidateExplanation, found: _Found
+) -> CandidateExplanation:
+    shares = found.engine.term_scores(f"{question.query} {plain.text}", found.number)
+    marks: tuple[Mark, ...] = ()
+    if found.source is None:
+        marks = tuple(_marks(solver, question, plain.text, found.number, dict(shares)))
+    quote = None if found.source is None else found.engine.sentence(found.number)
+    return CandidateExplanation(
+        plain.text, plain.score, plain.evidence, marks, dict(shares), quote=quote, source=found.source
+    )
+
+
+def _marks(
+    solver: IRSolver, question: Question, option: str, number: int, shares: dict[str, float]
+) -> Iterator[Mark]:
+    """The sentence, and in it the words of question and candidate."""
+    analyzer = get_analyzer(solver.analyzer)
+    asked = set(analyzer.analyze(question.query))
+    offered = set(analyzer.analyze(option))
+    start, end = passage_sentences(question.passage)[number]
+    yield Mark(start, end, "sentence")
+    for term, first, last in analyzer.locate(question.passage.text[start:end]):
+        if term in asked or term in offered:
+            yield Mark(start + first, start + last, "question" if term in asked else "candidate", shares.get(term))
+
+
+def _own_engine(solver: IRSolver, question: Question) -> Engine:
+    passage = question.passage
+    engine = get_engine("sparse", similarity=solver.similarity, analyzer=solver.analyzer)
+    return engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
