@@ -14,12 +14,11 @@ from classic_rc.analysis.above_mean import AboveMean
 from classic_rc.analysis.family import FAMILY, MEASURED, PartialInput
 from classic_rc.analysis.null import Null, null_of, p_value
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.intervals import resampled_metrics
 from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.multiplicity import holm
+from classic_rc.evaluation.plan import check_task
 from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import check_task
-from classic_rc.evaluation.resampling import Interval, percentile_interval
+from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
+from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS

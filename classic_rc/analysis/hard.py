@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
+from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.intervals import subset_intervals
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
 from classic_rc.evaluation.results import Evaluation, Row
-from classic_rc.evaluation.solved import SOLVED_BY
+from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, primary_metric

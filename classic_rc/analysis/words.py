@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.multiplicity import benjamini_hochberg
+from classic_rc.evaluation.resampling import benjamini_hochberg
 from classic_rc.kernels.arrays import ragged_indices
 from classic_rc.metrics.base import known_gold
 from classic_rc.questions import Dataset

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from classic_rc.cli.contenders import System
     from classic_rc.datasets.labels import Labels
     from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-    from classic_rc.evaluation.contest import Contest
+    from classic_rc.evaluation.comparison import Contest
     from classic_rc.questions import Dataset
 
 
@@ -74,8 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.cli.contenders import parse_system
-    from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.evaluation.grouping import group_questions
+    from classic_rc.evaluation.breakdown import break_down, group_questions
 
     systems = [parse_system(text) for text in args.system]
     inputs = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
@@ -133,7 +132,7 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
         Systems answered other questions.
     """
     from classic_rc.cli.contenders import contests
-    from classic_rc.evaluation.contest import Contest
+    from classic_rc.evaluation.comparison import Contest
     from classic_rc.folds import passage_groups
 
     assert dataset.task is not None
@@ -148,8 +147,7 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
 
 def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
     """The counts of ``KEY,KEY``, or of one key with itself."""
-    from classic_rc.evaluation.breakdown import cross_tabulate
-    from classic_rc.evaluation.grouping import group_questions
+    from classic_rc.evaluation.breakdown import cross_tabulate, group_questions
 
     one, _, other = keys.partition(",")
     rows = group_questions(dataset, one.strip(), labels)

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.cli.contenders import contests, parse_system
-    from classic_rc.evaluation.compare import compare
+    from classic_rc.evaluation.comparison import compare
 
     systems = [parse_system(text) for text in args.systems]
     check_writable(args.output, args.data, args.train, args.tune, *(system.file for system in systems))

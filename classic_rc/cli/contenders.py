@@ -13,7 +13,7 @@ from classic_rc.cli.console import message
 from classic_rc.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.contest import Contender, Contest
+    from classic_rc.evaluation.comparison import Contender, Contest
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
@@ -42,7 +42,7 @@ class System:
     @property
     def record(self) -> Path | None:
         """The run record that it is, if any."""
-        from classic_rc.evaluation.recorded import record_file
+        from classic_rc.evaluation.record import record_file
 
         return None if self.path is None else record_file(self.path)
 
@@ -159,8 +159,8 @@ def _entries(
     args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
 ) -> Iterator[Mapping[str, Contest]]:
     """What each system brings, by the fingerprint of the dataset."""
-    from classic_rc.evaluation.contest import Contest
-    from classic_rc.evaluation.recorded import read_contests
+    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.record import read_contests
 
     learning = options.learning_options(args)
     named = [system.solver for system in systems if system.solver is not None]
@@ -184,7 +184,7 @@ def _entries(
 
 def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
     """What a file's decisions score, or what its scores lead to."""
-    from classic_rc.evaluation.given import evaluate_predictions
+    from classic_rc.evaluation.evaluate import evaluate_predictions
     from classic_rc.formats.registry import read_predictions
     from classic_rc.predictions import Scores
     from classic_rc.solvers.score_file import ScoreFile
@@ -215,7 +215,7 @@ def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learn
 
 
 def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
-    from classic_rc.evaluation.contest import Contest
+    from classic_rc.evaluation.comparison import Contest
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.solvers.random import Random
 
@@ -231,7 +231,7 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
     UsageError
         There is none.
     """
-    from classic_rc.evaluation.contest import joined
+    from classic_rc.evaluation.comparison import joined
 
     first, *others = by_system
     shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
@@ -247,7 +247,7 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
 
 def _told_apart(named: Sequence[tuple[str, Contest]]) -> Contest:
     """All systems of some contests; those of one name are called by their sources too, or numbered."""
-    from classic_rc.evaluation.contest import joined
+    from classic_rc.evaluation.comparison import joined
 
     contest = joined([contest for _, contest in named])
     labels = [label for label, own in named for _ in own.contenders]

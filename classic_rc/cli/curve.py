@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
-    from classic_rc.evaluation.prepare import require_gold
+    from classic_rc.evaluation.plan import require_gold
     from classic_rc.predictions import Scores
     from classic_rc.reports.figures import require_matplotlib
 

@@ -41,7 +41,7 @@ def handle(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from classic_rc.datasets.registry import expand
-    from classic_rc.evaluation.prepare import configured, fitted, with_spans
+    from classic_rc.evaluation.plan import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_text
     from classic_rc.reports.explanations_html import explanation_html

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.prepare import configured, with_spans
+    from classic_rc.evaluation.plan import configured, with_spans
     from classic_rc.solvers.saved import require_persistent, save_solver
     from classic_rc.solvers.specs import parse_solver
 

@@ -36,9 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.prepared import prepare
-    from classic_rc.evaluation.recorded import record_file
-    from classic_rc.evaluation.rerun import rerun
+    from classic_rc.evaluation.record import record_file
+    from classic_rc.evaluation.rerun import prepare, rerun
 
     path = record_file(args.record)
     if path is None:

@@ -73,8 +73,7 @@ def _evaluate(
     args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
 ) -> Evaluation:
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.intervals import with_intervals
-    from classic_rc.evaluation.significance import with_significance
+    from classic_rc.evaluation.significance import with_intervals, with_significance
 
     start = time.perf_counter()
     dataset = options.dataset_of(args, data)

@@ -33,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.given import evaluate_predictions
-    from classic_rc.evaluation.intervals import with_intervals
+    from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
+    from classic_rc.evaluation.significance import with_intervals
     from classic_rc.formats.registry import read_predictions, read_scores
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Task

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
+import numpy as np
+
 from classic_rc.decisions import TIE_TOLERANCE, Cuts, TiePolicy, TunedThreshold
-from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
-from classic_rc.evaluation.grouping import group_masks
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.outcomes import OutcomeTally
-from classic_rc.evaluation.prepare import Overrides, configured, require_gold, with_spans
+from classic_rc.evaluation.breakdown import group_masks
+from classic_rc.evaluation.fitted_system import Encodings, System, blocks
+from classic_rc.evaluation.learning import Learning, data_warnings, fit_warnings, unused_warnings
+from classic_rc.evaluation.plan import Overrides, configured, require_gold, with_spans
 from classic_rc.evaluation.protocol import Protocol
-from classic_rc.evaluation.results import Evaluation, Outcomes, Row
+from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
     changed_params,
     dataset_signature,
+    file_digest,
     long_signature,
     plain_params,
     short_signature,
     signature_parts,
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
-from classic_rc.evaluation.system import Encodings, System
 from classic_rc.io.progress import progress_bar
+from classic_rc.predictions import Prediction
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
@@ -193,3 +195,47 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
+
+
+def evaluate_predictions(
+    dataset: Dataset,
+    predictions: Sequence[Prediction],
+    *,
+    source: str,
+    group_by: str | None = None,
+    read_seconds: float = 0.0,
+) -> Evaluation:
+    """Measure predictions of all the dataset's questions, in its order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold answers.
+    predictions : sequence of Prediction
+    source : str
+        Where they come from; a part of the signature.
+    group_by, read_seconds
+        As in :func:`classic_rc.evaluate`.
+
+    Returns
+    -------
+    Evaluation
+        Of one row.
+    """
+    start = time.perf_counter()
+    require_gold(dataset, "nothing can be measured")
+    assert dataset.task is not None
+    tally = OutcomeTally(dataset.task, len(dataset))
+    tally.add(np.arange(len(dataset)), dataset, predictions, None)
+    parts = signature_parts("score-file", None, {"file": file_digest(source)}, dataset)
+    row = Row(
+        solver="score-file",
+        variant=None,
+        params={"path": source},
+        signature=long_signature(parts),
+        short_signature=short_signature(parts),
+        outcomes=tally.outcomes(),
+        seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
+    )
+    groups = group_masks(dataset, group_by) if group_by is not None else {}
+    return Evaluation(dataset, (row,), groups, group_by)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.caveats import fit_warnings
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.prepare import Overrides, configured, with_spans
-from classic_rc.evaluation.system import Encodings, System
+from classic_rc.evaluation.fitted_system import Encodings, System, blocks
+from classic_rc.evaluation.learning import Learning, fit_warnings
+from classic_rc.evaluation.plan import Overrides, configured, with_spans
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver

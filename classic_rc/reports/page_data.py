@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from classic_rc.evaluation.grouping import Grouping
+from classic_rc.evaluation.breakdown import Grouping
+from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.results import Evaluation, Row
-from classic_rc.evaluation.solved import SOLVED_BY
 from classic_rc.metrics.registry import METRICS, primary_metric
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked

@@ -211,7 +211,7 @@ def test_a_window_is_tuned_out_of_fold_where_there_is_nothing_else(cli, single):
 def test_predict_writes_the_same_in_any_number_of_processes(cli, monkeypatch):
     import joblib
 
-    from classic_rc.evaluation import scoring
+    from classic_rc.evaluation import fitted_system as scoring
 
     monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
     with joblib.parallel_config(backend="threading"):

@@ -7,7 +7,7 @@ import json
 import joblib
 import pytest
 
-from classic_rc.evaluation import scoring
+from classic_rc.evaluation import fitted_system as scoring
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 

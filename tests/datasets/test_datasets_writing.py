@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.datasets.jsonl import to_jsonl
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.evaluation import blocks, evaluate
+from classic_rc.evaluation import evaluate
+from classic_rc.evaluation import fitted_system as blocks
 from classic_rc.evaluation.predict import predict
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver

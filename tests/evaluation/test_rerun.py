@@ -13,13 +13,12 @@ from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
-from classic_rc.evaluation import prepared as preparation
+from classic_rc.evaluation import rerun as preparation
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import with_spans
-from classic_rc.evaluation.prepared import prepare
 from classic_rc.evaluation.protocol import kept_solver, made_solver
 from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.rerun import rerun
+from classic_rc.evaluation.rerun import prepare, rerun
 from classic_rc.formats import FORMATS
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, parse_solver, save_solver
@@ -408,7 +407,7 @@ def test_a_record_that_cannot_be_used_is_refused_with_its_place(evaluation, tmp_
 
 
 def test_no_number_depends_on_the_order_of_a_folder(tmp_path):
-    from classic_rc.evaluation.kept_files import sha256_of
+    from classic_rc.evaluation.protocol import sha256_of
 
     for i, folder in enumerate(("one", "two")):
         (tmp_path / folder / "inner").mkdir(parents=True)

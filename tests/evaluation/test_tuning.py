@@ -8,7 +8,7 @@ import pytest
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
+from classic_rc.evaluation.fitted_system import cross_fit_decision, cross_fit_solver
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task

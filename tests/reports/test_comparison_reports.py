@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from classic_rc.evaluation import Contest, Evaluation, Row
-from classic_rc.evaluation.comparison import Comparison, Pair, Standing
-from classic_rc.evaluation.contest import Contender
+from classic_rc.evaluation.comparison import Comparison, Contender, Pair, Region, Standing
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Outcomes
-from classic_rc.evaluation.solved import Region
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table

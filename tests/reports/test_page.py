@@ -12,7 +12,7 @@ from classic_rc.analysis import check
 from classic_rc.analysis.statistics import statistics
 from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.explaining import Explainer
+from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.page import PageContent, page_html, usual_keys

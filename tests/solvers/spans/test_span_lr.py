@@ -12,7 +12,7 @@ from sklearn.base import clone
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import SpanLR, load_solver, save_solver
 from classic_rc.testing import check_solver

@@ -1,27 +1,140 @@
-"""A solver made ready for one dataset: fitted, and tuned on a split, out of fold, or not at all."""
+"""Scoring in several processes, with the bits of one."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.prepare import check_task, fitted, require_gold
-from classic_rc.evaluation.scoring import score_in_shards
-from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
+from classic_rc.evaluation.plan import check_task, fitted, require_gold
 from classic_rc.folds import FoldPlan
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import EncodedDataset, encode
+
+PASSAGES_A_SHARD = 25_000
+"""Fewer passages than this are scored faster than another process starts and imports what it needs."""
+
+
+def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    """The solver's scores, worked out by up to `jobs` processes of joblib's current backend.
+
+    A question's scores depend on that question alone, so the result is the same for any number of jobs.
+    """
+    if jobs == 1 or not isinstance(questions, EncodedDataset):
+        return _checked(solver, questions, jobs)
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    n_passages = len(questions.arrays.passage_offsets) - 1
+    n_shards = min(effective_n_jobs(jobs), n_passages // PASSAGES_A_SHARD)
+    if n_shards < 2:
+        return _checked(solver, questions)
+    shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
+    parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
+    return questions.in_order(
+        np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
+    )
+
+
+def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    scores = solver.score_candidates(questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
+    if not isinstance(scores, Scores):
+        raise UsageError(
+            f"score_candidates of solver {solver.name!r} must return Scores (see Scores.from_lists), "
+            f"got {type(scores).__name__}"
+        )
+    if isinstance(questions, EncodedDataset):
+        offsets = questions.score_offsets
+    else:
+        offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    if not np.array_equal(scores.offsets, offsets):
+        raise UsageError(
+            f"score_candidates of solver {solver.name!r} must give one score a candidate: got "
+            f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
+            f"{len(offsets) - 1} questions"
+        )
+    return scores
+
+
+class CrossFitted(NamedTuple):
+    """What was answered out of fold.
+
+    Parameters
+    ----------
+    predictions : list of Prediction
+        In the questions' order.
+    scores : Scores
+        In the questions' order; each fold's are its own solver's.
+    folds : list of Decision or of Solver
+        What was fitted, once for each fold.
+    """
+
+    predictions: list[Prediction]
+    scores: Scores
+    folds: list[Any]
+
+
+def cross_fit_decision(
+    decision: Decision, scores: Scores, questions: Sequence[Question], plan: FoldPlan
+) -> CrossFitted:
+    """Answer every question by a decision fitted to the scores of other passages' questions."""
+
+    def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Decision]:
+        fitted = clone(decision).fit(scores.take(others), [questions[i] for i in others])
+        mine = scores.take(own)
+        return fitted.decide(mine, [questions[i] for i in own]), mine, fitted
+
+    return _out_of_fold(questions, plan, answer)
+
+
+def cross_fit_solver(prepare: Callable[[], Solver], questions: Sequence[Question], plan: FoldPlan) -> CrossFitted:
+    """Answer every question by a solver whose parameters were tuned on other passages' questions.
+
+    Parameters
+    ----------
+    prepare : callable
+        Gives a fresh solver, fitted but not tuned.
+    questions : sequence of Question
+    plan : FoldPlan
+    """
+
+    def answer(others: list[int], own: list[int]) -> tuple[list[Prediction], Scores, Solver]:
+        solver = prepare().tune([questions[i] for i in others])
+        mine = [questions[i] for i in own]
+        scores = solver.score_candidates(mine)
+        return solver.decision_.decide(scores, mine), scores, solver
+
+    return _out_of_fold(questions, plan, answer)
+
+
+def _out_of_fold(
+    questions: Sequence[Question],
+    plan: FoldPlan,
+    answer: Callable[[list[int], list[int]], tuple[list[Prediction], Scores, Any]],
+) -> CrossFitted:
+    index: list[int] = []
+    predictions: list[Prediction] = []
+    scores, fitted = [], []
+    for others, own in plan.folds(questions):
+        answered, scored, learned = answer(others.tolist(), own.tolist())
+        index += own.tolist()
+        predictions += answered
+        scores.append(scored)
+        fitted.append(learned)
+    order = np.argsort(index)
+    return CrossFitted([predictions[i] for i in order], Scores.concatenate(scores).take(order), fitted)
 
 
 class Encodings:
@@ -53,7 +166,7 @@ class System:
     Parameters
     ----------
     solver : Solver
-        With its decision written out (:func:`~classic_rc.evaluation.prepare.configured`).
+        With its decision written out (:func:`~classic_rc.evaluation.plan.configured`).
     dataset : Dataset
         What it is to answer.
     train : Dataset, optional
@@ -248,3 +361,41 @@ class System:
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])
         return names[0]
+
+
+_BLOCK_CANDIDATES = 2**17
+
+
+def blocks(dataset: Dataset) -> Iterator[tuple[NDArray[np.int64], Sequence[Question]]]:
+    """The dataset in parts that can be scored and decided one after the other.
+
+    Choices and mentions are the dataset's own and already in memory: one part. Generated spans are made a
+    passage at a time, shared by the passage's questions, and dropped after their part.
+
+    Yields
+    ------
+    index : ndarray of int64
+        Where the part's questions stand in the dataset.
+    questions : sequence of Question
+        With their candidates in memory.
+    """
+    if dataset.span_generator is None:
+        yield np.arange(len(dataset)), dataset
+        return
+    of_passage: dict[int, list[int]] = {}
+    for i, question in enumerate(dataset):
+        of_passage.setdefault(id(question.passage), []).append(i)
+    index: list[int] = []
+    part: list[Question] = []
+    n_candidates = 0
+    for members in of_passage.values():
+        lazy = dataset[members[0]].candidates
+        candidates = lazy.generate() if isinstance(lazy, LazyCandidates) else lazy
+        index += members
+        part += [replace(dataset[i], candidates=candidates) for i in members]
+        n_candidates += len(candidates) * len(members)
+        if n_candidates >= _BLOCK_CANDIDATES:
+            yield np.array(index), part
+            index, part, n_candidates = [], [], 0
+    if part:
+        yield np.array(index), part

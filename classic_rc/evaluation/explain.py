@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.prepare import Overrides, check_task, configured, fitted, require_gold
+from classic_rc.evaluation.plan import Overrides, check_task, configured, fitted, require_gold
 from classic_rc.evaluation.results import Row
 from classic_rc.evaluation.signature import plain_params
 from classic_rc.predictions import Scores
@@ -29,7 +29,7 @@ class Explainer:
     solver : Solver
         Cloned, never changed.
     dataset : Dataset
-        With the candidates of span questions (:func:`~classic_rc.evaluation.prepare.with_spans`).
+        With the candidates of span questions (:func:`~classic_rc.evaluation.plan.with_spans`).
     learning : Learning, optional
         What it learns from and is tuned on.
     overrides : Overrides, optional

@@ -1,4 +1,4 @@
-"""What happens to a dataset and a solver before anything is scored."""
+"""What runs, checked once."""
 
 from __future__ import annotations
 
