@@ -11,7 +11,7 @@ from classic_rc.cli.console import check_writable, emit, message
 from classic_rc.errors import ClassicRCError, UsageError
 
 if TYPE_CHECKING:
-    from classic_rc.analysis.check import CheckReport
+    from classic_rc.audit.check import CheckReport
     from classic_rc.questions import Dataset
 
 
@@ -79,7 +79,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckReport:
-    from classic_rc.analysis.check import check
+    from classic_rc.audit.check import check
 
     report = check(
         options.dataset_of(args, data),

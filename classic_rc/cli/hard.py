@@ -11,7 +11,7 @@ from classic_rc.cli.console import check_writable, emit, message, write_file
 from classic_rc.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from classic_rc.analysis.hard import HardSubset
+    from classic_rc.audit.hard import HardSubset
 
 
 _JSONL = ".jsonl"
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.hard import SOLVED_ABOVE, hard_subset
+    from classic_rc.audit.hard import SOLVED_ABOVE, hard_subset
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)

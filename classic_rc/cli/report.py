@@ -12,7 +12,7 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.analysis.check import CheckReport
+    from classic_rc.audit.check import CheckReport
     from classic_rc.evaluation.breakdown import Grouping
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.statistics.tables import statistics
+    from classic_rc.audit.statistics.tables import statistics
     from classic_rc.cli.run import solvers_for
     from classic_rc.datasets.registry import expand
     from classic_rc.evaluation.breakdown import break_down
@@ -162,7 +162,7 @@ def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
 
 
 def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
-    from classic_rc.analysis.check import check
+    from classic_rc.audit.check import check
 
     return check(
         dataset,

@@ -11,7 +11,7 @@ from classic_rc.cli.console import check_writable, emit, message, write_file
 from classic_rc.errors import ClassicRCError
 
 if TYPE_CHECKING:
-    from classic_rc.analysis.statistics.tables import DatasetStatistics
+    from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.questions import Dataset
 
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.statistics.tables import statistics
+    from classic_rc.audit.statistics.tables import statistics
     from classic_rc.datasets.registry import expand
 
     check_writable(args.output, *args.data)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from classic_rc.analysis.artifacts import FEWEST_GROUPS, Gain, PartialInputs
-from classic_rc.analysis.balance import Balance
-from classic_rc.analysis.check import CheckReport
-from classic_rc.analysis.words import LeakingWords
+from classic_rc.audit.artifacts import FEWEST_GROUPS, Gain, PartialInputs
+from classic_rc.audit.check import Balance, CheckReport
+from classic_rc.audit.words import LeakingWords
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.numbers import percent, points
 from classic_rc.reports.tables import Table

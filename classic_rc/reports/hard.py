@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from classic_rc.analysis.hard import HardSubset, Share
+from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.reports.numbers import percent
 from classic_rc.reports.tables import Table

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from classic_rc._version import __version__
-from classic_rc.analysis.check import CheckReport
-from classic_rc.analysis.statistics.tables import DatasetStatistics
+from classic_rc.audit.check import CheckReport
+from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.results import Evaluation

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from classic_rc.analysis.statistics.common import Statistic
-from classic_rc.analysis.statistics.measures import Measure, Values
-from classic_rc.analysis.statistics.tables import DatasetStatistics, Figure, StatisticsTable
+from classic_rc.audit.statistics.measures import Measure, Statistic, Values
+from classic_rc.audit.statistics.tables import DatasetStatistics, Figure, StatisticsTable
 from classic_rc.errors import UsageError
 from classic_rc.io.printable import printable
 from classic_rc.reports.figures import COLOURS, styled_figure

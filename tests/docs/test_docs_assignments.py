@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import classic_rc
-from classic_rc.analysis import check
+from classic_rc.audit import check
 from classic_rc.testing import grade_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "assignments"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.analysis.artifacts import Gain, PartialInputs, PartialResult
-from classic_rc.analysis.balance import Balance
-from classic_rc.analysis.check import CheckReport
-from classic_rc.analysis.integrity import KINDS, Finding
-from classic_rc.analysis.words import LeakingWords, WordCount
+from classic_rc.audit.artifacts import Gain, PartialInputs, PartialResult
+from classic_rc.audit.check import Balance, CheckReport
+from classic_rc.audit.integrity import KINDS, Finding
+from classic_rc.audit.words import LeakingWords, WordCount
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Task
 from classic_rc.reports.checks import check_tables, leak_messages

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from classic_rc.analysis.statistics import statistics
+from classic_rc.audit.statistics import statistics
 from classic_rc.datasets.labels import Labels
 from classic_rc.evaluation import (
     Contest,

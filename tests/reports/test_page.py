@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import classic_rc
-from classic_rc.analysis import check
-from classic_rc.analysis.statistics import statistics
+from classic_rc.audit.statistics import statistics
+from classic_rc.audit import check
 from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer

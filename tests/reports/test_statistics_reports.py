@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from classic_rc.analysis.statistics import statistics
+from classic_rc.audit.statistics import statistics
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.analysis.balance import label_balance
+from classic_rc.audit.check import label_balance
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 PASSAGE = Passage("p", "")

@@ -6,10 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from classic_rc.analysis.statistics.common import COMMON, Statistic
-from classic_rc.analysis.statistics.counts import AnalyzerCounter, Contents, TokenCounter
-from classic_rc.analysis.statistics.measures import Measure, Values, pooled
-from classic_rc.analysis.statistics.papers import PAPER_TABLES, Figure, PaperRow, PaperTable
+from classic_rc.audit.statistics.measures import (
+    COMMON,
+    AnalyzerCounter,
+    Contents,
+    Measure,
+    Statistic,
+    TokenCounter,
+    Values,
+    pooled,
+)
+from classic_rc.audit.statistics.papers import PAPER_TABLES, Figure, PaperRow, PaperTable
 from classic_rc.datasets.official import Official, official_parts
 from classic_rc.questions import Dataset
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.analysis.words import leaking_words
+from classic_rc.audit.words import leaking_words
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset

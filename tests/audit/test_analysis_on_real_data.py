@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from classic_rc import load
-from classic_rc.analysis.balance import label_balance
-from classic_rc.analysis.integrity import integrity
-from classic_rc.analysis.words import leaking_words
+from classic_rc.audit.check import label_balance
+from classic_rc.audit.integrity import integrity
+from classic_rc.audit.words import leaking_words
 
 
 def test_position_priors_of_race(shared_data):

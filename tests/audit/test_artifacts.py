@@ -7,9 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.analysis.above_mean import AboveMean
-from classic_rc.analysis.artifacts import FEWEST_GROUPS, try_partial_inputs
-from classic_rc.analysis.family import FAMILY, MEASURED
+from classic_rc.audit.artifacts import FAMILY, FEWEST_GROUPS, MEASURED, AboveMean, try_partial_inputs
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.predict import predict
 from classic_rc.folds import passage_groups

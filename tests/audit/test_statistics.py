@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.analysis.statistics import statistics
-from classic_rc.analysis.statistics.counts import AnalyzerCounter, Contents
-from classic_rc.analysis.statistics.measures import Count, Values, Vocabulary, pooled
-from classic_rc.analysis.statistics.papers import (
+from classic_rc.audit.statistics import statistics
+from classic_rc.audit.statistics.measures import AnalyzerCounter, Contents, Count, Values, Vocabulary, pooled
+from classic_rc.audit.statistics.papers import (
     correct_verbatim,
     incorrect_verbatim,
     race_option_length,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.analysis.integrity import KINDS, Severity, integrity
+from classic_rc.audit.integrity import KINDS, Severity, integrity
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 ONE, TWO = Passage("p1", "Nora planted beans."), Passage("p2", "Omar built a fence.")

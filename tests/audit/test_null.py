@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.analysis import null as null_module
-from classic_rc.analysis.null import NullDistribution, null_of, p_value
+from classic_rc.audit import null as null_module
+from classic_rc.audit.null import NullDistribution, null_of, p_value
 from classic_rc.errors import DataError, UsageError
 from classic_rc.metrics import get_metric, metrics_for
 from classic_rc.predictions import Prediction

@@ -8,8 +8,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from classic_rc.analysis.statistics.common import (
+from classic_rc.audit.statistics.measures import (
+    AnalyzerCounter,
+    Contents,
     Statistic,
+    TokenCounter,
+    Values,
+    Vocabulary,
     candidate_tokens,
     candidates_per_question,
     gold_per_question,
@@ -19,8 +24,6 @@ from classic_rc.analysis.statistics.common import (
     passage_tokens,
     question_tokens,
 )
-from classic_rc.analysis.statistics.counts import AnalyzerCounter, Contents, TokenCounter
-from classic_rc.analysis.statistics.measures import Values, Vocabulary
 from classic_rc.questions import Question, normalised_text
 from classic_rc.text.treebank import TreebankCounter
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.analysis.hard import chance_removed, hard_subset
+from classic_rc.audit.hard import chance_removed, hard_subset
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores

@@ -1,4 +1,4 @@
-"""How far partial inputs answer a dataset beyond chance."""
+"""The family of partial inputs: solvers that read only part of what comprehension takes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.analysis.above_mean import AboveMean
-from classic_rc.analysis.family import FAMILY, MEASURED, PartialInput
-from classic_rc.analysis.null import Null, null_of, p_value
+from classic_rc.audit.null import Null, null_of, p_value
+from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.learning import Learning
 from classic_rc.evaluation.plan import check_task
@@ -22,7 +21,85 @@ from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
-from classic_rc.questions import Dataset, Task
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset, Question, Task
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.cloze import MaximumFrequency
+from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
+from classic_rc.solvers.surface.solver import SurfaceLR
+from classic_rc.solvers.trivial import ConstantPosition
+
+
+@dataclass(frozen=True, slots=True)
+class PartialInput:
+    """A solver that reads only part of what comprehension takes.
+
+    Parameters
+    ----------
+    name : str
+        What it reads. Two of one name are for different tasks.
+    solver : Solver
+        What it learns (directions, positions, weights, thresholds) it must learn in `fit` and `tune`.
+    """
+
+    name: str
+    solver: Solver
+
+
+FAMILY: tuple[PartialInput, ...] = (
+    PartialInput("question and options", SurfaceLR(inputs="no-passage")),
+    PartialInput("passage and options", SurfaceLR(inputs="no-question")),
+    PartialInput("options", SurfaceLR(inputs="candidates")),
+    PartialInput("question's first word", SurfaceLR(question_words=1)),
+    PartialInput("question's first 2 words", SurfaceLR(question_words=2)),
+    PartialInput("question's first 4 words", SurfaceLR(question_words=4)),
+    PartialInput("verbatim overlap", VerbatimOverlap()),
+    PartialInput("position", ConstantPosition(position="majority")),
+    PartialInput("position", PositionPrior()),
+    PartialInput("length in characters", Length(unit="characters")),
+    PartialInput("length in words", Length(unit="words")),
+    PartialInput("negation words", NegationWords()),
+    PartialInput("most frequent entity", MaximumFrequency()),
+)
+"""What is tried, in the order of tables.
+
+Without the passage, without the question and without both: Kaushik and Lipton 2018, Gururangan et al. 2018 and
+Poliak et al. 2018, with a classifier of overlap features in place of neural readers.
+
+The first 1, 2 and 4 words of the question, with passage and options, are a heuristic of Sugawara et al. 2018. They
+gave cut questions to neural readers, to part the questions of a dataset into easy and hard ones. Here a classifier
+of overlap features is trained and tested on cut questions, and what comes out is about the dataset as a whole: how
+many of its answers can be had from so little of its questions.
+"""
+
+MEASURED: Mapping[Task, tuple[str, ...]] = {
+    Task.SINGLE_CHOICE: ("accuracy",),
+    Task.MULTIPLE_ANSWER: ("f1_a", "f1_m"),
+    Task.CLOZE: ("f1", "em"),
+}
+"""The metrics by task; the first is tested. Spans are no candidates that gold could be moved to."""
+
+
+class AboveMean(Decision):
+    """Every candidate whose score is above the mean of its question's candidates.
+
+    A check asks whether right options can be told from wrong ones of the same question, and this rule asks for
+    nothing else. A threshold tuned for F1a would select nearly everything, and then nothing is better than chance:
+    on MultiRC, whose right options are clearly the longer ones, length would seem to tell nothing. And tuned out
+    of fold, on scores of solvers that learned from the very fold it is for, it is a little better than it ought.
+    """
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with its candidates above the mean; with none where all score the same."""
+        return [
+            Prediction(q.id, (frozenset(_above_mean(row)),), n_candidates=len(row))
+            for q, row in zip(questions, scores, strict=True)
+        ]
+
+
+def _above_mean(scores: NDArray[np.float64]) -> list[int]:
+    return np.flatnonzero(scores > scores.mean() + TIE_TOLERANCE).tolist() if len(scores) else []
+
 
 FEWEST_GROUPS = 10
 """From how many passages or groups on the bootstrap is trusted: resamples of a handful are much too alike."""
