@@ -182,7 +182,6 @@ def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[Cross
 
 
 def _draw(breakdowns: list[Breakdown], path: Path, form: str) -> None:
-    from classic_rc.reports.breakdown_figure import breakdown_figure
-    from classic_rc.reports.figures import figure_bytes
+    from classic_rc.reports.figures import breakdown_figure, figure_bytes
 
     write_file(path, figure_bytes(breakdown_figure(breakdowns), form))

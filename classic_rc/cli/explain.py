@@ -43,8 +43,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets.registry import expand
     from classic_rc.evaluation.plan import configured, fitted, with_spans
     from classic_rc.questions import LazyCandidates
-    from classic_rc.reports.explanations import explanation_text
-    from classic_rc.reports.explanations_html import explanation_html
+    from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)

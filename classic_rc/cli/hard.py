@@ -115,7 +115,7 @@ def _rendered(found: HardSubset, form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports.hard import hard_table
+    from classic_rc.reports.checks import hard_table
     from classic_rc.reports.tables import render
 
     if form == "json":

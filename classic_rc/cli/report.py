@@ -203,7 +203,7 @@ def _has_curve(evaluation: Evaluation) -> bool:
 def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
     """The curves of systems that a threshold decides, where any number of candidates may be right."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve
-    from classic_rc.reports.page_data import system_names
+    from classic_rc.reports.page import system_names
 
     names = system_names(evaluation.rows)
     for system in systems:

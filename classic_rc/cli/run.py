@@ -115,7 +115,7 @@ def _check_baseline(name: str, solvers: list[Solver]) -> None:
 
 
 def _warn_of_published(evaluation: Evaluation) -> None:
-    from classic_rc.reports.beside import published_warning
+    from classic_rc.reports.published import published_warning
 
     if warning := published_warning(evaluation):
         message(f"warning: {evaluation.dataset.name}: {warning}")

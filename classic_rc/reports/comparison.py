@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from classic_rc.evaluation.comparison import Comparison
-from classic_rc.reports.numbers import bounds, p_value, percent, points
-from classic_rc.reports.tables import Table, records_csv
+from classic_rc.reports.tables import Table, bounds, p_value, percent, points, records_csv
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:

@@ -1,31 +1,268 @@
-"""The one-page report: everything about a dataset and its baselines in a single file of HTML."""
+"""Precision against recall as a drawing that stands in the page itself."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
-from classic_rc.evaluation.breakdown import Breakdown
+from classic_rc.evaluation.breakdown import Breakdown, Grouping
+from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.results import Evaluation
-from classic_rc.metrics.registry import metrics_for
-from classic_rc.questions import Dataset
-from classic_rc.reports.beside import published_warning
+from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
+from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
+from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
 from classic_rc.reports.html import escaped, html_document, html_notes, html_table
-from classic_rc.reports.numbers import percent
-from classic_rc.reports.page_curve import curve_html
-from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.reports.published import published_warning
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
-from classic_rc.reports.tables import Table
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.reports.tables import Table, percent
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+
+_SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
+_COLOURS, _DASHES = 7, 5
+"""How many the style sheet has; they have no common divisor, so that 35 systems pass before two look the same."""
+
+
+def curve_html(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> str:
+    """A figure with the curves, a point where each system decides, and the legend.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionRecallCurve
+        All of one average.
+    chosen : sequence of PrecisionRecallCurve
+        Single points; one of a curve's name is drawn in its look. Their order is the legend's.
+    """
+    names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
+    look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
+    width, height = _LEFT + _SIDE + _MARGIN, _MARGIN + _SIDE + _BOTTOM
+    drawing = [
+        f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-labelledby="curve-title">',
+        '<title id="curve-title">Precision against recall; the points are in the table below</title>',
+        *_axes(),
+        *(f'<path class="{look[curve.name]}" d="{_path(curve)}"/>' for curve in curves),
+        *(_point(point, look[point.name]) for point in chosen),
+        "</svg>",
+    ]
+    drawn = {curve.name for curve in curves}
+    entries = (
+        '<li><svg width="34" height="12" aria-hidden="true">'
+        + (f'<path class="{look[name]}" d="M1 6H33"/>' if name in drawn else "")
+        + f'<circle class="{look[name]}" cx="17" cy="6" r="4"/></svg> {escaped(name)}</li>'
+        for name in names
+    )
+    return "\n".join(["<figure>", *drawing, f'<ul class="key">{"".join(entries)}</ul>', "</figure>"])
+
+
+def _axes() -> Iterator[str]:
+    left, right, bottom, top = _x(0), _x(1), _y(0), _y(1)
+    for tenths in range(0, 11, 2):
+        x, y = _x(tenths / 10), _y(tenths / 10)
+        yield f'<path class="grid" d="M{x:g} {bottom:g}V{top:g}M{left:g} {y:g}H{right:g}"/>'
+        yield f'<text x="{x:g}" y="{bottom + 16:g}" text-anchor="middle">{tenths / 10:g}</text>'
+        yield f'<text x="{left - 6:g}" y="{y + 4:g}" text-anchor="end">{tenths / 10:g}</text>'
+    yield f'<text x="{_x(0.5):g}" y="{bottom + 34:g}" text-anchor="middle">recall</text>'
+    yield f'<text transform="rotate(-90)" x="{-_y(0.5):g}" y="12" text-anchor="middle">precision</text>'
+
+
+def _path(curve: PrecisionRecallCurve) -> str:
+    """Steps to half a pixel, without the points that stand where the last one does."""
+    points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
+    moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
+    (x, y), *others = points[moved].tolist()
+    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
+
+
+def _point(point: PrecisionRecallCurve, look: str) -> str:
+    x, y = _x(point.recall[0]), _y(point.precision[0])
+    return f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+
+
+def _x(recall: Any) -> Any:
+    return _LEFT + recall * _SIDE
+
+
+def _y(precision: Any) -> Any:
+    return _MARGIN + (1 - precision) * _SIDE
+
+
+_EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
+"""So many of a question's options, or of the different texts of its mentions or spans; the right ones besides."""
+_RIGHT, _PARTLY, _WRONG = "rpw"
+_EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
+_WHOLE = 1 - 1e-9
+_KINDS = (*LEGEND, "pair-candidate")
+
+
+def page_data(
+    evaluation: Evaluation,
+    explanations: Mapping[int, Iterable[Explanation]],
+    groupings: Sequence[Grouping] = (),
+) -> dict[str, Any]:
+    """All that the script shows, as plain data; it is made to be small, and read nowhere else.
+
+    Passages, names of terms and weights of words are written once and numbered. Marks are four numbers each: the
+    kind, the start less the last mark's, the length (in code points), and the weight's number, or -1.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    explanations : mapping of int to iterable of Explanation
+        By the index of a row, the explanations of all questions in order; each is dropped when it is written.
+    groupings : sequence of Grouping
+        Ways to choose among the questions.
+    """
+    dataset = evaluation.dataset
+    assert dataset.task is not None
+    passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
+    shared = _Shared()
+    explained = [
+        {"system": row, "candidates": [_entries(shared, e) for e in given]} for row, given in explanations.items()
+    ]
+    return {
+        "choices": dataset.task.has_choices,
+        "legend": {kind: LEGEND.get(kind, "") for kind in _KINDS},
+        "passages": [passage.text for passage in dataset.passages],
+        "questions": [_question(question, passages[id(question.passage)]) for question in dataset],
+        "groups": [
+            {
+                "name": grouping.key,
+                "values": list(grouping.masks),
+                "members": [np.flatnonzero(mask).tolist() for mask in grouping.masks.values()],
+            }
+            for grouping in groupings
+        ],
+        "systems": [
+            {"name": name, **_outcomes(row, dataset)}
+            for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True)
+        ],
+        "explained": explained,
+        "terms": shared.terms,
+        "weights": shared.weights,
+    }
+
+
+def system_names(rows: Sequence[Row]) -> list[str]:
+    """The rows' names, numbered where several would have one."""
+    seen: dict[str, int] = {}
+    names = []
+    for row in rows:
+        seen[row.name] = seen.get(row.name, 0) + 1
+        names.append(row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})")
+    return names
+
+
+def _question(question: Question, passage: int) -> list[Any]:
+    """Id, passage, text, options (if it has its own), and what is right: indices or texts."""
+    if question.task.has_choices:
+        return [
+            question.id,
+            passage,
+            question.text,
+            [candidate.text for candidate in question.candidates],
+            sorted(question.gold or ()),
+        ]
+    return [question.id, passage, question.text, [], list(question.gold_texts)]
+
+
+def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
+    """A letter a question for right, partly or wrong; credits of the partly right, and ties, by question."""
+    if row.expected:
+        return {"expected": True}
+    assert dataset.task is not None
+    statistics, main = row.outcomes.statistics, primary_metric(dataset.task)
+    solved = METRICS[SOLVED_BY[dataset.task]]
+    wholly = solved.from_means(statistics[solved.name]) >= _WHOLE
+    credits = main.from_means(statistics[main.name])
+    verdicts = np.where(wholly, _RIGHT, np.where(credits > 0, _PARTLY, _WRONG)).tolist()
+    tied = {i: n for i, n in enumerate(row.outcomes.n_tied.tolist()) if n > 1}
+    return {
+        "verdicts": "".join(verdicts),
+        "credits": {i: round(float(credits[i]), 2) for i, verdict in enumerate(verdicts) if verdict == _PARTLY},
+        "tied": tied,
+        "answers": list(row.outcomes.answers),
+    }
+
+
+class _Shared:
+    """Names of terms and weights of words, each numbered when it first comes."""
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self.weights: list[float | str] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def term(self, name: str) -> int:
+        return self._number(number_name(name), self.terms)
+
+    def weight(self, value: float | None) -> int:
+        return -1 if value is None else self._number(_rounded(value), self.weights)
+
+    def _number(self, value: Any, values: list[Any]) -> int:
+        if (number := self._numbers.get((id(values), value))) is None:
+            number = self._numbers[id(values), value] = len(values)
+            values.append(value)
+        return number
+
+
+def _entries(shared: _Shared, explanation: Explanation) -> list[list[Any]]:
+    """The candidates worth a look: index or text, score, flags, terms, marks, perhaps quote and source."""
+    question = explanation.question
+    return [
+        [
+            index if question.task.has_choices else candidate.text,
+            _rounded(candidate.score),
+            _EVIDENCE * candidate.evidence | _IS_RIGHT * is_right(question, index) | _ADDS_UP * adds_up(candidate),
+            [part for name, value in candidate.numbers.items() for part in (shared.term(name), _rounded(value))],
+            list(_marks(shared, candidate.marks)),
+            *(() if candidate.quote is None else (candidate.quote, candidate.source or "")),
+        ]
+        for index, candidate in _worth_a_look(explanation)
+    ]
+
+
+def _worth_a_look(explanation: Explanation) -> Iterator[tuple[int, CandidateExplanation]]:
+    question = explanation.question
+    has_choices = question.task.has_choices
+    most = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
+    seen: set[Hashable] = set()
+    for index, candidate in ranked(explanation):
+        key = index if has_choices else candidate.text
+        if key not in seen and (len(seen) < most or is_right(question, index)):
+            seen.add(key)
+            yield index, candidate
+
+
+def _marks(shared: _Shared, marks: Iterable[Mark]) -> Iterator[int]:
+    last = 0
+    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
+        if mark.kind in _KINDS:
+            yield _KINDS.index(mark.kind)
+            yield mark.start - last
+            yield mark.end - mark.start
+            yield shared.weight(mark.weight)
+            last = mark.start
+
+
+def _rounded(value: float) -> float | str:
+    """Five digits, whole numbers without a point; what JSON has no number for as text."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    short = float(f"{value:.5g}")
+    return int(short) if short == int(short) else short
+
 
 _MOST_GROUPS = 12
 _PACKAGE = "classic_rc"

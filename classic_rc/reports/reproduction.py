@@ -18,9 +18,8 @@ from classic_rc.evaluation.results import Row
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.numbers import points
 from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text
-from classic_rc.reports.tables import Table
+from classic_rc.reports.tables import Table, points
 from classic_rc.solvers.specs import parse_solver
 
 _FILE = re.compile(r"\{(\w+)\}")

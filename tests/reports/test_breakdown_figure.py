@@ -12,7 +12,7 @@ from classic_rc.solvers import parse_solver
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
-from classic_rc.reports.breakdown_figure import breakdown_figure
+from classic_rc.reports.figures import breakdown_figure
 
 
 @pytest.fixture(scope="module")

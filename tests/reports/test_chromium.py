@@ -13,7 +13,7 @@ from classic_rc.evaluation import Contest, break_down, group_questions, with_int
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
-from classic_rc.reports.explanations_html import explanation_html
+from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html, usual_keys
 
 TAB, ENTER = ("Tab", 9), ("Enter", 13, "\r")

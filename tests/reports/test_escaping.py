@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.reports import Table, render
-from classic_rc.reports.escaping import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
+from classic_rc.reports.tables import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
 
 NAMED = {
     "textbackslash": "\\",

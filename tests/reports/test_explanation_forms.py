@@ -10,8 +10,7 @@ import pytest
 
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import adds_up, explanation_text
-from classic_rc.reports.explanations_html import explanation_html, html_passage
+from classic_rc.reports.explanations import adds_up, explanation_html, explanation_text, html_passage
 from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset

@@ -28,9 +28,8 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
 from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
-from classic_rc.reports.escaping import latex_escape, markdown_block, markdown_escape
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
-from classic_rc.reports.tables import Table
+from classic_rc.reports.tables import Table, latex_escape, markdown_block, markdown_escape
 from classic_rc.solvers import Solver
 
 HOSTILE = {

@@ -8,16 +8,14 @@ from dataclasses import replace
 import pytest
 
 import classic_rc
-from classic_rc.audit.statistics import statistics
 from classic_rc.audit import check
+from classic_rc.audit.statistics import statistics
 from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.reports.page import PageContent, page_html, usual_keys
-from classic_rc.reports.page_curve import curve_html
-from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.reports.page import PageContent, curve_html, page_data, page_html, system_names, usual_keys
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
