@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.teaching.grading import Checked, Grade, grade_file, grade_folder, grades_csv
 from classic_rc.testing.__main__ import main
-from classic_rc.testing.grading import Checked, Grade, grade_file, grade_folder, grades_csv
 
 CHECKER = '''
 """A checker of nothing in particular."""

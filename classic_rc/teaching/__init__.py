@@ -1,0 +1,1 @@
+"""Assignments, checks and grading."""
