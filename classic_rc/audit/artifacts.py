@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from classic_rc.audit.null import Null, null_of, p_value
 from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.plan import check_task
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.plan import Learning, check_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
 from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.folds import passage_groups

@@ -74,7 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.cli.contenders import parse_system
-    from classic_rc.evaluation.breakdown import break_down, group_questions
+    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.evaluation.grouping import group_questions
 
     systems = [parse_system(text) for text in args.system]
     inputs = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
@@ -147,7 +148,8 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
 
 def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
     """The counts of ``KEY,KEY``, or of one key with itself."""
-    from classic_rc.evaluation.breakdown import cross_tabulate, group_questions
+    from classic_rc.evaluation.breakdown import cross_tabulate
+    from classic_rc.evaluation.grouping import group_questions
 
     one, _, other = keys.partition(",")
     rows = group_questions(dataset, one.strip(), labels)

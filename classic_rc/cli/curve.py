@@ -125,7 +125,7 @@ def _answers(
     args: argparse.Namespace, dataset: Dataset, system: Solver | str, learning: dict[str, Any]
 ) -> Scores | list[Prediction]:
     """A solver's scores, or what a file holds."""
-    from classic_rc.evaluation.predict import predict
+    from classic_rc.evaluation.evaluate import predict
     from classic_rc.formats.registry import read_predictions
 
     notes: list[str] = []

@@ -41,7 +41,8 @@ def handle(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from classic_rc.datasets.registry import expand
-    from classic_rc.evaluation.plan import configured, fitted, with_spans
+    from classic_rc.evaluation.fitted_system import FittedSystem
+    from classic_rc.evaluation.plan import Learning, configured, with_spans
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.solvers.specs import parse_solver
@@ -58,10 +59,9 @@ def handle(args: argparse.Namespace) -> int:
     if isinstance(question.candidates, LazyCandidates):
         question = replace(question, candidates=question.candidates.generate())
     extra = {role: data and with_spans(data, spans) for role, data in options.training_data(args).items()}
-    ready = fitted(configured(solver, dataset), dataset, extra["train"])
-    if ready.tunes_parameters and extra["tune"] is not None:
-        ready.tune(extra["tune"])
-    explanation = ready.explain(question)
+    solver = configured(solver, dataset)
+    tunes = solver.tunes_parameters and extra["tune"] is not None
+    explanation = FittedSystem(solver, dataset, Learning(**extra), tune=tunes).solver.explain(question)
     if args.format == "json":
         text = json.dumps(explanation.to_dict(), indent=2) + "\n"
     elif args.format == "html":

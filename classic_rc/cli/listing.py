@@ -78,7 +78,7 @@ def _stop_lists() -> Iterator[Entry]:
 
 
 def _keys() -> Iterator[Entry]:
-    from classic_rc.evaluation.derived import DERIVED_KEYS
+    from classic_rc.evaluation.grouping import DERIVED_KEYS
 
     return ((name, key.description) for name, key in DERIVED_KEYS.items())
 

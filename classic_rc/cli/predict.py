@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    from classic_rc.evaluation.evaluate import predict
     from classic_rc.evaluation.plan import Overrides, with_spans
-    from classic_rc.evaluation.predict import predict
     from classic_rc.formats.registry import default_format, get_format
     from classic_rc.solvers.specs import parse_solver
 

@@ -13,9 +13,9 @@ from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.audit.check import CheckReport
-    from classic_rc.evaluation.breakdown import Grouping
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
+    from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
@@ -153,7 +153,7 @@ def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
 
 def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
     from classic_rc.cli.breakdown import labels_of
-    from classic_rc.evaluation.breakdown import group_questions
+    from classic_rc.evaluation.grouping import group_questions
     from classic_rc.reports.page import usual_keys
 
     labels = labels_of(args, dataset)
@@ -183,8 +183,7 @@ def _systems(
 ) -> Iterator[_System]:
     """The solvers that are to explain their answers, and those that have a curve."""
     from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.learning import Learning
-    from classic_rc.evaluation.plan import Overrides
+    from classic_rc.evaluation.plan import Learning, Overrides
 
     overrides = Overrides(**options.decision_options(args))
     for number, solver in enumerate(solvers):

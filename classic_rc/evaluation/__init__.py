@@ -1,8 +1,9 @@
 """Running solvers on datasets and measuring what they answer."""
 
-from classic_rc.evaluation.breakdown import break_down, cross_tabulate, group_questions
+from classic_rc.evaluation.breakdown import break_down, cross_tabulate
 from classic_rc.evaluation.comparison import Contest, compare
 from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
+from classic_rc.evaluation.grouping import group_questions
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import with_intervals, with_significance
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.plan import Overrides, check_task, configured, fitted, require_gold
+from classic_rc.evaluation.fitted_system import FittedSystem, blocks
+from classic_rc.evaluation.plan import Learning, Overrides, Plan
 from classic_rc.evaluation.results import Row
 from classic_rc.evaluation.signature import plain_params
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage, Question
+from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.learning import OutOfFold
 
 
 class Explainer:
@@ -54,31 +51,11 @@ class Explainer:
         learning: Learning | None = None,
         overrides: Overrides | None = None,
     ) -> None:
-        learning = (learning or Learning()).apart_from(dataset)
-        self.dataset, self._configured = dataset, configured(solver, dataset, overrides)
-        self._folds: OutOfFold | None = None
-        train, tune = learning.train, learning.tune
+        plan = Plan.check(dataset, [solver], learning or Learning(), overrides)
+        self.dataset, (self._configured,) = dataset, plan.solvers
         tunes = self._configured.tunes_parameters
-        if tunes and tune is not None:
-            check_task(tune, dataset, "tuning")
-            require_gold(tune, "nothing can be tuned on it")
-
-        def ready(train: Dataset | None) -> Solver:
-            solver = fitted(self._configured, dataset, train)
-            return solver.tune(tune) if tunes and tune is not None else solver
-
-        def tuned(others: Sequence[Question]) -> Solver:
-            return fitted(self._configured, dataset, train).tune(others)
-
-        learn: Callable[..., Solver] | None = None
-        if self._configured.learns_from == "gold" and train is None and learning.cv is not None:
-            learn = ready
-        elif tunes and tune is None:
-            learn = tuned
-        if learn is not None:
-            require_gold(dataset, "nothing can be learned from it or tuned on it")
-            self._folds = OutOfFold(learn, dataset, learning.plan)
-        self._solver = ready(train) if self._folds is None else self._folds.solvers[0]
+        cross_fit = tunes and plan.learning.tune is None
+        self._system = FittedSystem(self._configured, dataset, plan.learning, tune=tunes, cross_fit=cross_fit)
 
     def explains(self, row: Row) -> bool:
         """Whether a row is about this solver."""
@@ -86,9 +63,8 @@ class Explainer:
 
     def scores(self) -> Scores:
         """The scores of the whole dataset, whose candidates are in memory."""
-        if self._folds is None:
-            return self._solver.score_candidates(self.dataset)
-        return self._folds.score(self.dataset, np.arange(len(self.dataset)))
+        (block,) = blocks(self.dataset)
+        return self._system.score(block)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Explanations of all questions, in order; generated spans are made once for neighbours of one passage."""
@@ -99,5 +75,4 @@ class Explainer:
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()
                 question = replace(question, candidates=candidates)
-            solver = self._solver if self._folds is None else self._folds.solvers[self._folds.fold_of[i]]
-            yield solver.explain(question)
+            yield self._system.solver_of(i).explain(question)

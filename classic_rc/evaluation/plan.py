@@ -1,14 +1,16 @@
-"""What runs, checked once."""
+"""What an evaluation runs: options and solvers, checked once, before anything is fitted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
+from classic_rc.folds import FoldPlan, Overlap, overlap, without_overlap
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
@@ -40,6 +42,151 @@ class Overrides:
     seed: int | None = None
     tune_cuts: Cuts | None = None
     relative_threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Learning:
+    """The data and the folds that solvers learn from and are tuned on.
+
+    Parameters
+    ----------
+    train : Dataset, optional
+        What solvers learn from.
+    tune : Dataset, optional
+        What thresholds and tuned parameters are chosen on; without it they are chosen out of fold.
+    cv : int, optional
+        Learn from gold out of fold, in so many folds, in place of `train`.
+    group : str, optional
+        A key of `meta` whose equal values stay in one fold.
+    drop_overlap : bool
+        Whether :meth:`apart_from` takes out what the data shares with the evaluated data.
+    notes : tuple of str
+        What :meth:`apart_from` found.
+
+    Raises
+    ------
+    UsageError
+        There are both training data and folds to learn in.
+    """
+
+    train: Dataset | None = None
+    tune: Dataset | None = None
+    cv: int | None = None
+    group: str | None = None
+    drop_overlap: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cv is not None and self.train is not None:
+            raise UsageError(
+                f"solvers learn either from {self.train.name} (--train) or out of fold (--cv): give one of them"
+            )
+
+    @property
+    def folds(self) -> FoldPlan:
+        """The folds to learn and to tune in."""
+        return FoldPlan(group=self.group) if self.cv is None else FoldPlan(self.cv, self.group)
+
+    def apart_from(self, dataset: Dataset) -> Learning:
+        """The same with a note on what the data shares with `dataset`, without it where that is wanted.
+
+        Raises
+        ------
+        UsageError
+            Nothing is left.
+        """
+        notes = []
+        kept: dict[str, Dataset | None] = {}
+        for name, role, other in (("train", "training", self.train), ("tune", "tuning", self.tune)):
+            kept[name] = other
+            if other is None:
+                continue
+            if self.drop_overlap:
+                kept[name] = without_overlap(other, dataset)
+            note = _note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
+            notes += [note] if note else []
+        return replace(self, **kept, notes=(*self.notes, *notes))
+
+
+def _note(what: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
+    if other.fingerprint == dataset.fingerprint:
+        return f"{what} is the data that is reported"
+    shared: Overlap = overlap(other, dataset)
+    if not shared:
+        return None
+    found = f"{what} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
+    return found + (f": {len(shared.affected)} questions are left out" if dropped else "")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What :func:`classic_rc.evaluate` was given besides the dataset.
+
+    Parameters
+    ----------
+    solvers : tuple of Solver
+        As they were given, neither fitted nor overridden.
+    options : mapping of str to object
+        Other keyword arguments that results depend on, all of them plain.
+    train, tune : Dataset, optional
+    spans : SpanGenerator, optional
+    """
+
+    solvers: tuple[Solver, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    train: Dataset | None = None
+    tune: Dataset | None = None
+    spans: SpanGenerator | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs on a dataset: every option checked, every solver configured, nothing fitted yet."""
+
+    dataset: Dataset  # span questions have their candidates
+    solvers: tuple[Solver, ...]  # configured: clones, their decisions written out
+    learning: Learning  # apart from the dataset
+    overrides: Overrides
+    protocol: Protocol  # what was given
+
+    @classmethod
+    def check(
+        cls,
+        dataset: Dataset,
+        solvers: Sequence[Solver],
+        learning: Learning,
+        overrides: Overrides | None = None,
+        *,
+        spans: SpanGenerator | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Plan:
+        """Check what was given against the dataset.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        solvers : sequence of Solver
+            They are cloned, never changed.
+        learning : Learning
+        overrides : Overrides, optional
+        spans : SpanGenerator, optional
+            Makes the candidates of span questions.
+        options : mapping, optional
+            Other options that results depend on, for the run record.
+
+        Raises
+        ------
+        UsageError
+            A solver is not for the task, an option has no meaning for it, or nothing is left to learn from.
+        """
+        overrides = overrides or Overrides()
+        dataset = with_spans(dataset, spans)
+        train, tune = (other and with_spans(other, spans) for other in (learning.train, learning.tune))
+        learning = replace(learning, train=train, tune=tune).apart_from(dataset)
+        ready = tuple(configured(solver, dataset, overrides) for solver in solvers)
+        asked = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
+        protocol = Protocol(tuple(solvers), {**asked, **(options or {}), **vars(overrides)}, train, tune, spans)
+        return cls(dataset, ready, learning, overrides, protocol)
 
 
 def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
@@ -88,7 +235,7 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
             f"parameter 'decision' of {solver.name} must be a decision rule, got {solver.decision!r}: "
             "on the command line say --ties or --threshold"
         )
-    solver = _fresh(solver)
+    solver = unfitted(solver)
     decision: Decision = clone(solver.decision_for(task))
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
@@ -110,19 +257,6 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     return solver
 
 
-def fitted(solver: Solver, dataset: Dataset, train: Dataset | None) -> Solver:
-    """A clone of the solver, fitted as its `learns_from` says; never to the gold answers of `dataset`.
-
-    Raises
-    ------
-    UsageError
-        It learns from gold, and there is no training data or data of another task.
-    """
-    if solver.learns_from == "gold" and train is not None:
-        check_task(train, dataset, "training")
-    return _fresh(solver).fit_for(dataset, train)
-
-
 def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
     """Refuse training or tuning data of another task than the data that is to be answered.
 
@@ -136,7 +270,7 @@ def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
         )
 
 
-def _fresh(solver: Solver) -> Solver:
+def unfitted(solver: Solver) -> Solver:
     """An unfitted clone. A solver whose constructor takes no decision keeps the one it was given."""
     copy: Solver = clone(solver)
     copy.decision = solver.decision

@@ -7,16 +7,13 @@ import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.specs import own_solver, solver_spec
-from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.stop_words import STOP_LISTS
 
 _BLOCK = 2**20
@@ -160,35 +157,6 @@ _STOP = "stop="
 
 Find: TypeAlias = Callable[[Mapping[str, Any]], str]
 """Gives the path of a file that was kept."""
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """What :func:`classic_rc.evaluate` was given besides the dataset.
-
-    Parameters
-    ----------
-    solvers : tuple of Solver
-        As they were given, neither fitted nor overridden.
-    options : mapping of str to object
-        Other keyword arguments that results depend on, all of them plain.
-    train, tune : Dataset, optional
-    spans : SpanGenerator, optional
-    """
-
-    solvers: tuple[Solver, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    train: Dataset | None = None
-    tune: Dataset | None = None
-    spans: SpanGenerator | None = None
-
-    def to_dict(self, folder: Path | None = None) -> dict[str, Any]:
-        """As plain data, the datasets apart; paths are for a record in `folder`."""
-        return {
-            "solvers": [kept_solver(solver, folder) for solver in self.solvers],
-            "options": dict(self.options),
-            "spans": self.spans and asdict(self.spans),
-        }
 
 
 def kept_solver(solver: Solver, folder: Path | None = None) -> dict[str, Any]:

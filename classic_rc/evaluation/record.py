@@ -6,6 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.evaluation.comparison import Contender, Contest
-from classic_rc.evaluation.protocol import kept_file, kept_path
+from classic_rc.evaluation.protocol import kept_file, kept_path, kept_solver
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
 from classic_rc.io.json import Node, parse_json
@@ -57,7 +58,9 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
         run["dataset"] |= _files(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
-            **protocol.to_dict(folder),
+            "solvers": [kept_solver(solver, folder) for solver in protocol.solvers],
+            "options": dict(protocol.options),
+            "spans": protocol.spans and asdict(protocol.spans),
             "train": protocol.train and _described(protocol.train, folder),
             "tune": protocol.tune and _described(protocol.tune, folder),
         }

@@ -12,7 +12,8 @@ from classic_rc._version import __version__
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.protocol import Finder, Protocol, made_solver
+from classic_rc.evaluation.plan import Protocol
+from classic_rc.evaluation.protocol import Finder, made_solver
 from classic_rc.evaluation.record import SCHEMA, environment, run_record
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance

@@ -29,8 +29,8 @@ def with_significance(
     """The evaluation with a p-value for every metric of every row but the baseline's: does it differ from that?
 
     The test is the paired permutation test that swaps the two rows' outcomes for whole passages
-    (:func:`~classic_rc.evaluation.resampling.permutation_test`); the p-values of all rows and metrics, each of which
-    would put a mark into the table, are adjusted together by Holm's method.
+    (:func:`~classic_rc.evaluation.resampling.permutation_test`); the p-values of all rows and metrics, each of
+    which would put a mark into the table, are adjusted together by Holm's method.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.evaluation.breakdown import Breakdown, Group
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.derived import FEW_QUESTIONS
+from classic_rc.evaluation.grouping import FEW_QUESTIONS
 from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ import numpy as np
 from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
-from classic_rc.evaluation.breakdown import Breakdown, Grouping
+from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
+from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.evaluation.derived import FEW_QUESTIONS
+from classic_rc.evaluation.grouping import FEW_QUESTIONS
 from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, overload
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator, clone
 
@@ -16,31 +16,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset, encode
-
-
-def texts_only(questions: Sequence[Question]) -> list[Question]:
-    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
-    return [replace(q, gold=None, candidates=()) for q in questions]
-
-
-class WithoutGold(Sequence[Question]):
-    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
-
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self._questions = questions
-
-    def __len__(self) -> int:
-        return len(self._questions)
-
-    @overload
-    def __getitem__(self, index: int) -> Question: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Question]: ...
-    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
-        if isinstance(index, slice):
-            return WithoutGold(self._questions[index])
-        return replace(self._questions[index], gold=None)
+from classic_rc.text.encode import EncodedDataset, SharedQuestions, encode, texts_only, without_gold
 
 
 @dataclass(frozen=True)
@@ -161,8 +137,8 @@ class Solver(BaseEstimator, ABC):
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":
-            return self.fit([*texts_only(train or ()), *texts_only(asked)])
-        return self.fit(WithoutGold(asked))
+            return self.fit([*texts_only(train), *texts_only(asked)] if train else texts_only(asked))
+        return self.fit(without_gold(asked))
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
         if train is None:
@@ -334,7 +310,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     dict
         ``name`` and ``fingerprint`` (None for a bare list), ``passages``, ``questions`` and ``candidates``.
     """
-    if isinstance(questions, EncodedDataset):
+    while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     known = questions if isinstance(questions, Dataset) else None
     lists = {id(q.candidates): q.candidates for q in questions}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.metrics.squad import normalise
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
+from classic_rc.text.encode import SharedQuestions
 
 
 def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
@@ -86,10 +86,9 @@ class OutOfFold:
     def __init__(self, learn: Callable[[Any], Solver], dataset: Sequence[Question], plan: FoldPlan) -> None:
         self.solvers: list[Solver] = []
         self.fold_of = np.zeros(len(dataset), dtype=np.int64)
+        shared = SharedQuestions.of(dataset)
         for fold, (others, own) in enumerate(plan.folds(dataset)):
-            questions = [dataset[i] for i in others.tolist()]
-            part = replace(dataset, questions=questions) if isinstance(dataset, Dataset) else questions
-            self.solvers.append(learn(part))
+            self.solvers.append(learn(shared.take(others)))
             self.fold_of[own] = fold
 
     def score(self, questions: Sequence[Question], index: NDArray[np.int64]) -> Scores:
@@ -102,8 +101,9 @@ class OutOfFold:
             Where they stand in the dataset.
         """
         parts, places = [], []
+        shared = SharedQuestions.of(questions)
         for solver, members in self._by_fold(index):
-            parts.append(solver.score_candidates([questions[i] for i in members.tolist()]))
+            parts.append(solver.score_candidates(shared.take(members)))
             places.append(members)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(places)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.predictions import Scores
-from classic_rc.questions import LazyCandidates, Passage, Question
+from classic_rc.questions import Dataset, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
@@ -114,7 +115,7 @@ class EncodedDataset(Sequence[Question]):
         offsets = self.score_offsets
         if offsets is self.question_offsets:
             return Scores(values, offsets, evidence)
-        flat = ragged_indices(self.question_offsets[:-1][self._place], np.diff(offsets))
+        flat = ragged_indices(self.question_offsets[:-1][self.place], np.diff(offsets))
         return Scores(values[flat], offsets, evidence[flat])
 
     @property
@@ -122,14 +123,26 @@ class EncodedDataset(Sequence[Question]):
         """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
         if np.array_equal(self.order, np.arange(len(self.order))):
             return self.question_offsets
-        return offsets_of(np.diff(self.question_offsets)[self._place])
+        return offsets_of(np.diff(self.question_offsets)[self.place])
 
     @property
-    def _place(self) -> NDArray[np.int64]:
-        """Where each question stands in the arrays: the inverse of `order`."""
+    def place(self) -> NDArray[np.int64]:
+        """Each question's number in the arrays: the inverse of `order`."""
         place = np.empty_like(self.order)
         place[self.order] = np.arange(len(self.order))
         return place
+
+    def under(self, questions: Sequence[Question]) -> EncodedDataset:
+        """The same encoding for other objects of the same questions, such as those without gold."""
+        return EncodedDataset(
+            questions,
+            self.analyzer,
+            self.vocabulary,
+            self.arrays,
+            self.order,
+            self.question_offsets,
+            self.candidate_rows,
+        )
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Up to `n` parts of whole questions and about equal size, in the arrays' order.
@@ -316,7 +329,9 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
         if questions.analyzer == analyzer:
             return questions
         questions = questions.questions
-    return _encode(questions, analyzer, lambda passage: [passage.text]).dataset
+    if isinstance(questions, SharedQuestions):
+        return questions.encoding(analyzer).dataset
+    return _encode(questions, analyzer).dataset
 
 
 class EncodedSentences(NamedTuple):
@@ -335,6 +350,113 @@ class EncodedSentences(NamedTuple):
     offsets: NDArray[np.int64]
     passage_offsets: NDArray[np.int64]
 
+    def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding some of the questions afresh would give, ids and order of the vocabulary included.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n,)
+            Which questions, in any order.
+        questions : sequence of Question, length n
+            The same as objects.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        place = whole.place[index]
+        passage_of = _by_first_sight(old.question_passage[place])
+        order = np.argsort(passage_of.number, kind="stable")
+        rows = place[order]
+        n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
+        first = np.searchsorted(old.candidate_question, rows)
+        sentences = ragged_indices(
+            self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
+        )
+        arrays = TokenArrays(
+            *_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_rows(old.question_tokens, old.question_offsets, rows),
+            *_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            passage_of.number[order],
+            np.repeat(np.arange(len(rows)), n_distinct),
+            old.n_words,
+        )
+        arrays, vocabulary = _with_own_vocabulary(arrays, whole.vocabulary)
+        sizes = np.diff(whole.question_offsets)[rows]
+        members = None
+        if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
+            flat = ragged_indices(whole.question_offsets[rows], sizes)
+            members = whole.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
+        encoded = EncodedDataset(questions, whole.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+        return EncodedSentences(
+            encoded,
+            offsets_of(np.diff(self.offsets)[sentences]),
+            offsets_of(np.diff(self.passage_offsets)[passage_of.values]),
+        )
+
+    def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding the questions without their candidates would give.
+
+        Ids go to passages first, then to queries, then to candidates: the first two keep theirs.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
+        none = np.empty(0, dtype=np.int64)
+        arrays = old._replace(
+            candidate_tokens=np.empty(0, dtype=np.int32),
+            candidate_offsets=np.zeros(1, dtype=np.int64),
+            candidate_question=none,
+            n_words=max(n_words, 1),
+        )
+        offsets = np.zeros(len(whole) + 1, dtype=np.int64)
+        encoded = EncodedDataset(
+            questions, whole.analyzer, whole.vocabulary[:n_words], arrays, whole.order, offsets, None
+        )
+        return self._replace(dataset=encoded)
+
+
+class _FirstSight(NamedTuple):
+    """Distinct values in the order of first sight, and the number in it of each value."""
+
+    values: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
+def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
+    distinct, first, number = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return _FirstSight(distinct[order], rank[number.reshape(-1)])
+
+
+def _rows(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Some rows of a ragged array."""
+    counts = np.diff(offsets)[rows]
+    return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
+
+
+def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+    """Ids given anew in the order of first sight: in passages, then queries, then candidates."""
+    parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
+    n_tokens = sum(map(len, parts))
+    first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
+    for tokens in reversed(parts):  # of equal indices NumPy keeps the last assignment: here the first place
+        n_tokens -= len(tokens)
+        first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
+    used = np.flatnonzero(first < sum(map(len, parts)))
+    used = used[np.argsort(first[used])]
+    new = np.zeros(len(first), dtype=np.int32)
+    new[used] = np.arange(len(used), dtype=np.int32)
+    renumbered = arrays._replace(
+        passage_tokens=new[arrays.passage_tokens],
+        question_tokens=new[arrays.question_tokens],
+        candidate_tokens=new[arrays.candidate_tokens],
+        n_words=max(len(used), 1),
+    )
+    return renumbered, [vocabulary[i] for i in used.tolist()]
+
 
 def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
     """Encode as :func:`encode` does, but the passages sentence by sentence, each analysed by itself.
@@ -350,16 +472,16 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
     """
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
-    return _encode(questions, get_analyzer(analyzer), _sentences)
+    if isinstance(questions, SharedQuestions):
+        return questions.encoding(get_analyzer(analyzer), by_sentence=True)
+    return _encode(questions, get_analyzer(analyzer), by_sentence=True)
 
 
 def _sentences(passage: Passage) -> list[str]:
     return [passage.text[start:end] for start, end in passage_sentences(passage)]
 
 
-def _encode(
-    questions: Sequence[Question], analyzer: Analyzer, cut: Callable[[Passage], list[str]]
-) -> EncodedSentences:
+def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
@@ -368,7 +490,7 @@ def _encode(
 
     listed = _candidate_lists(grouped)
     encoder = TextEncoder(analyzer)
-    pieces = [cut(p) for p in passages.values()]
+    pieces = [_sentences(p) if by_sentence else [p.text] for p in passages.values()]
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
     q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
@@ -388,6 +510,104 @@ def _encode(
         rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
     encoded = EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
     return EncodedSentences(encoded, bounds, first)
+
+
+class SharedQuestions(Sequence[Question]):
+    """Questions that are encoded once for everybody who asks.
+
+    :func:`encode` and :func:`encode_sentences` look here first. Folds and views without gold take their part of
+    the whole's encoding; it has the ids that encoding the part afresh would give.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
+    """
+
+    @classmethod
+    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
+        """The questions as they are where they share their encodings already."""
+        if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
+            questions = questions.questions
+        return questions if isinstance(questions, SharedQuestions) else cls(questions)
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        self._made: dict[tuple[Analyzer, bool], EncodedSentences] = {}
+        self._whole: SharedQuestions | None = None
+        self._part: Callable[[EncodedSentences], EncodedSentences] | None = None
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def encoding(self, analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
+        """The questions under an analyzer, passages whole or each sentence by itself."""
+        key = analyzer, by_sentence
+        if key not in self._made:
+            if self._whole is None or self._part is None:
+                made = _encode(self.questions, analyzer, by_sentence=by_sentence)
+            else:
+                made = self._part(self._whole.encoding(analyzer, by_sentence=by_sentence))
+            self._made[key] = made._replace(dataset=made.dataset.under(self))
+        return self._made[key]
+
+    def take(self, index: NDArray[np.int64]) -> SharedQuestions:
+        """Some of the questions; of a dataset, a dataset."""
+        questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
+        if isinstance(self.questions, Dataset):
+            questions = replace(self.questions, questions=questions)
+        return self._view(questions, lambda whole: whole.take(index, questions))
+
+    def _view(
+        self, questions: Sequence[Question], part: Callable[[EncodedSentences], EncodedSentences]
+    ) -> SharedQuestions:
+        view = SharedQuestions(questions)
+        view._whole, view._part = self, part
+        return view
+
+
+def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions with their gold hidden, under the same encodings."""
+    if not isinstance(questions, SharedQuestions):
+        return WithoutGold(questions)
+    return questions._view(WithoutGold(questions.questions), lambda whole: whole)
+
+
+def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
+    texts = [replace(q, gold=None, candidates=()) for q in questions]
+    if not isinstance(questions, SharedQuestions):
+        return texts
+    return questions._view(texts, lambda whole: whole.without_candidates(texts))
+
+
+class WithoutGold(Sequence[Question]):
+    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self._questions = questions
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        if isinstance(index, slice):
+            return WithoutGold(self._questions[index])
+        return replace(self._questions[index], gold=None)
 
 
 class _CandidateLists(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc.audit.artifacts import FAMILY, FEWEST_GROUPS, MEASURED, AboveMean, try_partial_inputs
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import get_metric
 from classic_rc.predictions import Scores

@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation import fitted_system as blocks
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from classic_rc.testing import synthetic_dataset

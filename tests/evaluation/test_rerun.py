@@ -14,8 +14,8 @@ from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
 from classic_rc.evaluation import rerun as preparation
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.plan import with_spans
-from classic_rc.evaluation.predict import predict
 from classic_rc.evaluation.protocol import kept_solver, made_solver
 from classic_rc.evaluation.record import run_record
 from classic_rc.evaluation.rerun import prepare, rerun

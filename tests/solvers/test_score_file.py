@@ -14,7 +14,7 @@ from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.formats import write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task

@@ -14,7 +14,7 @@ from classic_rc.folds import FoldPlan
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, WithoutGold, check_choice, provenance
+from classic_rc.solvers.base import Solver, Variant, check_choice, provenance
 from classic_rc.solvers.combination.composite import Composite, unfitted
 from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
@@ -22,6 +22,7 @@ from classic_rc.solvers.learning import OutOfFold, right_candidates
 from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
+from classic_rc.text.encode import without_gold
 
 
 def _with_entailment(name: str, weight: float) -> Variant:
@@ -171,7 +172,7 @@ class Combination(Composite):
             self.trained_on_ = provenance(train)
         self.solvers_ = [unfitted(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
-            scored = self.scores_of(self.solvers_, WithoutGold(asked))
+            scored = self.scores_of(self.solvers_, without_gold(asked))
             self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
             self.scales_ = [spread(scores.values) for scores in scored]
         if self._are("stacked"):

@@ -17,8 +17,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.plan import Overrides, configured
-from classic_rc.evaluation.predict import predict
 from classic_rc.formats import write_predictions
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
