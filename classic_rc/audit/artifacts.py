@@ -14,6 +14,7 @@ from classic_rc.audit.null import Null, null_of, p_value
 from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.fitted_system import SharedDatasets
 from classic_rc.evaluation.plan import Learning, check_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
 from classic_rc.evaluation.significance import resampled_metrics
@@ -202,6 +203,7 @@ def try_partial_inputs(
     resamples: int = 10_000,
     family: Sequence[PartialInput] = FAMILY,
     advance: Callable[[int], None] = lambda questions: None,
+    shared: SharedDatasets | None = None,
 ) -> PartialInputs:
     """Answer a dataset from partial inputs, and compare with chance.
 
@@ -227,6 +229,8 @@ def try_partial_inputs(
     family : sequence of PartialInput
     advance : callable
         Is told how many questions have just been answered.
+    shared : SharedDatasets, optional
+        Encodings to share with other checks of the dataset.
 
     Raises
     ------
@@ -247,8 +251,9 @@ def try_partial_inputs(
         check_task(train, dataset, "training")
         learning = learning.apart_from(dataset)
     trials: list[_Trial] = []
+    shared = shared or SharedDatasets()
     for member in known.values():
-        trial = _try(member, dataset, learning)
+        trial = _try(member, dataset, learning, shared)
         if isinstance(trial, str):
             left_out[member.name] = trial
         else:
@@ -256,7 +261,7 @@ def try_partial_inputs(
         advance(len(dataset))
     results = _results(trials, groups, permutations, resamples, seed) if trials else ()
     warnings = dict.fromkeys([*learning.notes, *(f"{t.member.name}: {w}" for t in trials for w in t.warnings)])
-    learned_from = learning.plan.label if train is None else train.name
+    learned_from = learning.folds.label if train is None else train.name
     return PartialInputs(results, left_out, learned_from, permutations, resamples, seed, tuple(warnings))
 
 
@@ -288,7 +293,7 @@ class _Trial:
         return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
 
 
-def _try(member: PartialInput, dataset: Dataset, learning: Learning) -> _Trial | str:
+def _try(member: PartialInput, dataset: Dataset, learning: Learning, shared: SharedDatasets) -> _Trial | str:
     """Let a partial input answer; or why it cannot."""
     from sklearn.base import clone
 
@@ -298,8 +303,8 @@ def _try(member: PartialInput, dataset: Dataset, learning: Learning) -> _Trial |
     if dataset.task is Task.MULTIPLE_ANSWER:
         solver.set_params(decision=AboveMean())
     try:
-        cv = learning.plan.n_folds if learning.train is None else None
-        predicted = predict(dataset, solver, train=learning.train, cv=cv, group=learning.group)
+        cv = learning.folds.n_folds if learning.train is None else None
+        predicted = predict(dataset, solver, train=learning.train, cv=cv, group=learning.group, shared=shared)
     except (UsageError, DataError) as error:
         return str(error)
     assert predicted.predictions is not None

@@ -12,6 +12,7 @@ from classic_rc.audit.artifacts import FAMILY, PartialInputs, PartialResult, try
 from classic_rc.audit.integrity import Finding, integrity
 from classic_rc.audit.words import LeakingWords, leaking_words
 from classic_rc.display import frame_of_records, html_table
+from classic_rc.evaluation.fitted_system import SharedDatasets
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset, Task
 
@@ -182,7 +183,7 @@ def check(
     -------
     CheckReport
     """
-    start = time.perf_counter()
+    start, shared = time.perf_counter(), SharedDatasets()
     of_task = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
     with progress_bar(dataset.name, len(of_task) * len(dataset), progress) as advance:
         partial = try_partial_inputs(
@@ -194,13 +195,14 @@ def check(
             permutations=permutations,
             resamples=resamples,
             advance=advance,
+            shared=shared,
         )
         has_options = dataset.task is not None and dataset.task.has_choices
         tells = has_options and all(question.gold is not None for question in dataset)
         return CheckReport(
             dataset,
             partial,
-            leaking_words(dataset) if tells else None,
+            leaking_words(dataset, shared=shared) if tells else None,
             label_balance(dataset) if tells else None,
             integrity(dataset, train),
             time.perf_counter() - start,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
+from classic_rc.evaluation.fitted_system import SharedDatasets
 from classic_rc.evaluation.resampling import benjamini_hochberg
 from classic_rc.kernels.arrays import ragged_indices
 from classic_rc.metrics.base import known_gold
@@ -106,6 +107,7 @@ def leaking_words(
     at_least: int = 20,
     smoothing: float = 100.0,
     level: float = 0.05,
+    shared: SharedDatasets | None = None,
 ) -> LeakingWords:
     r"""The words whose presence in an option says most about whether it is right.
 
@@ -136,6 +138,8 @@ def leaking_words(
         What is added, on average over the two classes, to each count.
     level : float
         The q-value (Benjamini and Hochberg) up to which words are listed.
+    shared : SharedDatasets, optional
+        Encodings to share with other checks of the dataset.
 
     Raises
     ------
@@ -148,7 +152,7 @@ def leaking_words(
         raise UsageError(f"{dataset.name} has no options that are each right or wrong")
     if at_least < 1 or not smoothing > 0:
         raise UsageError("a word must stand in at least 1 option, and smoothing must be above 0")
-    encoded = encode(dataset, analyzer)
+    encoded = encode((shared or SharedDatasets()).of(dataset), analyzer)
     presence = _presence(encoded)
     right, wrong, pmi = _associations(presence, smoothing)
     tested = np.flatnonzero(right + wrong >= at_least)
