@@ -22,13 +22,11 @@ from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.plan import Learning, Overrides, Plan, require_gold
 from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
+    Signature,
     changed_params,
     dataset_signature,
     file_digest,
-    long_signature,
     plain_params,
-    short_signature,
-    signature_parts,
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.io.progress import progress_bar
@@ -175,7 +173,7 @@ def _row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
     variant = solver.variant_name() if solver.variants else None
     published = solver.published_tuning()
     tolerance = getattr(system.decision, "tie_tolerance", TIE_TOLERANCE)
-    parts = signature_parts(
+    signature = Signature.of(
         solver.name,
         variant,
         changed_params(solver, variant),
@@ -199,8 +197,8 @@ def _row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
         solver=solver.name,
         variant=variant,
         params=plain_params(solver),
-        signature=long_signature(parts),
-        short_signature=short_signature(parts),
+        signature=str(signature),
+        short_signature=signature.short,
         outcomes=outcomes,
         caveats=system.caveats,
         seconds={"read": read_seconds, **system.seconds},
@@ -238,13 +236,13 @@ def evaluate_predictions(
     assert dataset.task is not None
     tally = OutcomeTally(dataset.task, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
-    parts = signature_parts("score-file", None, {"file": file_digest(source)}, dataset)
+    signature = Signature.of("score-file", None, {"file": file_digest(source)}, dataset)
     row = Row(
         solver="score-file",
         variant=None,
         params={"path": source},
-        signature=long_signature(parts),
-        short_signature=short_signature(parts),
+        signature=str(signature),
+        short_signature=signature.short,
         outcomes=tally.outcomes(),
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )

@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,51 +35,83 @@ _ABBREVIATIONS = {
     "version": "rc",
 }
 _SHORT_FINGERPRINT = 8
+_NAMES = {short: name for name, short in _ABBREVIATIONS.items()}
+_PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not begin a part
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
-def signature_parts(
-    solver: str,
-    variant: str | None,
-    changed: Mapping[str, Any],
-    dataset: Dataset,
-    **facts: Any,
-) -> dict[str, str]:
-    """The parts of a signature by name, in order; those that say nothing are left out.
+@dataclass(frozen=True)
+class Signature:
+    """The parts of a signature by name, in order.
 
-    Parameters
-    ----------
-    solver, variant : str
-    changed : mapping
-        Constructor parameters that differ from their defaults.
-    dataset : Dataset
-    **facts
-        Tie policy, thresholds, tuning and training data, and so on.
+    ``str(signature)`` writes all names and values out: ``solver:sw+d|variant:mctest160|…``.
+
+    Examples
+    --------
+    >>> signature = Signature.parse("solver:sw+d|variant:mctest160|ties:first")
+    >>> signature.short
+    'sw+d|v:mctest160|t:first'
+    >>> Signature.parse(signature.short) == signature
+    True
     """
-    parts = {
-        "solver": solver,
-        "variant": variant,
-        **changed,
-        **facts,
-        "spans": dataset.span_generator,
-        "data": dataset.fingerprint,
-        "split": dataset.split,
-        "questions": len(dataset),
-        "version": __version__,
-    }
-    return {name: _text(value) for name, value in parts.items() if value is not None}
 
+    parts: Mapping[str, str]
 
-def long_signature(parts: Mapping[str, str]) -> str:
-    """All names and values written out: ``solver:sw+d|variant:mctest160|…``."""
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    @classmethod
+    def of(
+        cls, solver: str, variant: str | None, changed: Mapping[str, Any], dataset: Dataset, **facts: Any
+    ) -> Signature:
+        """The signature of a system on a dataset; parts that are None are left out.
 
+        Parameters
+        ----------
+        solver, variant : str
+        changed : mapping
+            Constructor parameters that differ from their defaults.
+        dataset : Dataset
+        **facts
+            Tie policy, thresholds, tuning and training data, and so on.
+        """
+        parts = {
+            "solver": solver,
+            "variant": variant,
+            **changed,
+            **facts,
+            "spans": dataset.span_generator,
+            "data": dataset.fingerprint,
+            "split": dataset.split,
+            "questions": len(dataset),
+            "version": __version__,
+        }
+        return cls({name: _text(value) for name, value in parts.items() if value is not None})
 
-def short_signature(parts: Mapping[str, str]) -> str:
-    """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
-    shown = {name: _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text) for name, text in parts.items()}
-    solver = shown.pop("solver")
-    return "|".join([solver, *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown.items())])
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The signature that is written here, in the long or the short form; digests stay as they are.
+
+        Raises
+        ------
+        ValueError
+            It is no signature.
+        """
+        first, *others = _PART.split(text)
+        parts = {"solver": first.removeprefix("solver:")}
+        for part in others:
+            name, _, value = part.partition(":")
+            parts[_NAMES.get(name, name)] = value
+        if not parts["solver"]:
+            raise ValueError(f"no signature: {text!r}")
+        return cls(parts)
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
+
+    @property
+    def short(self) -> str:
+        """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
+        solver, *others = self.parts.items()
+        shown = ((name, _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text)) for name, text in others)
+        return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
 def dataset_signature(dataset: Dataset) -> str:
