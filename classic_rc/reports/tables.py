@@ -140,6 +140,11 @@ class Table:
         object.__setattr__(self, "notes", [printable(note) for note in self.notes])
         object.__setattr__(self, "caption", printable(self.caption or self.title))
 
+    @property
+    def faint_columns(self) -> AbstractSet[int]:
+        """The columns whose cells are all faint."""
+        return {j for _, j in self.faint if all((i, j) in self.faint for i in range(len(self.rows)))}
+
     def grid(self, shown: Callable[[str, bool, bool], str]) -> list[list[str]]:
         """The rows of cells as `shown` makes them from a text, whether it is bold and whether it is faint."""
         return [

@@ -10,7 +10,7 @@ import pytest
 
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import adds_up, explanation_html, explanation_text, html_passage
+from classic_rc.reports.explanations import adds_up, explanation_html, explanation_text, marked_pieces
 from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
@@ -111,9 +111,9 @@ def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
 PASSAGE = Passage("p", "one \N{GRINNING FACE} two <three>")
 
 
-def test_marks_may_nest_and_cross():
+def test_marks_may_nest_and_cross(part):
     marks = [Mark(0, 9, "window"), Mark(6, 9, "question", 0.5), Mark(6, 17, "sentence"), Mark(10, 17, "unheard-of")]
-    assert html_passage(PASSAGE.text, marks) == (
+    assert part("passage", marked_pieces(PASSAGE.text, marks)) == (
         '<p class="passage" dir="auto"><span class="mark window">one \N{GRINNING FACE} </span>'
         '<span class="mark question sentence window" title="question word: 0.5">two</span>'
         '<span class="mark sentence"> &lt;three&gt;</span></p>'

@@ -6,68 +6,34 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.reports.html import embedded_json, escaped, html_bar, html_document, html_notes, html_table
+from classic_rc.reports.html import Bar, embedded_json, environment, escaped
 from classic_rc.reports.tables import Table
-
-VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
-
-
-class Outline(HTMLParser):
-    """The elements and texts of a document; refuses elements that are not closed in order."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.texts)
 
 
 @given(st.text())
-def test_escaped_text_comes_back_and_brings_no_markup(text):
-    outline = Outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
-    ((tag, attributes),) = outline.elements
+def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
+    found = outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
+    ((tag, attributes),) = found.elements
     assert (tag, list(attributes)) == ("p", ["title"])
-    assert outline.text == (attributes["title"] or "")
+    assert found.text == (attributes["title"] or "")
     if text.isprintable():
-        assert outline.text == text
+        assert found.text == text
 
 
 @given(st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3)))
-def test_embedded_json_comes_back_and_cannot_end_its_element(value):
+def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
     text = embedded_json(value)
     assert json.loads(text) == value
     assert text.isascii()
     assert "<" not in text
-    outline = Outline(f'<script type="application/json">{text}</script>')
-    assert json.loads(outline.text) == value
+    found = outline(f'<script type="application/json">{text}</script>')
+    assert json.loads(found.text) == value
 
 
 def test_numbers_that_json_lacks_are_refused():
@@ -75,24 +41,24 @@ def test_numbers_that_json_lacks_are_refused():
         embedded_json([float("nan")])
 
 
-def test_a_table_has_a_caption_and_headed_rows_and_columns():
+def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
     rows = [["<a>", "1.00 [0.5, 1.5]", "note"], ["b", "2", ""]]
     table = Table(
         "T & U", ["system", "Acc.", "notes"], rows, frozenset({0, 2}), ["n < 3"], bold={(0, 1)}, faint={(1, 1)}
     )
-    html = html_table(table, "here")
-    outline = Outline(html)
-    assert [a.get("scope") for tag, a in outline.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
-    assert ("caption", {"id": "here"}) in outline.elements
-    region = outline.elements[0][1]
+    html = part("table", table, "here")
+    found = outline(html)
+    assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
+    assert ("caption", {"id": "here"}) in found.elements
+    region = found.elements[0][1]
     assert (region["role"], region["aria-labelledby"], region["tabindex"]) == ("region", "here", "0")
     assert "<strong>1.00 <wbr>[0.5, 1.5]</strong>" in html
     assert '<td class="grey">(2)</td>' in html
-    assert outline.text.split("\n")[-1] == "n < 3"
+    assert found.text.split("\n")[-1] == "n < 3"
 
 
-def test_no_notes_take_no_room():
-    assert html_notes([]) == ""
+def test_no_notes_take_no_room(part):
+    assert part("notes", []) == ""
 
 
 @pytest.mark.parametrize(
@@ -105,14 +71,22 @@ def test_no_notes_take_no_room():
         (float("nan"), 1.0, 'width="0"'),
     ],
 )
-def test_bars(value, largest, shape):
-    assert shape in html_bar(value, largest)
+def test_bars(part, value, largest, shape):
+    assert shape in part("bar", Bar.of(value, largest))
 
 
-def test_a_document_lets_in_its_own_style_and_script_alone():
-    html = html_document("a</title><script>", "<p>body</p>", data={"text": "</script>"})
-    outline = Outline(html)
-    (policy,) = (a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy")
+def document(title, data):
+    """A document with a title and a line."""
+    title_block = "{% block title %}{{ title }}{% endblock %}"
+    body_block = "{% block body %}<p>body</p>\n{% endblock %}"
+    template = environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
+    return template.render(title=title, data=data)
+
+
+def test_a_document_lets_in_its_own_style_and_script_alone(outline):
+    html = document("a</title><script>", data={"text": "</script>"})
+    found = outline(html)
+    (policy,) = (a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
     for name, tag in (("style-src", "style"), ("script-src", "script")):
@@ -120,14 +94,14 @@ def test_a_document_lets_in_its_own_style_and_script_alone():
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert rules.pop(name) == f"'sha256-{digest}'"
     assert rules == {}
-    assert len([tag for tag, _ in outline.elements if tag == "script"]) == 2
+    assert len([tag for tag, _ in found.elements if tag == "script"]) == 2
     assert not re.search(
         r"""(?:src|href)\s*=|url\(|@import|https?:""", html.replace("http://www.w3.org/2000/svg", "")
     )
 
 
 def test_without_data_there_is_no_script():
-    html = html_document("t", "<p>body</p>")
+    html = document("t", data=None)
     assert "<script" not in html
     assert "script-src" not in html
 
@@ -152,7 +126,7 @@ TEXTS += [(verdict, f"{verdict}-ground") for verdict in ("right", "wrong", "part
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_colours_can_be_read(scheme):
     """WCAG 2, level AA: 4.5 to 1 for text, 3 to 1 for what else has a meaning."""
-    style = files("classic_rc.reports").joinpath("page", "report.css").read_text(encoding="utf-8")
+    style = files("classic_rc.reports").joinpath("templates", "report.css").read_text(encoding="utf-8")
     block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]+);", block))
     assert [pair for pair in TEXTS if _contrast(*(colours[name] for name in pair)) < 4.5] == []
