@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.derived import FEW_QUESTIONS
-from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
-from classic_rc.questions import Task
+from classic_rc.questions import Dataset, Task
 from classic_rc.reports.published import published_cells, published_records
 from classic_rc.reports.tables import Table, percent, records_csv
 
@@ -119,13 +118,14 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     if published:
         rows += published_cells(evaluation)
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
+    title = dataset_title(evaluation.dataset, f"{evaluation.n_candidates:,} candidates")
     return Table(
-        _title(evaluation),
+        title,
         header,
         rows,
         frozenset({0, len(header) - 1}),
         [*protocol_notes(evaluation), "Signatures", *signatures],
-        caption=protocol_caption(evaluation, _title(evaluation)),
+        caption=protocol_caption(evaluation, title),
         bold=best_places(evaluation),
         faint=small_places(evaluation),
     )
@@ -206,11 +206,11 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     return record
 
 
-def _title(evaluation: Evaluation) -> str:
-    dataset = evaluation.dataset
+def dataset_title(dataset: Dataset, *more: str) -> str:
+    """The title of a dataset's table: its name, sizes and fingerprint, and what more there is to count."""
     facts = [
         dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
-        f"{len(dataset):,} questions, {len(dataset.passages):,} passages, {evaluation.n_candidates:,} candidates",
+        ", ".join([f"{len(dataset):,} questions", f"{len(dataset.passages):,} passages", *more]),
         f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
     ]
     return " · ".join(facts)
@@ -219,49 +219,3 @@ def _title(evaluation: Evaluation) -> str:
 def _tuned(value: Any) -> str:
     """What a parameter was tuned to; numbers that belong together with four digits each."""
     return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
-
-
-_IDS_SHOWN = 3
-
-
-def rerun_tables(result: Rerun) -> list[Table]:
-    """For each dataset a table of its rows; of what differs, old and new in full precision.
-
-    Parameters
-    ----------
-    result : Rerun
-
-    Returns
-    -------
-    list of Table
-    """
-    return [_table(run) for run in result.runs]
-
-
-def _table(run: RunCheck) -> Table:
-    header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
-    rows = [cells for row in run.rows for cells in _cells(row)]
-    different = sum(not row.same for row in run.rows)
-    verdict = (
-        f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
-    )
-    title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
-    if not different:
-        header, rows = header[:2], [cells[:2] for cells in rows]
-    return Table(title, header, rows, frozenset({0, 1, 2, 6}))
-
-
-def _cells(row: RowCheck) -> list[list[str]]:
-    """One line where a row is the same; else one for each number that is not."""
-    if row.same:
-        return [[row.system, "same", "", "", "", "", ""]]
-    ids = ", ".join(row.questions[:_IDS_SHOWN]) + (", …" if len(row.questions) > _IDS_SHOWN else "")
-    lines = [[d.what, _shown(d.recorded), _shown(d.now)] for d in row.differences] or [["no metric", "", ""]]
-    return [
-        [row.system, "differs", *line, str(len(row.questions)), ids] if i == 0 else ["", "", *line, "", ""]
-        for i, line in enumerate(lines)
-    ]
-
-
-def _shown(value: Any) -> str:
-    return "–" if value is None else repr(value) if isinstance(value, float) else str(value)

@@ -13,7 +13,8 @@ from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import render
-from classic_rc.reports.statistics import histogram_figure, statistics_csv, statistics_tables
+from classic_rc.reports.figures import histogram_figure
+from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 
 def quoref() -> Dataset:
