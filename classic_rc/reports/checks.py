@@ -14,7 +14,6 @@ from classic_rc.reports.tables import NOTHING, Table, percent, points
 
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
-_SHOWN_ID = 40
 _LINE = 96
 
 
