@@ -1,4 +1,4 @@
-"""Parts of pages, HTML taken apart, and a headless Chromium, which needs nothing installed to talk to it."""
+"""A dataset, parts of pages, HTML taken apart, and a headless Chromium, driven over a pipe with nothing installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,20 @@ from typing import Any
 
 import pytest
 
+from classic_rc.questions import Dataset, Passage, Question, Task
 from classic_rc.reports.html import environment
+
+
+@pytest.fixture(scope="session")
+def quoref() -> Dataset:
+    """Two questions in Quoref's form, with a name that is markup in LaTeX and mathematics in figures."""
+    passage = Passage("p", "Ada met Bo. Ada left.")
+    questions = [
+        Question(f"q{i}", passage, "Who $met$ <b>Bo</b>?", (), gold, Task.MULTI_SPAN)
+        for i, gold in enumerate([("Ada",), None])
+    ]
+    return Dataset(questions, "mine_&$", "dev", "quoref")
+
 
 _VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
 
