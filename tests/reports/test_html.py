@@ -1,4 +1,4 @@
-"""HTML: what is escaped, how tables are made, what a document lets in, and that its colours can be read."""
+"""HTML: what is escaped, what templates may use, what a document lets in, and that its colours can be read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from importlib.resources import files
 
+import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.reports.html import Bar, embedded_json, environment, escaped
+from classic_rc.reports.html import Bar, embedded_json, environment, escaped, fill_template
 from classic_rc.reports.tables import Table
 
 
@@ -34,6 +37,80 @@ def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
     assert "<" not in text
     found = outline(f'<script type="application/json">{text}</script>')
     assert json.loads(found.text) == value
+
+
+@given(st.text())
+def test_whatever_a_template_writes_is_escaped(text):
+    source = '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join }}</p>'
+    shown = escaped(text)
+    assert environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
+
+
+TEMPLATES = ("document.html", "explanation.html", "parts.html", "report.html")
+
+
+def test_these_are_all_templates():
+    assert tuple(sorted(environment().list_templates(["html"]))) == TEMPLATES
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_template_turns_escaping_off(name):
+    source = files("classic_rc.reports").joinpath("templates", name).read_text(encoding="utf-8")
+    own_words = source.count("{{ meaning | safe }}")  # the legend of marks, which is no data
+    assert own_words == (name == "parts.html")
+    assert len(re.findall(r"\b(safe|autoescape|escape|e)\b(?=[^{}]*[%}]\})", source)) == own_words
+
+
+GIVEN = {
+    "explanation.html": ("question", "solver", "legend", "candidates", "n_more", "passage", "data"),
+    "report.html": (
+        *("title", "facts", "version", "results", "groups", "curve", "leaks", "statistics", "sources", "data"),
+    ),
+}
+"""What fills a template in."""
+
+
+class Anything:
+    """Has every attribute, and nothing in it."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Anything()
+
+    def __iter__(self):
+        return iter(())
+
+
+@pytest.mark.parametrize(("name", "missing"), [(name, value) for name, given in GIVEN.items() for value in given])
+def test_a_value_that_is_not_given_is_an_error(name, missing):
+    known = {"data": {"a": 1}, "passage": None, "n_more": 0, "curve": None}
+    values = {value: known.get(value, Anything()) for value in GIVEN[name]}
+    assert fill_template(name, **values).startswith("<!DOCTYPE html>\n")
+    del values[missing]
+    with pytest.raises(jinja2.UndefinedError, match=f"'{missing}' is undefined"):
+        fill_template(name, **values)
+
+
+@pytest.mark.parametrize("source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"])
+def test_what_is_not_there_is_an_error(source):
+    with pytest.raises(jinja2.UndefinedError, match="no_such"):
+        environment().from_string(source).render(table=Table("t", ["a"], []))
+
+
+def test_jinja_loads_with_the_first_page():
+    code = (
+        "import pkgutil, sys\n"
+        "from importlib import import_module\n"
+        "import classic_rc.reports\n"
+        "assert not [name for name in sys.modules if name.startswith('classic_rc.reports.')]\n"
+        "for name in classic_rc.reports.__all__:\n"
+        "    getattr(classic_rc.reports, name)\n"
+        "for module in pkgutil.iter_modules(classic_rc.reports.__path__, 'classic_rc.reports.'):\n"
+        "    import_module(module.name)\n"
+        "assert not {'jinja2', 'markupsafe', 'matplotlib'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_numbers_that_json_lacks_are_refused():
