@@ -1,4 +1,4 @@
-"""Explanations as text: the passage with what mattered marked, the numbers beside it."""
+"""Explanations as text and as HTML: the passage with what mattered marked, and the numbers behind each score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results computed again: published figures and what this package comes to in their place; saved runs."""
+"""Published figures with what this package comes to in their place, and tables of saved runs computed again."""
 
 from __future__ import annotations
 
