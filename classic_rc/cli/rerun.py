@@ -60,7 +60,7 @@ def _rendered(result: Rerun, form: str) -> str:
     import json
 
     from classic_rc._version import __version__
-    from classic_rc.reports.results import rerun_tables
+    from classic_rc.reports.reproduction import rerun_tables
     from classic_rc.reports.tables import render
 
     if form == "json":

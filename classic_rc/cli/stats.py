@@ -70,7 +70,6 @@ def _rendered(found: DatasetStatistics, form: str) -> str:
 
 
 def _draw(found: DatasetStatistics, path: Path, form: str) -> None:
-    from classic_rc.reports.figures import figure_bytes
-    from classic_rc.reports.statistics import histogram_figure
+    from classic_rc.reports.figures import figure_bytes, histogram_figure
 
     write_file(path, figure_bytes(histogram_figure(found), form))

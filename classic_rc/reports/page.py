@@ -1,4 +1,4 @@
-"""Precision against recall as a drawing that stands in the page itself."""
+"""The one-page report of a dataset and its results, and the data that its script browses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
 from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
-from classic_rc.reports.html import escaped, html_document, html_notes, html_table
+from classic_rc.reports.html import fill_template
 from classic_rc.reports.published import published_warning
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
@@ -31,13 +31,175 @@ from classic_rc.reports.statistics import statistics_tables
 from classic_rc.reports.tables import Table, percent
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
+_MOST_GROUPS = 12
+_PACKAGE = "classic_rc"
+_MOST_FILES = 5
+
+
+@dataclass(frozen=True)
+class PageContent:
+    """What a report shows.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        With intervals, if they are to be shown.
+    check : CheckReport, optional
+        Whether the dataset leaks.
+    statistics : DatasetStatistics, optional
+    curves : sequence of PrecisionRecallCurve
+        Macro averages, named as the rows.
+    explanations : mapping of int to iterable of Explanation
+        By the index of a row, the explanations of all questions, in order.
+    breakdowns : sequence of Breakdown
+        The results by groups, which questions can be chosen by, too.
+    published : bool
+        Whether published figures stand beside ours.
+    title, date : str, optional
+        What to call the page (by default the dataset's name), and the date to give it (by default none, so that
+        the same data and systems make the same file).
+    """
+
+    evaluation: Evaluation
+    check: CheckReport | None = None
+    statistics: DatasetStatistics | None = None
+    curves: Sequence[PrecisionRecallCurve] = ()
+    explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
+    breakdowns: Sequence[Breakdown] = ()
+    published: bool = False
+    title: str | None = None
+    date: str | None = None
+
+
+def page_html(content: PageContent) -> str:
+    """The report as one document that needs no other file and no network.
+
+    Parameters
+    ----------
+    content : PageContent
+
+    Returns
+    -------
+    str
+        HTML; the same for the same content.
+    """
+    dataset = content.evaluation.dataset
+    groupings = [breakdown.grouping for breakdown in content.breakdowns]
+    return fill_template(
+        "report.html",
+        title=content.title or dataset.name,
+        facts=_facts(dataset, content.date),
+        version=__version__,
+        results=_results(content),
+        groups=[_with_protocol(breakdown_table(breakdown)) for breakdown in content.breakdowns],
+        curve=_curve(content),
+        leaks=None if content.check is None else _leaks(content.check),
+        statistics=[] if content.statistics is None else statistics_tables(content.statistics),
+        sources=_sources(content.evaluation),
+        data=page_data(content.evaluation, content.explanations, groupings),
+    )
+
+
+def usual_keys(dataset: Dataset) -> list[str]:
+    """The keys of `meta` that tell from 2 to 12 groups of questions apart."""
+    known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
+    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
+
+
+def system_names(rows: Sequence[Row]) -> list[str]:
+    """The rows' names, numbered where several would have one."""
+    seen: dict[str, int] = {}
+    names = []
+    for row in rows:
+        seen[row.name] = seen.get(row.name, 0) + 1
+        names.append(row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})")
+    return names
+
+
+def _facts(dataset: Dataset, date: str | None) -> str:
+    kind = str(dataset.task).replace("-", " ")
+    facts = [f"{len(dataset):,} {kind} questions", f"{len(dataset.passages):,} passages"]
+    facts += [] if dataset.split is None else [f"split {dataset.split}"]
+    return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
+
+
+def _results(content: PageContent) -> dict[str, Any]:
+    evaluation = content.evaluation
+    warning = published_warning(evaluation) if content.published else None
+    return {
+        "table": _with_protocol(results_table(evaluation, content.published)),
+        "warnings": [*evaluation.warnings, *([warning] if warning else [])],
+        "notes": [*evaluation.notes, *evaluation.dataset.notes],
+    }
+
+
+def _with_protocol(table: Table) -> Table:
+    """The table with all that makes its caption for its notes, but no signatures: they have their own section."""
+    said = (table.caption or "").removeprefix(table.title).removeprefix(". ")
+    return replace(table, notes=[said] if said else [])
+
+
+def _curve(content: PageContent) -> dict[str, Any] | None:
+    if not content.curves:
+        return None
+    rows, metric = content.evaluation.rows, AVERAGES["macro"]
+    points = []
+    for name, row in zip(system_names(rows), rows, strict=True):
+        means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
+        points.append(PrecisionRecallCurve(name, "macro", *metric.precision_and_recall(means)))
+    cells = [[p.name, *(percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
+    title = "where each system decides: means over the questions"
+    return {
+        "drawing": curve_drawing(content.curves, points),
+        "table": Table(title, ["system", "precision", "recall", metric.label], cells),
+    }
+
+
+def _leaks(check: CheckReport) -> dict[str, Any]:
+    return {
+        "n_leaking": len(check.leaks()),
+        "n_tried": len(check.partial_inputs.results),
+        "tables": check_tables(check),
+    }
+
+
+def _sources(evaluation: Evaluation) -> dict[str, Any]:
+    dataset = evaluation.dataset
+    known = {citable.name: citable for citable in citables()}
+    cited = [_PACKAGE]
+    systems = []
+    for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
+        source = known.get(row.name)
+        cited += [row.name] if source else []
+        citation = source.citation if source else "not of this package"
+        systems.append({"name": name, "citation": citation, "signature": row.signature})
+    rows = []
+    if dataset.reader in known:
+        rows.append([dataset.name, known[dataset.reader].citation])
+        cited.append(dataset.reader)
+    assert dataset.task is not None
+    for metric in metrics_for(dataset.task):
+        rows.append([metric.label, metric.citation])
+        cited.append(metric.name)
+    # A folder's path is the reader's own affair.
+    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MOST_FILES]]
+    rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
+    n_more = len(dataset.sources) - len(names)
+    rows += [[f"and {n_more:,} files more", ""]] if n_more else []
+    return {
+        "systems": systems,
+        "table": Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})),
+        "bibtex": bibliography(tuple(cited)),
+    }
+
+
 _SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
 _COLOURS, _DASHES = 7, 5
 """How many the style sheet has; they have no common divisor, so that 35 systems pass before two look the same."""
 
 
-def curve_html(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> str:
-    """A figure with the curves, a point where each system decides, and the legend.
+def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
+    """A figure with the curves, a point where each system decides, and the legend: what its template needs.
 
     Parameters
     ----------
@@ -48,34 +210,19 @@ def curve_html(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Precisio
     """
     names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
     look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
-    width, height = _LEFT + _SIDE + _MARGIN, _MARGIN + _SIDE + _BOTTOM
-    drawing = [
-        f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-labelledby="curve-title">',
-        '<title id="curve-title">Precision against recall; the points are in the table below</title>',
-        *_axes(),
-        *(f'<path class="{look[curve.name]}" d="{_path(curve)}"/>' for curve in curves),
-        *(_point(point, look[point.name]) for point in chosen),
-        "</svg>",
-    ]
     drawn = {curve.name for curve in curves}
-    entries = (
-        '<li><svg width="34" height="12" aria-hidden="true">'
-        + (f'<path class="{look[name]}" d="M1 6H33"/>' if name in drawn else "")
-        + f'<circle class="{look[name]}" cx="17" cy="6" r="4"/></svg> {escaped(name)}</li>'
-        for name in names
-    )
-    return "\n".join(["<figure>", *drawing, f'<ul class="key">{"".join(entries)}</ul>', "</figure>"])
-
-
-def _axes() -> Iterator[str]:
-    left, right, bottom, top = _x(0), _x(1), _y(0), _y(1)
-    for tenths in range(0, 11, 2):
-        x, y = _x(tenths / 10), _y(tenths / 10)
-        yield f'<path class="grid" d="M{x:g} {bottom:g}V{top:g}M{left:g} {y:g}H{right:g}"/>'
-        yield f'<text x="{x:g}" y="{bottom + 16:g}" text-anchor="middle">{tenths / 10:g}</text>'
-        yield f'<text x="{left - 6:g}" y="{y + 4:g}" text-anchor="end">{tenths / 10:g}</text>'
-    yield f'<text x="{_x(0.5):g}" y="{bottom + 34:g}" text-anchor="middle">recall</text>'
-    yield f'<text transform="rotate(-90)" x="{-_y(0.5):g}" y="12" text-anchor="middle">precision</text>'
+    ticks = [tenths / 10 for tenths in range(0, 11, 2)]
+    return {
+        "width": _LEFT + _SIDE + _MARGIN,
+        "height": _MARGIN + _SIDE + _BOTTOM,
+        "frame": (_x(0), _x(1), _y(1), _y(0)),
+        "ticks": [(_x(value), _y(value), value) for value in ticks],
+        "paths": [(look[curve.name], _path(curve)) for curve in curves],
+        "points": [
+            (look[point.name], f"{_x(point.recall[0]):.1f}", f"{_y(point.precision[0]):.1f}") for point in chosen
+        ],
+        "key": [(look[name], name, name in drawn) for name in names],
+    }
 
 
 def _path(curve: PrecisionRecallCurve) -> str:
@@ -84,11 +231,6 @@ def _path(curve: PrecisionRecallCurve) -> str:
     moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
     (x, y), *others = points[moved].tolist()
     return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
-
-
-def _point(point: PrecisionRecallCurve, look: str) -> str:
-    x, y = _x(point.recall[0]), _y(point.precision[0])
-    return f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
 
 
 def _x(recall: Any) -> Any:
@@ -153,16 +295,6 @@ def page_data(
         "terms": shared.terms,
         "weights": shared.weights,
     }
-
-
-def system_names(rows: Sequence[Row]) -> list[str]:
-    """The rows' names, numbered where several would have one."""
-    seen: dict[str, int] = {}
-    names = []
-    for row in rows:
-        seen[row.name] = seen.get(row.name, 0) + 1
-        names.append(row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})")
-    return names
 
 
 def _question(question: Question, passage: int) -> list[Any]:
@@ -263,200 +395,3 @@ def _rounded(value: float) -> float | str:
         return "∞" if value > 0 else "−∞"
     short = float(f"{value:.5g}")
     return int(short) if short == int(short) else short
-
-
-_MOST_GROUPS = 12
-_PACKAGE = "classic_rc"
-_MOST_FILES = 5
-
-
-@dataclass(frozen=True)
-class PageContent:
-    """What a report shows.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With intervals, if they are to be shown.
-    check : CheckReport, optional
-        Whether the dataset leaks.
-    statistics : DatasetStatistics, optional
-    curves : sequence of PrecisionRecallCurve
-        Macro averages, named as the rows.
-    explanations : mapping of int to iterable of Explanation
-        By the index of a row, the explanations of all questions, in order.
-    breakdowns : sequence of Breakdown
-        The results by groups, which questions can be chosen by, too.
-    published : bool
-        Whether published figures stand beside ours.
-    title, date : str, optional
-        What to call the page (by default the dataset's name), and the date to give it (by default none, so that
-        the same data and systems make the same file).
-    """
-
-    evaluation: Evaluation
-    check: CheckReport | None = None
-    statistics: DatasetStatistics | None = None
-    curves: Sequence[PrecisionRecallCurve] = ()
-    explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
-    breakdowns: Sequence[Breakdown] = ()
-    published: bool = False
-    title: str | None = None
-    date: str | None = None
-
-
-def page_html(content: PageContent) -> str:
-    """The report as one document that needs no other file and no network.
-
-    Parameters
-    ----------
-    content : PageContent
-
-    Returns
-    -------
-    str
-        HTML; the same for the same content.
-    """
-    dataset = content.evaluation.dataset
-    title = content.title or dataset.name
-    sections = [
-        ("results", "Results", _results(content)),
-        ("groups", "Breakdown", _breakdown(content)),
-        ("curve", "Precision and recall", _curve(content)),
-        ("leaks", "Does the data leak?", _leaks(content)),
-        ("statistics", "Statistics", _statistics(content)),
-        ("questions", "Questions", [_BROWSER]),
-        ("cite", "Signatures and sources", _sources(content)),
-    ]
-    shown = [(id, name, html) for id, name, lines in sections if (html := "\n".join(lines))]
-    links = "".join(f'<li><a href="#{id}">{name}</a></li>' for id, name, _ in shown)
-    body = [
-        '<a class="skip" href="#results">Skip to the results</a>',
-        "<header>",
-        '<p class="above">Classical baselines</p>',
-        f"<h1><bdi>{escaped(title)}</bdi></h1>",
-        f"<p>{escaped(_facts(dataset, content.date))}</p>",
-        "</header>",
-        f'<nav aria-label="Contents"><ul>{links}</ul></nav>',
-        "<main>",
-        *(
-            f'<section aria-labelledby="{id}"><h2 id="{id}" tabindex="-1">{name}</h2>\n{html}\n</section>'
-            for id, name, html in shown
-        ),
-        "</main>",
-        f"<footer><p>Made by classic_rc {__version__}. This file holds everything it shows.</p></footer>",
-    ]
-    groupings = [breakdown.grouping for breakdown in content.breakdowns]
-    data = page_data(content.evaluation, content.explanations, groupings)
-    return html_document(f"{title}: classical baselines", "\n".join(body), data=data)
-
-
-def usual_keys(dataset: Dataset) -> list[str]:
-    """The keys of `meta` that tell from 2 to 12 groups of questions apart."""
-    known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
-
-
-def _facts(dataset: Dataset, date: str | None) -> str:
-    kind = str(dataset.task).replace("-", " ")
-    facts = [f"{len(dataset):,} {kind} questions", f"{len(dataset.passages):,} passages"]
-    facts += [] if dataset.split is None else [f"split {dataset.split}"]
-    return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
-
-
-def _results(content: PageContent) -> Iterator[str]:
-    evaluation = content.evaluation
-    table = results_table(evaluation, content.published)
-    yield html_table(_with_protocol(table), "results-table")
-    warning = published_warning(evaluation) if content.published else None
-    warnings = (*evaluation.warnings, *([warning] if warning else []))
-    for name, lines in (("Warnings", warnings), ("Notes", (*evaluation.notes, *evaluation.dataset.notes))):
-        if lines:
-            yield f"<h3>{name}</h3>"
-            yield html_notes(lines, "plain")
-
-
-def _breakdown(content: PageContent) -> Iterator[str]:
-    for number, table in enumerate(map(breakdown_table, content.breakdowns)):
-        yield html_table(_with_protocol(table), f"groups-{number}")
-
-
-def _with_protocol(table: Table) -> Table:
-    """The table with all that makes its caption for its notes, but no signatures: they have their own section."""
-    said = (table.caption or "").removeprefix(table.title).removeprefix(". ")
-    return replace(table, notes=[said] if said else [])
-
-
-def _curve(content: PageContent) -> Iterator[str]:
-    if not content.curves:
-        return
-    rows, metric = content.evaluation.rows, AVERAGES["macro"]
-    points = []
-    for name, row in zip(system_names(rows), rows, strict=True):
-        means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
-        points.append(PrecisionRecallCurve(name, "macro", *metric.precision_and_recall(means)))
-    yield curve_html(content.curves, points)
-    cells = [[p.name, *(percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
-    title = "where each system decides: means over the questions"
-    yield html_table(Table(title, ["system", "precision", "recall", metric.label], cells), "curve-table")
-
-
-def _leaks(content: PageContent) -> Iterator[str]:
-    if content.check is None:
-        return
-    leaks, tried = content.check.leaks(), content.check.partial_inputs.results
-    if tried:
-        yield f"<p>{len(leaks)} of {len(tried)} partial inputs surely gain more than 5 points over chance.</p>"
-    for number, table in enumerate(check_tables(content.check)):
-        yield html_table(table, f"leaks-{number}")
-
-
-def _statistics(content: PageContent) -> Iterator[str]:
-    if content.statistics is not None:
-        for number, table in enumerate(statistics_tables(content.statistics)):
-            yield html_table(table, f"statistics-{number}")
-
-
-def _sources(content: PageContent) -> Iterator[str]:
-    evaluation = content.evaluation
-    dataset = evaluation.dataset
-    yield "<p>Give the signature with each number, and cite what you report.</p>"
-    known = {citable.name: citable for citable in citables()}
-    cited = [_PACKAGE]
-    yield '<dl class="sources">'
-    for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
-        source = known.get(row.name)
-        cited += [row.name] if source else []
-        signature = escaped(row.signature).replace("|", "|<wbr>")
-        yield f"<dt>{escaped(name)}</dt><dd>{escaped(source.citation if source else 'not of this package')}</dd>"
-        yield f"<dd><code>{signature}</code></dd>"
-    yield "</dl>"
-    rows = []
-    if dataset.reader in known:
-        rows.append([dataset.name, known[dataset.reader].citation])
-        cited.append(dataset.reader)
-    assert dataset.task is not None
-    for metric in metrics_for(dataset.task):
-        rows.append([metric.label, metric.citation])
-        cited.append(metric.name)
-    # A folder's path is the reader's own affair.
-    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MOST_FILES]]
-    rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
-    n_more = len(dataset.sources) - len(names)
-    rows += [[f"and {n_more:,} files more", ""]] if n_more else []
-    yield html_table(Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})), "cite-others")
-    yield f"<details><summary>BibTeX</summary><pre>{escaped(bibliography(tuple(cited)))}</pre></details>"
-
-
-_BROWSER = """<form id="filters" role="search" aria-label="Questions" hidden>
-<p><label for="find">Search</label> <input id="find" type="search" autocomplete="off" spellcheck="false"></p>
-<p><label for="system">System</label> <select id="system"></select></p>
-<p><label for="show">Answers</label> <select id="show">
-<option value="">all</option><option value="r">right</option><option value="p">partly right</option>
-<option value="w">wrong</option><option value="t">chosen in a tie</option></select></p>
-</form>
-<p id="count" role="status" aria-live="polite"></p>
-<ol id="list"></ol>
-<p id="pages" hidden><button type="button" id="back">Back</button> <span id="page"></span>
-<button type="button" id="next">Next</button></p>
-<noscript><p>Browsing the questions takes JavaScript, which is turned off; all else does without.</p></noscript>"""

@@ -17,6 +17,7 @@ from classic_rc.datasets.official import Official, official_parts
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
+from classic_rc.reports.tables import NOTHING
 
 STATUSES = ("verified", "derived", "secondary")
 """How sure a figure is: read at its source; worked out from released files by the official measure; transcribed."""
@@ -201,7 +202,6 @@ def value_text(row: PublishedRow) -> str:
     return _UNKNOWN if row.value is None else str(row.value)
 
 
-_NOTHING = "–"
 _MARK = "published: "
 
 
@@ -222,8 +222,8 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
     return [
         [
             _MARK + system,
-            *(value_text(found[column]) if column in found else _NOTHING for column in columns),
-            _NOTHING,
+            *(value_text(found[column]) if column in found else NOTHING for column in columns),
+            NOTHING,
             "; ".join(_notes(next(iter(found.values())), task)),
         ]
         for (system, _, _), found in lines.items()

@@ -1,4 +1,4 @@
-"""What a results table says of its numbers: how they were made, which are best, which say little."""
+"""The table of results, with what must be said of its numbers, and the flat records behind it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.grouping import FEW_QUESTIONS
-from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
-from classic_rc.questions import Task
+from classic_rc.questions import Dataset, Task
 from classic_rc.reports.published import published_cells, published_records
 from classic_rc.reports.tables import Table, percent, records_csv
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"
 
+_SHORT_FINGERPRINT = 8
 _TIES = {
     "partial": "tied best candidates share the credit",
     "first": "the first of tied best candidates is the answer",
@@ -25,6 +25,90 @@ _TIES = {
     "strict": "questions with tied best candidates count as wrong",
 }
 _BOLD = "bold: the best row, expectations and rows tuned on these data left aside"
+
+
+def results_table(evaluation: Evaluation, published: bool = False) -> Table:
+    """The table of one dataset: a row a system; metrics in percent, groups by the main metric.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    published : bool
+        Also show published figures of the same data and metrics, a row each system and source.
+
+    Returns
+    -------
+    Table
+    """
+    task = evaluation.dataset.task
+    assert task is not None
+    metrics = [metric.name for metric in metrics_for(task)]
+    main = primary_metric(task)
+    header = ["system", *(METRICS[name].label for name in metrics)]
+    header += [f"{main.label} {value} ({mask.sum()})" for value, mask in evaluation.groups.items()]
+    header += ["selected" if task is Task.MULTIPLE_ANSWER else "ties", "notes"]
+    rows = []
+    for row in evaluation.rows:
+        values = row.metrics()
+        cells = [row.name, *(_cell(row, name, values[name]) for name in metrics)]
+        cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
+        share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
+        rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
+    if published:
+        rows += published_cells(evaluation)
+    signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
+    title = dataset_title(evaluation.dataset, f"{evaluation.n_candidates:,} candidates")
+    return Table(
+        title,
+        header,
+        rows,
+        frozenset({0, len(header) - 1}),
+        [*protocol_notes(evaluation), "Signatures", *signatures],
+        caption=protocol_caption(evaluation, title),
+        bold=best_places(evaluation),
+        faint=small_places(evaluation),
+    )
+
+
+def dataset_title(dataset: Dataset, *more: str) -> str:
+    """The title of a dataset's table: its name, sizes and fingerprint, and what more there is to count."""
+    facts = [
+        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
+        ", ".join([f"{len(dataset):,} questions", f"{len(dataset.passages):,} passages", *more]),
+        f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
+    ]
+    return " · ".join(facts)
+
+
+def _cell(row: Row, metric: str, value: float) -> str:
+    differs = row.p_values.get(metric, 1.0) < ALPHA
+    return percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
+
+
+def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> str:
+    return percent(row.metrics(mask)[metric], interval=row.group_intervals.get(group, {}).get(metric))
+
+
+def row_notes(row: Row) -> list[str]:
+    """What must be said beside a row's numbers."""
+    notes = []
+    if row.expected:
+        notes.append("expectation")
+    if row.ties is not None and row.ties != "partial":
+        notes.append(f"ties: {row.ties}")
+    if row.tuned_on is not None:
+        notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
+    if isinstance(row.threshold, float):
+        notes.append(f"threshold {row.threshold:.6g}")
+    notes += [f"{name} {_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
+    if row.trained_on is not None:
+        notes.append(f"learned from {row.trained_on}")
+    return notes
+
+
+def _tuned(value: Any) -> str:
+    """What a parameter was tuned to; numbers that belong together with four digits each."""
+    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
 
 
 def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
@@ -86,77 +170,6 @@ def _protocol(evaluation: Evaluation) -> Iterator[str]:
         yield _BOLD
 
 
-_SHORT_FINGERPRINT = 8
-
-
-def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """The table of one dataset: a row a system; metrics in percent, groups by the main metric.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    published : bool
-        Also show published figures of the same data and metrics, a row each system and source.
-
-    Returns
-    -------
-    Table
-    """
-    task = evaluation.dataset.task
-    assert task is not None
-    metrics = [metric.name for metric in metrics_for(task)]
-    main = primary_metric(task)
-    header = ["system", *(METRICS[name].label for name in metrics)]
-    header += [f"{main.label} {value} ({mask.sum()})" for value, mask in evaluation.groups.items()]
-    header += ["selected" if task is Task.MULTIPLE_ANSWER else "ties", "notes"]
-    rows = []
-    for row in evaluation.rows:
-        values = row.metrics()
-        cells = [row.name, *(_cell(row, name, values[name]) for name in metrics)]
-        cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
-        share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
-        rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
-    if published:
-        rows += published_cells(evaluation)
-    signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
-    return Table(
-        _title(evaluation),
-        header,
-        rows,
-        frozenset({0, len(header) - 1}),
-        [*protocol_notes(evaluation), "Signatures", *signatures],
-        caption=protocol_caption(evaluation, _title(evaluation)),
-        bold=best_places(evaluation),
-        faint=small_places(evaluation),
-    )
-
-
-def _cell(row: Row, metric: str, value: float) -> str:
-    differs = row.p_values.get(metric, 1.0) < ALPHA
-    return percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
-
-
-def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> str:
-    return percent(row.metrics(mask)[metric], interval=row.group_intervals.get(group, {}).get(metric))
-
-
-def row_notes(row: Row) -> list[str]:
-    """What must be said beside a row's numbers."""
-    notes = []
-    if row.expected:
-        notes.append("expectation")
-    if row.ties is not None and row.ties != "partial":
-        notes.append(f"ties: {row.ties}")
-    if row.tuned_on is not None:
-        notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
-    if isinstance(row.threshold, float):
-        notes.append(f"threshold {row.threshold:.6g}")
-    notes += [f"{name} {_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
-    if row.trained_on is not None:
-        notes.append(f"learned from {row.trained_on}")
-    return notes
-
-
 def results_csv(evaluations: Sequence[Evaluation], published: bool = False) -> str:
     """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped.
 
@@ -204,64 +217,3 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
         "signature": row.signature,
     }
     return record
-
-
-def _title(evaluation: Evaluation) -> str:
-    dataset = evaluation.dataset
-    facts = [
-        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
-        f"{len(dataset):,} questions, {len(dataset.passages):,} passages, {evaluation.n_candidates:,} candidates",
-        f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
-    ]
-    return " · ".join(facts)
-
-
-def _tuned(value: Any) -> str:
-    """What a parameter was tuned to; numbers that belong together with four digits each."""
-    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
-
-
-_IDS_SHOWN = 3
-
-
-def rerun_tables(result: Rerun) -> list[Table]:
-    """For each dataset a table of its rows; of what differs, old and new in full precision.
-
-    Parameters
-    ----------
-    result : Rerun
-
-    Returns
-    -------
-    list of Table
-    """
-    return [_table(run) for run in result.runs]
-
-
-def _table(run: RunCheck) -> Table:
-    header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
-    rows = [cells for row in run.rows for cells in _cells(row)]
-    different = sum(not row.same for row in run.rows)
-    verdict = (
-        f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
-    )
-    title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
-    if not different:
-        header, rows = header[:2], [cells[:2] for cells in rows]
-    return Table(title, header, rows, frozenset({0, 1, 2, 6}))
-
-
-def _cells(row: RowCheck) -> list[list[str]]:
-    """One line where a row is the same; else one for each number that is not."""
-    if row.same:
-        return [[row.system, "same", "", "", "", "", ""]]
-    ids = ", ".join(row.questions[:_IDS_SHOWN]) + (", …" if len(row.questions) > _IDS_SHOWN else "")
-    lines = [[d.what, _shown(d.recorded), _shown(d.now)] for d in row.differences] or [["no metric", "", ""]]
-    return [
-        [row.system, "differs", *line, str(len(row.questions)), ids] if i == 0 else ["", "", *line, "", ""]
-        for i, line in enumerate(lines)
-    ]
-
-
-def _shown(value: Any) -> str:
-    return "–" if value is None else repr(value) if isinstance(value, float) else str(value)
