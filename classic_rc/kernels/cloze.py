@@ -104,7 +104,7 @@ def cloze_distance(
         d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
 
     where m is the mention's first token for words before the placeholder and its last for words after it. Without
-    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze.cloze_distance`
+    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze_distance`
     for all candidates at once.
 
     Parameters
@@ -268,7 +268,7 @@ def cloze_window(
         cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
 
     The query's ends may hang over the passage's. This is
-    :func:`classic_rc.kernels.reference.cloze.cloze_window` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.cloze_window` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def _shift_block(
 def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """How often each candidate's token sequence occurs in its passage.
 
-    This is :func:`classic_rc.kernels.reference.sliding_window.phrase_count` for all candidates at once.
+    This is :func:`classic_rc.kernels.reference.phrase_count` for all candidates at once.
 
     Parameters
     ----------

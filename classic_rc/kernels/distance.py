@@ -42,7 +42,7 @@ def word_distance(
                which both have been seen, / (|P| - 1)
 
     and d = 1 where S_Q or S_A is empty. This is
-    :func:`classic_rc.kernels.reference.sliding_window.word_distance` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.word_distance` for all candidates at once, equal to the bit.
 
     Parameters
     ----------

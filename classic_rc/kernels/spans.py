@@ -109,7 +109,7 @@ def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np
     """The distinct words and bigrams of the question that its passage has outside the candidate.
 
     A bigram is outside if neither of its words is inside; words on both sides of the candidate are no bigram. This
-    is :func:`classic_rc.kernels.reference.spans.span_overlap` for all candidates at once.
+    is :func:`classic_rc.kernels.reference.span_overlap` for all candidates at once.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def sliding_window(
         sw = max over windows of sum over the window's tokens t in S of IC(t)
 
     Every occurrence in a window counts. A passage shorter than the window is one window. This is
-    :func:`classic_rc.kernels.reference.sliding_window.sliding_window` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.sliding_window` for all candidates at once, equal to the bit.
 
     Parameters
     ----------

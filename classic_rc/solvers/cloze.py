@@ -13,7 +13,8 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts
 from classic_rc.kernels.pairs import word_counts
-from classic_rc.kernels.reference.cloze import alignments, best_shift
+from classic_rc.kernels.reference.cloze import alignments
+from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

@@ -11,13 +11,13 @@ from classic_rc.kernels import (
     TokenArrays,
     inverse_count_weights,
     phrase_counts,
+    reference,
     sliding_window,
     window_and_distance,
     window_sweep,
     word_distance,
 )
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.reference import sliding_window as reference
 
 RULES = ("mean", "min", "min+1", "first")
 

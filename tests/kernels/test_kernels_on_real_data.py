@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.kernels import window_and_distance, window_sweep
-from classic_rc.kernels.reference import sliding_window as reference
+from classic_rc.kernels import reference, window_and_distance, window_sweep
 from classic_rc.text.encode import encode
 
 FILES = {

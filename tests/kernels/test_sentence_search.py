@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from classic_rc.kernels import bm25, classic
 from classic_rc.kernels.bm25 import byte4_lengths, byte315_norms
 from classic_rc.kernels.reference import bm25 as reference_bm25
-from classic_rc.kernels.reference import classic as reference_classic
+from classic_rc.kernels.reference import tfidf as reference_tfidf
 from classic_rc.kernels.sentence_postings import runs_of
 
 
@@ -29,7 +29,7 @@ def test_the_lengths_of_lucene_by_hand():
 
 def test_norms_come_back_from_a_byte_as_in_the_reference():
     lengths = np.arange(1, 5000)
-    expected = [reference_classic.remembered_norm(n) for n in lengths.tolist()]
+    expected = [reference_tfidf.remembered_norm(n) for n in lengths.tolist()]
     assert classic.length_factors(lengths).tolist() == expected
 
 
@@ -42,7 +42,7 @@ def test_idf_as_in_the_reference(n, share):
     frequency = int(n * share)
     numbers = np.array([n]), np.array([frequency])
     assert bm25.idf(*numbers).tolist() == [reference_bm25.idf(n, frequency)]
-    assert classic.idf(*numbers).tolist() == [reference_classic.idf(n, frequency)]
+    assert classic.idf(*numbers).tolist() == [reference_tfidf.idf(n, frequency)]
 
 
 @given(

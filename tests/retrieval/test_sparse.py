@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.reference import bm25 as reference_bm25
-from classic_rc.kernels.reference import classic as reference_classic
+from classic_rc.kernels.reference import tfidf as reference_tfidf
 from classic_rc.retrieval.segment import Segment
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
@@ -36,7 +36,7 @@ def sparse(sentences, similarity, cuts=()):
 
 def reference(similarity):
     if isinstance(similarity, Classic):
-        return reference_classic.score
+        return reference_tfidf.score
     return partial(reference_bm25.score, k1=similarity.k1, b=similarity.b)
 
 
