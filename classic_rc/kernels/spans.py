@@ -1,4 +1,4 @@
-"""The sliding window with every span of a passage as a candidate."""
+"""Spans of a passage as candidates: the sliding window of every span, and the question's words around spans."""
 
 from __future__ import annotations
 

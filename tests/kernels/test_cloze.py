@@ -96,7 +96,7 @@ def test_phrase_counts_equal_reference(problem):
     assert phrase_counts(problem.arrays).tolist() == expected
 
 
-def test_a_block_in_the_middle_takes_its_own_placeholders(monkeypatch):
+def test_a_block_in_the_middle_takes_its_own_placeholders():
     passages = [[0, 1, 2, 3]] * 3
     questions = [(p, [1, 3]) for p in range(3)]
     candidates = [(q, [2]) for q in range(3)]
@@ -104,9 +104,9 @@ def test_a_block_in_the_middle_takes_its_own_placeholders(monkeypatch):
     whole = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist()
     window = cloze_window(arrays, places(1, 0, 2)).tolist()
     assert len(set(whole)) > 1
-    monkeypatch.setattr("classic_rc.kernels.cloze.BLOCK_TOKENS", 1)
-    assert cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist() == whole
-    assert cloze_window(arrays, places(1, 0, 2)).tolist() == window
+    parts, _ = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool), block_tokens=1)
+    assert parts.tolist() == whole
+    assert cloze_window(arrays, places(1, 0, 2), block_tokens=1).tolist() == window
 
 
 def test_a_mention_of_two_words_is_met_at_both_ends():

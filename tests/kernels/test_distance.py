@@ -67,17 +67,19 @@ def test_both_at_once_are_each_by_itself(asked, rule, window):
     assert (distances.tolist(), found.tolist()) == (alone[0].tolist(), alone[1].tolist())
 
 
-def test_blocks_cover_every_candidate_once(monkeypatch):
+def test_blocks_cover_every_candidate_once():
     rng = np.random.default_rng(0)
     passages = [rng.integers(0, 20, rng.integers(0, 60)).tolist() for _ in range(40)]
     questions = [(p, rng.integers(0, 20, 6).tolist()) for p in range(40) for _ in range(2)]
     candidates = [(q, rng.integers(0, 20, 3).tolist()) for q in range(80) for _ in range(4)]
     arrays = Problem(20, passages, questions, candidates).arrays
-    whole = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)
-    for module in ("postings", "cloze"):
-        monkeypatch.setattr(f"classic_rc.kernels.{module}.BLOCK_TOKENS", 50)
-    monkeypatch.setattr("classic_rc.kernels.distance._CHUNK_ROWS", 3)
-    parts = sliding_window(arrays), word_distance(arrays, np.zeros(20, dtype=bool))[0], phrase_counts(arrays)
+    flags = np.zeros(20, dtype=bool)
+    whole = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
+    parts = (
+        sliding_window(arrays, block_tokens=50),
+        word_distance(arrays, flags, block_tokens=50, chunk_rows=3)[0],
+        phrase_counts(arrays, block_tokens=50),
+    )
     for one, other in zip(whole, parts, strict=True):
         assert one.tolist() == other.tolist()
 

@@ -83,12 +83,11 @@ def test_find_is_the_place_of_each_key(keys, wanted):
     assert places.tolist() == [rising.index(key) if key in keys else -1 for key in wanted]
 
 
-def test_find_looks_in_pieces(monkeypatch):
+def test_find_looks_in_pieces():
     rng = np.random.default_rng(0)
     keys, wanted = np.unique(rng.integers(0, 500, 200)), rng.integers(0, 500, 1000)
     whole = find(keys, wanted)
-    monkeypatch.setattr("classic_rc.kernels.kneser_ney._CHUNK", 7)
-    assert np.array_equal(find(keys, wanted), whole)
+    assert np.array_equal(find(keys, wanted, chunk=7), whole)
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], []], [[1]]])
