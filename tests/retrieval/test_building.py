@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
-from classic_rc.retrieval import segment as storage
+from classic_rc.retrieval import manifest as storage
 from classic_rc.retrieval.building import BUILDING, build_index
 from classic_rc.retrieval.corpus import fingerprint, passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
@@ -116,18 +116,16 @@ def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
     assert answers_of(stored.engine) == answers_of(made.engine)
 
 
-def test_segments_end_with_much_text_too(corpus, tmp_path, monkeypatch):
+def test_segments_end_with_much_text_too(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole")
-    monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
-    manifest = build_index(inputs_of(corpus), tmp_path / "index").manifest
+    manifest = build_index(inputs_of(corpus), tmp_path / "index", segment_characters=100).manifest
     assert len(manifest.segments) > 8
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
 
 
-def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path, monkeypatch):
+def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
-    monkeypatch.setattr("classic_rc.retrieval.segment._REMEMBERED", 5)
-    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7)
+    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, remembered_pieces=5)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 

@@ -13,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
-from classic_rc.retrieval import corpus as module
-from classic_rc.retrieval.corpus import read_lines
+from classic_rc.retrieval.reading import read_lines
 
 PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
 
-def lines_of(path):
-    return list(read_lines(str(path), lambda n_bytes: None))
+def lines_of(path, **limits):
+    return list(read_lines(str(path), lambda n_bytes: None, **limits))
 
 
 @pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
@@ -98,13 +97,12 @@ def test_what_is_no_text_is_refused(content, what, tmp_path):
         lines_of(path)
 
 
-def test_long_lines_are_whole_and_endless_ones_refused(tmp_path, monkeypatch):
+def test_long_lines_are_whole_and_endless_ones_refused(tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(b"x" * 1_000_000 + b"\n" + b"y" * 1_000_000)
     assert [len(line) for line in lines_of(path)] == [1_000_001, 1_000_000]
-    monkeypatch.setattr(module, "_LONGEST_LINE", 1_000_001)
     with pytest.raises(DataError, match="a line of more than"):
-        lines_of(path)
+        lines_of(path, longest=1_000_001)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.retrieval.reading import Record
-from classic_rc.retrieval.segment import PlaceWriter, place_of
+from classic_rc.retrieval.reading import PlaceWriter, Record, place_of
 
 RECORDS = st.lists(
     st.tuples(
