@@ -1,4 +1,4 @@
-"""Building index folders: segments, interruptions, additions."""
+"""Building index folders: one writer at a time, segments, interruptions, additions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
 from classic_rc.retrieval import manifest as storage
-from classic_rc.retrieval.building import BUILDING, build_index
+from classic_rc.retrieval.building import BUILDING, build_index, exclusive
 from classic_rc.retrieval.corpus import fingerprint, passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import MANIFEST, Manifest
@@ -431,3 +431,57 @@ def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
     assert done[0].returncode == 1
     assert "UsageError: another build is at work in" in done[0].stderr
     check_index(tmp_path / "index")
+
+
+HOLD = """
+import sys
+from classic_rc.retrieval.building import exclusive
+with exclusive(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the lock of a folder until it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline().strip() == b"held"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_writer_is_refused_until_the_first_is_done(holder, tmp_path):
+    with pytest.raises(UsageError, match="another build is at work in"), exclusive(tmp_path):
+        pass
+    holder.communicate()
+    with exclusive(tmp_path):
+        pass
+
+
+def test_a_killed_writer_holds_nothing(holder, tmp_path):
+    holder.kill()
+    holder.wait()
+    with exclusive(tmp_path):
+        pass
+
+
+def test_it_is_refused_in_the_same_process_too_and_let_go_after_an_error(tmp_path):
+    with pytest.raises(UsageError, match="another build"), exclusive(tmp_path), exclusive(tmp_path):
+        pass
+    with exclusive(tmp_path):
+        pass
+
+
+def test_other_folders_are_free(holder, tmp_path):
+    (tmp_path / "other").mkdir()
+    with exclusive(tmp_path / "other"):
+        pass
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match="cannot write in"), exclusive(tmp_path / "nothing"):
+        pass
