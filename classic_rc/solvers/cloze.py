@@ -21,8 +21,7 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset
-from classic_rc.text.placeholder import tokens_before_placeholder
+from classic_rc.text.encode import EncodedDataset, tokens_before_placeholder
 
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from classic_rc.errors import DataError
-from classic_rc.text.categories import read_categories
+from classic_rc.text.annotations import read_categories
 
 
 def test_a_question_can_have_several(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from classic_rc.questions import PLACEHOLDER, Passage, Question, Task
 from classic_rc.text.analyzers import ANALYZERS, get_analyzer
-from classic_rc.text.placeholder import tokens_before_placeholder
+from classic_rc.text.encode import tokens_before_placeholder
 
 _TEXTS = st.text(st.sampled_from("ab Z09.,'’-\"()é猫\u00a0\n")).map(str.strip)
 
