@@ -6,9 +6,9 @@ import numpy as np
 
 from benchmarks.generate import SHAPES, token_arrays
 from benchmarks.timing import Table, interleaved
+from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.distance import window_and_distance
-from classic_rc.kernels.reference import sliding_window as reference
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 

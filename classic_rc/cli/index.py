@@ -116,8 +116,7 @@ def _check(args: argparse.Namespace) -> int:
 def _inputs(args: argparse.Namespace) -> list[Input]:
     """What is to be indexed, in the order given; how each CORPUS is read goes to stderr."""
     from classic_rc.datasets.registry import expand
-    from classic_rc.retrieval.corpus import STDIN
-    from classic_rc.retrieval.reading import Passages, read_texts
+    from classic_rc.retrieval.reading import STDIN, Passages, read_texts
 
     if STDIN in args.corpus[:-1]:
         raise UsageError("- (standard input) is read once, and last")
@@ -141,8 +140,7 @@ def _inputs(args: argparse.Namespace) -> list[Input]:
 
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
-    from classic_rc.retrieval.corpus import STDIN
-    from classic_rc.retrieval.reading import find_files, first_line, without_compression
+    from classic_rc.retrieval.reading import STDIN, find_files, first_line, without_compression
 
     if args.reader is not None or corpus == STDIN:
         return args.reader not in (None, _TEXT)

@@ -16,7 +16,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset, Question
-from classic_rc.text.categories import read_categories
+from classic_rc.text.annotations import read_categories
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Cloze scores on arrays: distances and windows around a placeholder, and how often a phrase occurs."""
+"""Cloze queries, for whole datasets at once: how often candidates are mentioned, and what is around mentions."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, passage_postings
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
 
+Alignment: TypeAlias = Literal["ends", "first", "last"]
+OwnWords: TypeAlias = Literal["match", "cap"]
 
-def word_runs(
-    postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The run of each word in its passage, and whether it stands there at all.
+
+def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> NDArray[np.int64]:
+    """How often each candidate's token sequence occurs in its passage.
+
+    This is :func:`classic_rc.kernels.reference.phrase_count` for all candidates at once.
 
     Parameters
     ----------
-    postings : Postings
-    passages, words : ndarray of int, shape (n,)
-    n_words : int
-        The size of the vocabulary.
+    arrays : TokenArrays
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
 
     Returns
     -------
-    runs : ndarray of int64, shape (n,)
-        Meaningful only where found.
-    found : ndarray of bool, shape (n,)
+    ndarray of int64, shape (n_candidates,)
+        0 for a candidate without tokens.
     """
-    if not len(postings.keys):
-        return np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.bool_)
-    keys = passages * n_words + words
-    runs = np.minimum(np.searchsorted(postings.keys, keys), len(postings.keys) - 1)
-    return runs, postings.keys[runs] == keys
+    counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
+    for where, block in arrays.blocks(block_tokens):
+        candidates, _ = phrase_places(block, passage_postings(block))
+        counts[where] = np.bincount(candidates, minlength=len(block.candidate_question))
+    return counts
 
 
 def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -83,65 +84,29 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
     return rows[order], starts[order]
 
 
-Alignment: TypeAlias = Literal["ends", "first", "last"]
-OwnWords: TypeAlias = Literal["match", "cap"]
-
-
-def cloze_distance(
-    arrays: TokenArrays,
-    placeholders: NDArray[np.int64],
-    counted: NDArray[np.bool_],
-    max_distance: int = 8,
-    alignment: Alignment = "ends",
-    own_words: OwnWords = "match",
-    pairs: int = 2**18,
+def word_runs(
+    postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    r"""How far query words stand from where they should around each candidate's best mention.
-
-    With q_i the query's words that count, at i places from the placeholder (negative before it), and M the
-    candidate's mentions, which are the occurrences of its tokens one after the other::
-
-        d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
-
-    where m is the mention's first token for words before the placeholder and its last for words after it. Without
-    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze.cloze_distance`
-    for all candidates at once.
+    """The run of each word in its passage, and whether it stands there at all.
 
     Parameters
     ----------
-    arrays : TokenArrays
-        Queries without a token for the placeholder.
-    placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens stand before its placeholder.
-    counted : ndarray of bool, shape (n_words,)
-        The words that are added up; the others keep their positions in passage and query.
-    max_distance : int
-        What a word costs at most.
-    alignment : {"ends", "first", "last"}
-        Which token of a mention of several stands for m: the first on its left and the last on its right, or one
-        of them on both sides.
-    own_words : {"match", "cap"}
-        Whether a query word that is one of the candidate's may match, or costs `max_distance`.
-    pairs : int
-        How many pairs of a mention and a query word are worked on at a time: bounds memory to about 100 bytes a
-        pair and does not change the result.
+    postings : Postings
+    passages, words : ndarray of int, shape (n,)
+    n_words : int
+        The size of the vocabulary.
 
     Returns
     -------
-    distances : ndarray of int64, shape (n_candidates,)
-        In steps.
-    found : ndarray of bool, shape (n_candidates,)
-        Whether any word is nearer than `max_distance`.
+    runs : ndarray of int64, shape (n,)
+        Meaningful only where found.
+    found : ndarray of bool, shape (n,)
     """
-    n_candidates = len(arrays.candidate_question)
-    distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
-    for where, block in arrays.blocks(BLOCK_TOKENS):
-        first = int(arrays.candidate_question[where.start])
-        own = placeholders[first : first + len(block.question_passage)]
-        distances[where], found[where] = _distance_block(
-            block, own, counted, max_distance, alignment, own_words, pairs
-        )
-    return distances, found
+    if not len(postings.keys):
+        return np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.bool_)
+    keys = passages * n_words + words
+    runs = np.minimum(np.searchsorted(postings.keys, keys), len(postings.keys) - 1)
+    return runs, postings.keys[runs] == keys
 
 
 class QueryWords(NamedTuple):
@@ -177,6 +142,67 @@ def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[n
     offsets = offsets_of(np.bincount(question[found], minlength=len(lengths)))
     after = place >= placeholders[question]
     return QueryWords(offsets, words[found], run[found], place[found], after[found])
+
+
+def cloze_distance(
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    max_distance: int = 8,
+    alignment: Alignment = "ends",
+    own_words: OwnWords = "match",
+    pairs: int = 2**18,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    r"""How far query words stand from where they should around each candidate's best mention.
+
+    With q_i the query's words that count, at i places from the placeholder (negative before it), and M the
+    candidate's mentions, which are the occurrences of its tokens one after the other::
+
+        d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
+
+    where m is the mention's first token for words before the placeholder and its last for words after it. Without
+    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze_distance`
+    for all candidates at once.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+        Queries without a token for the placeholder.
+    placeholders : ndarray of int64, shape (n_questions,)
+        How many of each query's tokens stand before its placeholder.
+    counted : ndarray of bool, shape (n_words,)
+        The words that are added up; the others keep their positions in passage and query.
+    max_distance : int
+        What a word costs at most.
+    alignment : {"ends", "first", "last"}
+        Which token of a mention of several stands for m: the first on its left and the last on its right, or one
+        of them on both sides.
+    own_words : {"match", "cap"}
+        Whether a query word that is one of the candidate's may match, or costs `max_distance`.
+    pairs : int
+        How many pairs of a mention and a query word are worked on at a time: bounds memory to about 100 bytes a
+        pair and does not change the result.
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
+
+    Returns
+    -------
+    distances : ndarray of int64, shape (n_candidates,)
+        In steps.
+    found : ndarray of bool, shape (n_candidates,)
+        Whether any word is nearer than `max_distance`.
+    """
+    n_candidates = len(arrays.candidate_question)
+    distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
+    for where, block in arrays.blocks(block_tokens):
+        first = int(arrays.candidate_question[where.start])
+        own = placeholders[first : first + len(block.question_passage)]
+        distances[where], found[where] = _distance_block(
+            block, own, counted, max_distance, alignment, own_words, pairs
+        )
+    return distances, found
 
 
 def _distance_block(
@@ -260,6 +286,8 @@ def cloze_window(
     anchored: bool = False,
     word_weights: NDArray[np.int32] | None = None,
     cells: int = 2**18,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
     """The weight of the tokens that match best when each completed query is laid over its passage.
 
@@ -268,7 +296,7 @@ def cloze_window(
         cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
 
     The query's ends may hang over the passage's. This is
-    :func:`classic_rc.kernels.reference.cloze.cloze_window` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.cloze_window` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
@@ -283,6 +311,8 @@ def cloze_window(
     cells : int
         How many shifts and matching pairs of tokens are worked on at a time: bounds memory to about 50 bytes each
         and does not change the result.
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
 
     Returns
     -------
@@ -290,7 +320,7 @@ def cloze_window(
         Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
     """
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(BLOCK_TOKENS):
+    for where, block in arrays.blocks(block_tokens):
         first = int(arrays.candidate_question[where.start])
         own = placeholders[first : first + len(block.question_passage)]
         best[where] = _shift_block(block, own, anchored, word_weights, cells)
@@ -356,24 +386,3 @@ def _shift_block(
         else:
             best[rows] = np.maximum.reduceat(sums, starts[:-1])
     return best
-
-
-def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
-    """How often each candidate's token sequence occurs in its passage.
-
-    This is :func:`classic_rc.kernels.reference.sliding_window.phrase_count` for all candidates at once.
-
-    Parameters
-    ----------
-    arrays : TokenArrays
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates,)
-        0 for a candidate without tokens.
-    """
-    counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(BLOCK_TOKENS):
-        candidates, _ = phrase_places(block, passage_postings(block))
-        counts[where] = np.bincount(candidates, minlength=len(block.candidate_question))
-    return counts

@@ -1,4 +1,4 @@
-"""Counting n-grams: sorted tables of packed keys, built in bounded memory from runs of texts."""
+"""Interpolated modified Kneser-Ney: n-grams counted into sorted tables, and a model of their probabilities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+START, END, UNKNOWN = 0, 1, 2
+"""The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
+
+MARKS = ("<s>", "</s>", "<unk>")
+"""How they are written."""
+
+FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+"""The discounts where a text is too small to estimate them: those of KenLM's ``--discount_fallback``."""
 
 _CHUNK = 2**20
 """Positions or keys that are worked on at once."""
@@ -72,7 +81,7 @@ def count_ngrams(
     return counted
 
 
-def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CHUNK) -> NDArray[np.int64]:
     """Where in rising `keys` each of `wanted` stands; -1 where it does not.
 
     Examples
@@ -83,11 +92,11 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64
     places = np.full(len(wanted), -1, dtype=np.int64)
     if not len(keys):
         return places
-    for start in range(0, len(wanted), _CHUNK):
+    for start in range(0, len(wanted), chunk):
         # Sorted and distinct, keys are looked for in the order in which they lie in memory: three times as fast.
-        distinct, inverse = np.unique(wanted[start : start + _CHUNK], return_inverse=True)
+        distinct, inverse = np.unique(wanted[start : start + chunk], return_inverse=True)
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
-        places[start : start + _CHUNK] = np.where(keys[place] == distinct, place, -1)[inverse]
+        places[start : start + chunk] = np.where(keys[place] == distinct, place, -1)[inverse]
     return places
 
 
@@ -152,16 +161,6 @@ def _merged(runs: Iterable[NGrams]) -> NGrams:
     keys, counts = keys[order], counts[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     return NGrams(keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
-
-
-START, END, UNKNOWN = 0, 1, 2
-"""The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
-
-MARKS = ("<s>", "</s>", "<unk>")
-"""How they are written."""
-
-FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
-"""The discounts where a text is too small to estimate them: those of KenLM's ``--discount_fallback``."""
 
 
 class KneserNey(NamedTuple):

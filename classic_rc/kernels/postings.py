@@ -1,4 +1,4 @@
-"""Where each word stands in each passage, and which of those places a candidate's words touch."""
+"""Where each word stands in each passage, and which of those places a question's and a candidate's words touch."""
 
 from __future__ import annotations
 
@@ -180,9 +180,9 @@ class MatchedBlock(NamedTuple):
     additions: Matches
 
 
-def matched_blocks(arrays: TokenArrays) -> Iterator[MatchedBlock]:
+def matched_blocks(arrays: TokenArrays, block_tokens: int = BLOCK_TOKENS) -> Iterator[MatchedBlock]:
     """The arrays in blocks of bounded size (that of one passage and one candidate at the least)."""
-    for where, block in arrays.blocks(BLOCK_TOKENS):
+    for where, block in arrays.blocks(block_tokens):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))
 
@@ -201,11 +201,11 @@ def longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     """
     runs = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
-        runs[where] = _block(block)
+        runs[where] = _longest_runs(block)
     return runs
 
 
-def _block(arrays: TokenArrays) -> NDArray[np.int64]:
+def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     lengths = np.diff(arrays.candidate_offsets)
     candidate = np.repeat(np.arange(len(lengths)), lengths)
     index = np.arange(len(candidate)) - arrays.candidate_offsets[candidate]

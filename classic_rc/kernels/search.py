@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,17 @@ _HITS = 2**18
 
 _NO_SENTENCE = np.iinfo(np.int64).max
 
+TopSentences: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
+"""Sentences and scores, and where those of each query start."""
+
 
 def best_constrained(
     postings: SentencePostings,
     queries: ConstrainedQueries,
     term_scores: TermScores,
     combine: Combine | None = None,
+    *,
+    block_size: int = BLOCK,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The best sentence of each option among those that have a term of the question and one of the option.
 
@@ -47,6 +52,8 @@ def best_constrained(
         Never negative, and proportional to the weights but for rounding.
     combine : callable, optional
         Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+    block_size : int
+        How many cells and postings are worked on at a time: changes no result.
 
     Returns
     -------
@@ -57,12 +64,12 @@ def best_constrained(
     """
     n_options = len(queries.option_question)
     sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
-    n_cells = max(BLOCK, int(queries.sizes.max(initial=0)))
+    n_cells = max(block_size, int(queries.sizes.max(initial=0)))
     flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
     bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
     gathered: list[_Hits] = []
     n_hits = 0
-    for block in plan.blocks():
+    for block in plan.blocks(block_size):
         if combine is None:
             qualifying, cells = bounds.possible(block)
         else:
@@ -203,9 +210,6 @@ def _decide(
         sentences[where] = np.minimum.reduceat(numbers, starts) if len(found) else -1
 
 
-TopSentences = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
-
-
 def top_sentences(
     postings: SentencePostings,
     queries: QueryTerms,
@@ -214,6 +218,8 @@ def top_sentences(
     k: int,
     term_scores: TermScores,
     combine: Combine | None = None,
+    *,
+    block_size: int = BLOCK,
 ) -> TopSentences:
     """The `k` best sentences of each query among those that have one of its terms.
 
@@ -227,6 +233,8 @@ def top_sentences(
     term_scores : callable
     combine : callable, optional
         Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+    block_size : int
+        How many cells and postings are worked on at a time: changes no result.
 
     Returns
     -------
@@ -240,11 +248,11 @@ def top_sentences(
     n_terms, weights = np.bincount(terms.texts, minlength=n_queries), terms.sums(terms.weights, n_queries)
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
     entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
-    n_cells = max(BLOCK, n_sentences)
+    n_cells = max(block_size, n_sentences)
     slots = np.empty(n_cells, dtype=np.int32)
     bounds = ScoreBounds(postings, term_scores, n_cells)
     parts = []
-    for first, last in runs_of(n_sentences + n_postings, BLOCK):
+    for first, last in runs_of(n_sentences + n_postings, block_size):
         part = slice(first, last)
         own = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)

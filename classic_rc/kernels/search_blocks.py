@@ -1,4 +1,4 @@
-"""Questions with options as they are searched for: a few at a time, with the posting lists of their terms."""
+"""What is looked up for queries, a few at a time, and which sentences are worth scoring exactly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.sentence_postings import (
-    BLOCK,
     ChosenPostings,
     PostingLists,
     QueryTerms,
@@ -20,6 +19,9 @@ from classic_rc.kernels.sentence_postings import (
     TermScores,
     runs_of,
 )
+
+_UNITS_A_TERM = 20
+"""Bounds are whole numbers of units. Rounding costs up to one for each term of a query; there are many more."""
 
 
 class ConstrainedQueries(NamedTuple):
@@ -99,7 +101,7 @@ class SearchPlan(NamedTuple):
             _sums_of_lighter(options.texts, options.weights - queries.question_weights),
         )
 
-    def blocks(self) -> Iterator[SearchBlock]:
+    def blocks(self, block_size: int) -> Iterator[SearchBlock]:
         """All questions that have both asked and offered terms, a few at a time."""
         queries, asked, offered, n_questions = self.queries, self.asked, self.offered, len(self.queries.sizes)
         questions = np.arange(n_questions + 1)
@@ -113,7 +115,7 @@ class SearchPlan(NamedTuple):
         )
         bounds = np.column_stack(ordered).tolist()
         loads = queries.sizes + sum(t.sums(t.lengths, n_questions).astype(np.int64) for t in (asked, offered))
-        for first, last in runs_of(loads, BLOCK):
+        for first, last in runs_of(loads, block_size):
             a, o, x, e = (slice(start, stop) for start, stop in zip(bounds[first], bounds[last], strict=True))
             if a.start == a.stop or o.start == o.stop:
                 continue
@@ -191,10 +193,6 @@ def _sums_of_lighter(options: NDArray[np.int64], weights: NDArray[np.float32]) -
     sums = np.empty(len(weights))
     sums[order] = total[:-1] - total[np.searchsorted(options, options[order])]
     return sums
-
-
-_UNITS_A_TERM = 20
-"""Bounds are whole numbers of units. Rounding costs up to one for each term of a query; there are many more."""
 
 
 class ScoreBounds:

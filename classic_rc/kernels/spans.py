@@ -1,4 +1,4 @@
-"""The sliding window with every span of a passage as a candidate."""
+"""Spans of a passage as candidates: the sliding window of every span, and the question's words around spans."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np
     """The distinct words and bigrams of the question that its passage has outside the candidate.
 
     A bigram is outside if neither of its words is inside; words on both sides of the candidate are no bigram. This
-    is :func:`classic_rc.kernels.reference.spans.span_overlap` for all candidates at once.
+    is :func:`classic_rc.kernels.reference.span_overlap` for all candidates at once.
 
     Parameters
     ----------

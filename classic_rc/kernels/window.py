@@ -1,4 +1,4 @@
-"""The sliding window of Richardson et al. 2013, for whole datasets at once."""
+"""The sliding window of Richardson et al. 2013, of one size or of many, for whole datasets at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.postings import MatchedBlock, matched_blocks, places_of
+from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, matched_blocks, places_of
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
 INT32_SAFE = 2**31 // SCALE - 1
@@ -21,6 +21,8 @@ def sliding_window(
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
     cells: int = 2**18,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
     """The best window's weight for every candidate.
 
@@ -29,7 +31,7 @@ def sliding_window(
         sw = max over windows of sum over the window's tokens t in S of IC(t)
 
     Every occurrence in a window counts. A passage shorter than the window is one window. This is
-    :func:`classic_rc.kernels.reference.sliding_window.sliding_window` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.sliding_window` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
@@ -42,6 +44,8 @@ def sliding_window(
     cells : int
         How many cells (candidates x passage tokens) are worked on at a time: bounds memory to about
         10 bytes a cell and does not change the result.
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def sliding_window(
         Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
     """
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for block in matched_blocks(arrays):
+    for block in matched_blocks(arrays, block_tokens):
         best[block.where] = best_windows(block, window, word_weights, cells)
     return best
 
@@ -223,11 +227,11 @@ def window_sweep(
         raise ValueError(f"sizes must be at least 1 and rise, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
-        best[block.where] = _block(block, sizes, word_weights, cells, smoothing, last_window)
+        best[block.where] = _best_of_sizes(block, sizes, word_weights, cells, smoothing, last_window)
     return best
 
 
-def _block(
+def _best_of_sizes(
     block: MatchedBlock,
     sizes: Sequence[int],
     word_weights: NDArray[np.int32] | None,

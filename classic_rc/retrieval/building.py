@@ -1,4 +1,4 @@
-"""One writer at a time, on every system, without locks that outlive their process."""
+"""Builds an index folder, segment by segment: one writer at a time, and an interrupted build goes on."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
-from classic_rc.retrieval.corpus import Advance, Texts, add_to_fingerprint
-from classic_rc.retrieval.manifest import MANIFEST, Counts, Manifest, StoredSegment, check_analyzer, read_json
-from classic_rc.retrieval.reading import Input, Record
-from classic_rc.retrieval.segment import (
-    MAX_CHARACTERS,
-    MAX_SENTENCES,
+from classic_rc.retrieval.corpus import Texts, add_to_fingerprint
+from classic_rc.retrieval.manifest import (
+    MANIFEST,
     Arrays,
-    PlaceWriter,
-    SegmentBuilder,
+    Counts,
+    Manifest,
+    StoredSegment,
+    check_analyzer,
     check_content,
     map_arrays,
+    read_json,
     write_arrays,
     write_json,
 )
+from classic_rc.retrieval.reading import Advance, Input, PlaceWriter, Record
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, REMEMBERED_PIECES, SegmentBuilder
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 
@@ -250,12 +252,14 @@ def build_index(
     segment_sentences: int = MAX_SENTENCES,
     append: bool = False,
     advance: Advance = lambda n_bytes: None,
+    segment_characters: int = MAX_CHARACTERS,
+    remembered_pieces: int = REMEMBERED_PIECES,
 ) -> Built:
     """Index the sentences of inputs into a folder.
 
     Sentences are kept and numbered as they come, also those without an index term. A segment ends with
-    `segment_sentences`, or with the record that brings it to 2**26 characters; no more than a segment is held in
-    memory. If a build is interrupted, its finished segments stay; the same call goes on after them and ends with
+    `segment_sentences`, or with the record that brings it to `segment_characters`; no more than a segment is held
+    in memory. If a build is interrupted, its finished segments stay; the same call goes on after them and ends with
     the same index.
 
     Parameters
@@ -271,6 +275,10 @@ def build_index(
         Whether to add to the index that is in the folder, which can be searched meanwhile.
     advance : callable
         Is told how many bytes of input have just been read.
+    segment_characters : int
+        Bounds memory, by default at 2**26 characters. It is no part of what an interrupted build compares.
+    remembered_pieces : int
+        How many distinct pieces of text are analysed only once: bounds memory, changes no result.
 
     Raises
     ------
@@ -291,8 +299,8 @@ def build_index(
         kept = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
-            builder = SegmentBuilder(plan.analyzer)
-            for batch, position in _batches(plan, state.position, advance):
+            builder = SegmentBuilder(plan.analyzer, remembered_pieces=remembered_pieces)
+            for batch, position in _batches(plan, state.position, advance, segment_characters):
                 state.manifest = _with_segment(state, batch, folder, builder)
                 state.position = position
                 state.write(folder, plan)
@@ -316,7 +324,9 @@ class _Batch:
         self.characters += sum(map(len, sentences))
 
 
-def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[_Batch, Position]]:
+def _batches(
+    plan: Plan, reached: Position, advance: Advance, segment_characters: int
+) -> Iterator[tuple[_Batch, Position]]:
     """What goes into each segment after a position, and the position after it."""
     batch = _Batch()
     advance(sum(source.size or 0 for source in plan.inputs[: reached.input]))
@@ -334,7 +344,7 @@ def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[
                 part = record.sentences[taken : taken + room]
                 batch.add(source, record, part)
                 taken += len(part)
-                if len(part) == room or batch.characters >= MAX_CHARACTERS:
+                if len(part) == room or batch.characters >= segment_characters:
                     yield batch, Position(number, record.number, taken, digest.hexdigest())
                     batch = _Batch()
         if last:

@@ -1,16 +1,9 @@
-"""Texts as two arrays, which can be mapped from files; and what identifies a sequence of texts."""
+"""A corpus: sentences in an engine, where they come from, and which questions stand in it word for word."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
-import io
-import lzma
-import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, Self, overload
@@ -18,9 +11,8 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.questions import Passage
+from classic_rc.questions import Passage, Question, normalised_text
 from classic_rc.retrieval.base import Engine
 from classic_rc.text.sentences import passage_sentences
 
@@ -189,102 +181,97 @@ class _PassageSources:
         return f"passage {self._ids[int(np.searchsorted(self._first, number, side='right')) - 1]}"
 
 
-STDIN = "-"
-"""What standard input goes by among paths."""
-
-Advance = Callable[[int], None]
-"""Is told how many bytes of input have just been read."""
-
-_LONGEST_LINE = 2**28
-_BUFFER = 2**18
-
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
-_BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError)
-_REFUSED = {
-    b"PK\x03\x04": "a zip archive",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
-
-
-def read_lines(path: str, advance: Advance) -> Iterator[str]:
-    r"""The lines of a file, each with the ``"\n"`` that ended it.
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """What stands in a corpus word for word, case and blanks aside.
 
     Parameters
     ----------
-    path : str
-        Plain text, or compressed with gzip, bzip2 or xz, as its first bytes tell; ``"-"`` is standard input. What
-        is not UTF-8 becomes U+FFFD; a byte order mark is left out.
-    advance : callable
-        Is told how many bytes have just been read, as the file stores them.
-
-    Raises
-    ------
-    DataError
-        There is no such file, it cannot be read, is cut short or broken, is an archive or no UTF-8 text at all, or
-        has a line of more than 2**28 characters.
+    questions : int
+        Questions that a sentence of the corpus holds.
+    pairs : int
+        Of these, those of which that sentence or the next one holds a right answer too.
+    passages : int or None
+        Passages all of whose sentences stand in the corpus; None where they were not looked for.
+    sentences : frozenset of int
+        The numbers of the sentences that hold the questions and the passages.
     """
-    try:
-        with _opened(path, advance) as file, _unpacked(file) as stream:
-            _check(stream, path)
-            lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
-            while line := lines.readline(_LONGEST_LINE):
-                if len(line) == _LONGEST_LINE:
-                    raise DataError(f"a line of more than {_LONGEST_LINE:,} characters", source=path)
-                yield line
-    except _BROKEN as error:
-        raise _unreadable(path, error) from None
+
+    questions: int
+    pairs: int
+    passages: int | None
+    sentences: frozenset[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences)
+
+    def __str__(self) -> str:
+        asked = f"{self.questions} questions, {self.pairs} of them with a right answer"
+        return asked if self.passages is None else f"{asked}, and {self.passages} passages"
 
 
-class _Raw(io.RawIOBase):
-    """A file's bytes, of which someone is told as they are read."""
+def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> Verbatim:
+    """Look for questions, questions with their right answers, and passages in a corpus.
 
-    def __init__(self, file: Any, advance: Advance) -> None:
-        # What comes through a pipe is read as it comes.
-        self._read, self._advance = getattr(file, "read1", file.read), advance
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
-        self._advance(len(data))
-        return len(data)
-
-
-@contextmanager
-def _opened(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
-    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
-        yield io.BufferedReader(_Raw(file, advance), _BUFFER)
-
-
-def _unpacked(file: io.BufferedReader) -> Any:
-    # No larger buffer around what unpacks: it would lose all that it holds where the file is cut short.
-    head = file.peek()
-    return next((opener(file) for magic, opener in _OPENERS.items() if head.startswith(magic)), file)
+    Parameters
+    ----------
+    corpus : Corpus
+    questions : sequence of Question
+        Where gold is hidden, only the question is looked for.
+    passages : bool
+        Whether to look for their passages.
+    """
+    finder = _Finder(corpus)
+    asked = finder.holders([q.query for q in questions])
+    n_pairs = sum(finder.answered(q, found) for q, found in zip(questions, asked, strict=True))
+    sentences = {number for found in asked for number in found}
+    n_passages = None
+    if passages:
+        whole = finder.passages(questions)
+        n_passages = len(whole)
+        sentences.update(*whole)
+    return Verbatim(sum(map(bool, asked)), n_pairs, n_passages, frozenset(sentences))
 
 
-def _check(stream: Any, path: str) -> None:
-    head = stream.peek(512)
-    refused = next((what for magic, what in _REFUSED.items() if head.startswith(magic)), None)
-    if head[257:262] == b"ustar":
-        refused = "a tar archive"
-    if refused:
-        raise DataError(
-            refused,
-            source=path,
-            expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
-            hint="Convert or unpack it",
-        )
+class _Finder:
+    def __init__(self, corpus: Corpus) -> None:
+        self._engine = corpus.engine
 
+    def holders(self, texts: Sequence[str]) -> list[list[int]]:
+        """The sentences that hold each text."""
+        found = self._engine.having_all_terms(texts)
+        return [
+            [number for number in numbers.tolist() if self._holds(number, normalised_text(text))]
+            for text, numbers in zip(texts, found, strict=True)
+        ]
 
-def _unreadable(path: str, error: BaseException) -> DataError:
-    if isinstance(error, OSError) and error.errno is not None:
-        return DataError(f"the file cannot be read ({error.strerror})", source=path)
-    return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the whole file")
+    def _holds(self, number: int, normalised: str) -> bool:
+        within = f" {normalised_text(self._engine.sentence(number))} "
+        at = within.find(normalised)
+        while normalised and at >= 0:  # whole words: "his" does not stand in "this"
+            before, after = within[at - 1], within[at + len(normalised)]
+            if not (before.isalnum() and normalised[0].isalnum()) and not (
+                after.isalnum() and normalised[-1].isalnum()
+            ):
+                return True
+            at = within.find(normalised, at + 1)
+        return False
+
+    def answered(self, question: Question, holders: list[int]) -> bool:
+        """Whether one of these sentences, or the one after it, holds a right answer to the question."""
+        near = {n for number in holders for n in (number, number + 1) if n < self._engine.n_sentences}
+        texts = [normalised_text(text) for text in question.gold_texts]
+        return any(self._holds(number, text) for number in near for text in texts)
+
+    def passages(self, questions: Sequence[Question]) -> list[set[int]]:
+        """For each passage that stands in the corpus as a whole, its sentences there."""
+        distinct = list({id(q.passage): q.passage for q in questions}.values())
+        texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
+        texts = [own for own in texts if own]
+        # The longest sentence is the least likely to be there by chance: most passages need no other look.
+        longest = self.holders([max(own, key=len) for own in texts])
+        whole = []
+        for own, found in zip(texts, longest, strict=True):
+            if found and all(held := self.holders(own)):
+                whole.append({number for numbers in held for number in numbers})
+        return whole

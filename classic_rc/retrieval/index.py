@@ -11,8 +11,18 @@ from typing import Any, NoReturn, Self
 from classic_rc.errors import DataError, UsageError
 from classic_rc.retrieval.building import BUILDING
 from classic_rc.retrieval.corpus import Corpus, Texts, add_to_fingerprint
-from classic_rc.retrieval.manifest import MANIFEST, Manifest, check_analyzer
-from classic_rc.retrieval.segment import REBUILD, Arrays, Segment, StoredFile, check_content, map_arrays, place_of
+from classic_rc.retrieval.manifest import (
+    MANIFEST,
+    REBUILD,
+    Arrays,
+    Manifest,
+    StoredFile,
+    check_analyzer,
+    check_content,
+    map_arrays,
+)
+from classic_rc.retrieval.reading import place_of
+from classic_rc.retrieval.segment import Segment
 from classic_rc.retrieval.similarity import Similarity
 from classic_rc.retrieval.sparse import Sparse
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
-import json
-import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.corpus import Texts
-from classic_rc.retrieval.reading import Record
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import TextEncoder
 
@@ -28,9 +19,10 @@ MAX_SENTENCES = 500_000
 MAX_CHARACTERS = 2**26
 """A segment that has come to so many characters takes no more sentences, to bound the memory of a build."""
 
-_KEY_BYTES = 8
-_REMEMBERED = 2**22
+REMEMBERED_PIECES = 2**22
 """Distinct pieces of text whose terms are remembered from one segment to the next."""
+
+_KEY_BYTES = 8
 
 
 class Statistics(NamedTuple):
@@ -179,14 +171,16 @@ class SegmentBuilder:
     Parameters
     ----------
     analyzer : str or Analyzer
+    remembered_pieces : int
+        How many distinct pieces of text are remembered, to bound memory; those of one segment always are.
     """
 
-    def __init__(self, analyzer: str | Analyzer) -> None:
-        self._encoder = TextEncoder(analyzer)
+    def __init__(self, analyzer: str | Analyzer, *, remembered_pieces: int = REMEMBERED_PIECES) -> None:
+        self._encoder, self._remembered_pieces = TextEncoder(analyzer), remembered_pieces
 
     def build(self, sentences: Sequence[str]) -> Segment:
         """The segment of these sentences, :data:`MAX_SENTENCES` at the most."""
-        if self._encoder.n_pieces > _REMEMBERED:
+        if self._encoder.n_pieces > self._remembered_pieces:
             self._encoder = TextEncoder(self._encoder.analyzer)
         return Segment.build(sentences, self._encoder)
 
@@ -226,218 +220,3 @@ def _coded(
     code_of[used] = np.arange(len(used))
     count, length = np.divmod(used, max(len(distinct_lengths), 1))
     return distinct_counts[count].astype(np.int32), distinct_lengths[length].astype(np.int32), code_of[pairs]
-
-
-Arrays = Mapping[str, NDArray[Any]]
-
-_ALIGNMENT = 64
-_BLOCK = 2**20
-_PATIENCE = (0.0, 0.05, 0.2, 1.0)
-REBUILD = "Build the index again, with `classic-rc index`"
-"""What the user can do about damage."""
-
-
-class StoredArray(NamedTuple):
-    """Where an array lies in a file.
-
-    Parameters
-    ----------
-    dtype : str
-        NumPy's short form, byte order included: ``"<i4"``.
-    length : int
-        In elements.
-    offset : int
-        In bytes.
-    """
-
-    dtype: str
-    length: int
-    offset: int
-
-
-class StoredFile(NamedTuple):
-    """What a file of arrays holds.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-        In bytes.
-    sha256 : str
-    arrays : dict of str to StoredArray
-    """
-
-    name: str
-    size: int
-    sha256: str
-    arrays: dict[str, StoredArray]
-
-
-def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
-    """Write flat arrays to a file that appears when it is whole.
-
-    They all go into one file because a process may have but few files open: 256 on macOS.
-
-    Raises
-    ------
-    UsageError
-        The system does not allow it.
-    """
-    temporary, digest, table, size = path.with_name(path.name + ".tmp"), hashlib.sha256(), {}, 0
-    try:
-        with open(temporary, "wb") as file:
-            for name, array in arrays.items():
-                data = np.ascontiguousarray(array).view(np.uint8).data
-                padding = bytes(-len(data) % _ALIGNMENT)
-                table[name] = StoredArray(array.dtype.str, len(array), size)
-                for part in (data, padding):
-                    file.write(part)
-                    digest.update(part)
-                    size += len(part)
-            file.flush()
-            os.fsync(file.fileno())
-        _replace(temporary, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-    return StoredFile(path.name, size, digest.hexdigest(), table)
-
-
-def map_arrays(folder: Path, stored: StoredFile) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, read-only, which the system reads when they are looked at.
-
-    Raises
-    ------
-    DataError
-        The file is not there, cannot be read, or has another size.
-    """
-    path = folder / stored.name
-    with _open(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size != stored.size:
-            raise _damaged(path, f"{size:,} bytes", f"{stored.size:,}")
-        # NumPy's own map and not another, because joblib sends it to its workers as a path.
-        content = np.asarray(np.memmap(file, mode="r")) if size else np.empty(0, np.uint8)
-    try:
-        return {name: _part(content, *array) for name, array in stored.arrays.items()}
-    except (TypeError, ValueError) as error:
-        raise _damaged(path, str(error), "the arrays of the manifest") from None
-
-
-def check_content(folder: Path, stored: StoredFile) -> None:
-    """Read a whole file.
-
-    Raises
-    ------
-    DataError
-        Its content is not what was written.
-    """
-    path = folder / stored.name
-    digest = hashlib.sha256()
-    with _open(path) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    found = digest.hexdigest()
-    if found != stored.sha256:
-        raise _damaged(path, f"sha256 {found[:16]}", stored.sha256[:16])
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file that appears when it is whole, instead of the one that was there.
-
-    Raises
-    ------
-    UsageError
-        The system does not allow it.
-    """
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        _replace(temporary, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    """Move a file into place; on Windows, as soon as whoever reads the old one (a virus scanner) is done."""
-    for seconds in _PATIENCE:
-        time.sleep(seconds)
-        try:
-            return os.replace(temporary, path)
-        except PermissionError as error:
-            refused = error
-    raise refused
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
-    try:
-        with open(path, "rb") as file:
-            yield file
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=str(path), hint=REBUILD) from None
-
-
-def _part(content: NDArray[np.uint8], dtype: str, length: int, offset: int) -> NDArray[Any]:
-    part = content[offset : offset + length * np.dtype(dtype).itemsize].view(dtype)
-    if len(part) != length:
-        raise ValueError(f"{len(part)} elements at byte {offset}")
-    return part
-
-
-def _damaged(path: Path, found: str, expected: str) -> DataError:
-    return DataError("not as it was written", source=str(path), found=found, expected=expected, hint=REBUILD)
-
-
-class PlaceWriter:
-    """Notes the places of sentences as they come.
-
-    The arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
-    and of each sentence the number of its record, or ``~i`` where the record has label i.
-    """
-
-    def __init__(self) -> None:
-        self._inputs: list[str] = []
-        self._starts: list[int] = []
-        self._labels: list[str] = []
-        self._places: list[int] = []
-
-    def add(self, name: str, record: Record, n_sentences: int) -> None:
-        """The next sentences are of this record of the input of this name."""
-        if not self._inputs or self._inputs[-1] != name:
-            self._inputs.append(name)
-            self._starts.append(len(self._places))
-        place = record.number
-        if record.label is not None:
-            place = ~len(self._labels)
-            self._labels.append(record.label)
-        self._places += [place] * n_sentences
-
-    def arrays(self) -> Arrays:
-        """All of it."""
-        places = np.array(self._places, dtype=np.int64)
-        small = len(places) == 0 or places.max() < 2**31
-        return {
-            **Texts.of(self._inputs).arrays("input"),
-            "input_starts": np.array(self._starts, dtype=np.int32),
-            **Texts.of(self._labels).arrays("label"),
-            "places": places.astype(np.int32) if small else places,
-        }
-
-
-def place_of(arrays: Arrays, sentence: int) -> str:
-    """Where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        Of :meth:`PlaceWriter.arrays`.
-    sentence : int
-        Its number in the segment.
-    """
-    number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
-    name, place = Texts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
-    return f"{name}:{place}" if place > 0 else f"{name}#{Texts.of_arrays(arrays, 'label')[~place]}"

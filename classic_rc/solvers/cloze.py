@@ -13,15 +13,15 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts
 from classic_rc.kernels.pairs import word_counts
-from classic_rc.kernels.reference.cloze import alignments, best_shift
+from classic_rc.kernels.reference.cloze import alignments
+from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset
-from classic_rc.text.placeholder import tokens_before_placeholder
+from classic_rc.text.encode import EncodedDataset, tokens_before_placeholder
 
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver

@@ -13,10 +13,9 @@ from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
 from classic_rc.retrieval.base import Best, Engine
-from classic_rc.retrieval.corpus import Corpus, passage_corpus
+from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
-from classic_rc.retrieval.verbatim import find_verbatim
 from classic_rc.solvers.base import Solver, Variant, check_choice
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer

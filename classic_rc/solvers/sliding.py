@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
-from classic_rc.kernels.reference.sliding_window import word_distance as plain_word_distance
+from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.registry import primary_metric

@@ -1,4 +1,4 @@
-"""The tokenizers by name."""
+"""Analyzers, what becomes of text before anything is counted, and tokenizers, both by name."""
 
 from __future__ import annotations
 

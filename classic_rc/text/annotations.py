@@ -1,4 +1,4 @@
-"""The package's own JSON of annotations, described in ``docs/lexical.md``: from values to objects and back."""
+"""Files of annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's, folders of question categories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node, describe, parse_json
-from classic_rc.io.text import decode, write_file
+from classic_rc.io.text import decode, read_text, write_file
 from classic_rc.questions import Candidate, Question
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, text_sha256
 
@@ -448,3 +448,48 @@ def _read(source: str) -> bytes:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"the file cannot be unpacked ({error})", source=source) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """Which categories questions belong to.
+
+    Parameters
+    ----------
+    of_question : mapping of str to frozenset of str
+        By question id; questions of no category are left out.
+    signature : str
+        The folder's name and content, wherever it lies.
+    """
+
+    of_question: Mapping[str, frozenset[str]]
+    signature: str
+
+
+def read_categories(path: str | Path) -> Categories:
+    """Read a folder that has a file for each category, ``who.txt``, with the id of a question on each line.
+
+    Raises
+    ------
+    DataError
+        There is no such folder, none of its files is a category's, or one names a question twice.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise DataError("there is no such folder", source=str(path), hint="Give the folder of who.txt and its like")
+    found: dict[str, set[str]] = {}
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.txt")):
+        ids = [line.strip() for line in read_text(file).split("\n")]
+        for number, id in enumerate(ids, start=1):
+            categories = found.setdefault(id, set()) if id else set()
+            if file.stem in categories:
+                raise DataError("named twice", source=str(file), where=f"line {number}", found=repr(id))
+            categories.add(file.stem)
+        digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
+    if not found:
+        raise DataError(
+            "no category in the folder", source=str(path), expected="who.txt and its like, an id a line"
+        )
+    of_question = {id: frozenset(categories) for id, categories in found.items()}
+    return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, overload
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.predictions import Scores
-from classic_rc.questions import Dataset, LazyCandidates, Passage, Question
+from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
@@ -657,76 +656,31 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
     return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
 
 
-_JOINT = re.compile(r"\s*|-")
-"""What may stand between two words of a run: blanks or one hyphen, but no other mark."""
+def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
+    """How many of each query's tokens stand before its placeholder, the first if there are several.
 
-
-class TextChunk(NamedTuple):
-    """A group of words that stand together.
+    All of them where it has none.
 
     Parameters
     ----------
-    words : tuple of str
-        As the analyzer has them; never empty.
-    start, end : int
-        Its characters in the text, `end` exclusive.
-    sentence : int
-        The number of its sentence.
-    """
-
-    words: tuple[str, ...]
-    start: int
-    end: int
-    sentence: int = 0
-
-
-def content_runs(
-    text: str,
-    sentences: Sequence[tuple[int, int]],
-    analyzer: Analyzer,
-    stop_words: frozenset[str],
-    *,
-    single: bool = False,
-) -> list[TextChunk]:
-    """Maximal runs of content words: what stands between stop words, punctuation and the borders of sentences.
-
-    They stand in for the noun and verb groups of a shallow parser, which needs a model.
-
-    Parameters
-    ----------
-    text : str
-    sentences : sequence of (int, int)
-        Character offsets, the end exclusive.
+    questions : sequence of Question
     analyzer : Analyzer
-        One that drops punctuation.
-    stop_words : frozenset of str
-        Compared with the lower-cased word. A text of nothing else keeps them: "the three" is a run then.
-    single : bool
-        Each word by itself.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_questions,)
 
     Examples
     --------
+    >>> from classic_rc.questions import Passage, Task
     >>> from classic_rc.text.analyzers import get_analyzer
-    >>> text = "Who pulled the big-eared fox, sly Tom, out of the grocery store?"
-    >>> stops = frozenset(["who", "the", "out", "of"])
-    >>> [chunk.words for chunk in content_runs(text, [(0, len(text))], get_analyzer("word"), stops)]
-    [('pulled',), ('big', 'eared', 'fox'), ('sly', 'tom'), ('grocery', 'store')]
+    >>> query = Question("q", Passage("p", ""), "It was @placeholder who sang.", (), None, Task.CLOZE)
+    >>> tokens_before_placeholder([query], get_analyzer("word")).tolist()
+    [2]
     """
-    located = [
-        (word, start + begin, end + begin, number)
-        for number, (begin, finish) in enumerate(sentences)
-        for word, start, end in analyzer.locate(text[begin:finish])
-    ]
-    content = [token for token in located if token[0].lower() not in stop_words] or located
-    runs: list[list[tuple[str, int, int, int]]] = []
-    for token in content:
-        if (
-            not single
-            and runs
-            and token[3] == runs[-1][-1][3]
-            and _JOINT.fullmatch(text, runs[-1][-1][2], token[1])
-        ):
-            runs[-1].append(token)
-        else:
-            runs.append([token])
-    return [TextChunk(tuple(t[0] for t in run), run[0][1], run[-1][2], run[0][3]) for run in runs]
+    before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
+    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # what stands before a blank has its tokens for itself
+        return np.diff(TextEncoder(analyzer).encode(before)[1])
+    located = (analyzer.locate(question.query) for question in questions)
+    counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))
+    return np.fromiter(counts, np.int64, len(questions))

@@ -10,8 +10,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
-from classic_rc.kernels import sliding_window, word_distance
-from classic_rc.kernels.reference import sliding_window as reference
+from classic_rc.kernels import reference, sliding_window, word_distance
 from classic_rc.questions import Dataset
 from classic_rc.solvers import AllPositive, Random, parse_solver
 from classic_rc.text.analyzers import get_analyzer

@@ -1,4 +1,4 @@
-"""BM25 as Lucene scores it, in plain Python: to be read by people, and to check the fast kernels against.
+"""BM25 as Lucene scores it, in plain Python.
 
 Sentences and queries are lists of index terms here, of any kind that can be hashed. Lucene computes in single
 precision (``Float``) but for idf and the sum over terms, so its bits depend on it.

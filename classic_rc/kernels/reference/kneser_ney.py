@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney in plain Python: to be read by people, and to check the fast kernel against.
+"""Interpolated modified Kneser-Ney, in plain Python.
 
 Texts are lists of words. Everything is a dictionary of tuples, and every probability is worked out when it is asked
 for, by the recursion of Chen and Goodman 1998.

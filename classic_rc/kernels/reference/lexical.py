@@ -1,4 +1,4 @@
-"""The components of Smith et al. 2015 in plain Python: to be read by people, and to check the kernels against.
+"""The components of Smith et al. 2015, in plain Python.
 
 Passages, questions and candidates are lists of tokens; weights are fixed-point integers, one a passage token.
 """

@@ -1,4 +1,4 @@
-"""What surrounds a span, in plain Python: to be read, and to check the fast kernel against."""
+"""What surrounds a span, in plain Python."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from classic_rc.solvers.alignment.texts import (
 from classic_rc.solvers.base import Solver, check_choice
 from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.annotated import TextChunk
 from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.encode import TextChunk
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet

@@ -15,9 +15,8 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage, Question
 from classic_rc.solvers.alignment.program import Constants, Edges, Program, option_edges, positive_edges
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.annotated import AnnotatedText
+from classic_rc.text.annotated import AnnotatedText, TextChunk, content_runs
 from classic_rc.text.annotations import Annotations
-from classic_rc.text.encode import TextChunk, content_runs
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.wordnet import Synset, WordNet
 
@@ -39,7 +38,7 @@ class Chunker(Protocol):
 
 
 class RunChunker(NamedTuple):
-    """Runs of content words, or each by itself: :func:`~classic_rc.text.encode.content_runs`."""
+    """Runs of content words, or each by itself: :func:`~classic_rc.text.annotated.content_runs`."""
 
     analyzer: Analyzer
     stop_words: frozenset[str]

@@ -31,8 +31,7 @@ from classic_rc.solvers.lexical.components import (
 )
 from classic_rc.solvers.lexical.texts import AnnotatedReader, Token, raw_texts, raw_tokens
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.categories import Categories, read_categories
+from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
 from classic_rc.text.stemmers import STEMMERS
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
@@ -103,7 +102,7 @@ class LexicalMatcher(Solver):
         A file with tokens, lemmas, sentences, coreference and negation
         (:func:`~classic_rc.text.annotations.read_annotations`), in place of raw text.
     categories : str, optional
-        A folder of question categories (:func:`~classic_rc.text.categories.read_categories`), besides the
+        A folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), besides the
         annotation's own.
     bugs : str
         Mistakes of the released code to repeat: names of

@@ -5,8 +5,7 @@ import random
 import numpy as np
 
 import classic_rc
-from classic_rc.kernels import SCALE
-from classic_rc.kernels.reference import sliding_window as reference
+from classic_rc.kernels import SCALE, reference
 from classic_rc.text.stop_words import stop_words
 
 STOP_WORDS = stop_words("smart")

@@ -12,8 +12,8 @@ import pytest
 
 from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.kernels import reference
 from classic_rc.kernels.reference import lexical as reference_lexical
-from classic_rc.kernels.reference import sliding_window as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
 from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learned_weights

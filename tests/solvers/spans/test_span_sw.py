@@ -12,8 +12,7 @@ from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.plan import with_spans
-from classic_rc.kernels import SCALE
-from classic_rc.kernels.reference import sliding_window as reference
+from classic_rc.kernels import SCALE, reference
 from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SpanSlidingWindow

@@ -8,16 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
+from tests.kernels.builders import ragged
 
 N_WORDS = 6
 TEXTS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_size=1, max_size=6)
 
 
 def counted(texts: list[list[int]]):
-    tokens = np.array([token for text in texts for token in text], dtype=np.int32)
-    return word_counts(tokens, offsets_of(np.array([len(text) for text in texts])), N_WORDS)
+    return word_counts(*ragged(texts), N_WORDS)
 
 
 @given(texts=TEXTS)

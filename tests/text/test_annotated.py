@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import content_runs
+from classic_rc.text.annotated import content_runs
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.stop_words import stop_words
 

@@ -1,4 +1,4 @@
-"""Scores of sentences against their plain-Python references, down to the bits."""
+"""BM25 and TF-IDF as Lucene scores them, against plain Python, down to the bits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels import bm25, classic
-from classic_rc.kernels.bm25 import byte4_lengths, byte315_norms
-from classic_rc.kernels.reference import bm25 as reference_bm25
-from classic_rc.kernels.reference import classic as reference_classic
-from classic_rc.kernels.sentence_postings import runs_of
+from classic_rc.kernels import bm25, reference, tfidf
+from classic_rc.kernels.bm25 import byte4_lengths
+from classic_rc.kernels.tfidf import byte315_norms
 
 
 def test_lengths_come_back_from_a_byte_as_in_the_reference():
     lengths = np.concatenate([np.arange(3000), 2 ** np.arange(12, 31), 2 ** np.arange(12, 31) - 1])
-    expected = [reference_bm25.remembered_length(n) for n in lengths.tolist()]
+    expected = [reference.bm25.remembered_length(n) for n in lengths.tolist()]
     assert byte4_lengths(lengths).tolist() == expected
 
 
@@ -29,8 +27,8 @@ def test_the_lengths_of_lucene_by_hand():
 
 def test_norms_come_back_from_a_byte_as_in_the_reference():
     lengths = np.arange(1, 5000)
-    expected = [reference_classic.remembered_norm(n) for n in lengths.tolist()]
-    assert classic.length_factors(lengths).tolist() == expected
+    expected = [reference.tfidf.remembered_norm(n) for n in lengths.tolist()]
+    assert tfidf.length_factors(lengths).tolist() == expected
 
 
 def test_a_norm_that_is_too_small_for_its_byte_is_the_smallest_there_is():
@@ -41,8 +39,8 @@ def test_a_norm_that_is_too_small_for_its_byte_is_the_smallest_there_is():
 def test_idf_as_in_the_reference(n, share):
     frequency = int(n * share)
     numbers = np.array([n]), np.array([frequency])
-    assert bm25.idf(*numbers).tolist() == [reference_bm25.idf(n, frequency)]
-    assert classic.idf(*numbers).tolist() == [reference_classic.idf(n, frequency)]
+    assert bm25.idf(*numbers).tolist() == [reference.bm25.idf(n, frequency)]
+    assert tfidf.idf(*numbers).tolist() == [reference.tfidf.idf(n, frequency)]
 
 
 @given(
@@ -55,14 +53,7 @@ def test_idf_as_in_the_reference(n, share):
 )
 def test_term_scores_as_in_the_reference(weight, count, length, mean, k1, b):
     with np.errstate(divide="ignore"):
-        expected = reference_bm25.term_score(np.float32(weight), count, length, np.float32(mean), k1, b)
+        expected = reference.bm25.term_score(np.float32(weight), count, length, np.float32(mean), k1, b)
     factors = bm25.length_factors(np.array([length]), np.float32(mean), k1, b)
     counts, weights = np.array([count], dtype=np.float32), np.array([weight], dtype=np.float32)
     assert bm25.term_scores(weights, counts, factors).tolist() == [expected]
-
-
-@given(st.lists(st.integers(0, 20)), st.integers(1, 30))
-def test_runs_cover_everything_once_within_the_limit(loads, limit):
-    runs = list(runs_of(np.array(loads, dtype=np.int64), limit))
-    assert [i for first, last in runs for i in range(first, last)] == list(range(len(loads)))
-    assert all(last == first + 1 or sum(loads[first:last]) <= limit for first, last in runs)

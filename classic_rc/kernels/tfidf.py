@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.bm25 import byte315_norms
+_BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
+_BYTE315[0] = 0
+
+
+def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Positive numbers as Lucene until 6 remembers them: with three significant bits.
+
+    ``SmallFloat.floatToByte315`` and back; both round down, but never to zero.
+
+    Examples
+    --------
+    >>> byte315_norms(np.array([1.0, 0.577, 0.1], dtype=np.float32)).tolist()
+    [1.0, 0.5, 0.09375]
+    """
+    codes = np.searchsorted(_BYTE315, norms, side="right") - 1
+    return _BYTE315[np.maximum(codes, 1)]
 
 
 def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.retrieval import segment as storage
-from classic_rc.retrieval.segment import StoredArray, check_content, map_arrays, write_arrays, write_json
+from classic_rc.retrieval import manifest as storage
+from classic_rc.retrieval.manifest import StoredArray, check_content, map_arrays, write_arrays, write_json
 
 FLAT = arrays_of.arrays(
     st.sampled_from([np.uint8, np.int32, np.int64, np.float32]), st.integers(0, 40), elements=st.integers(0, 100)

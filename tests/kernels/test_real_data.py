@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.kernels import window_and_distance, window_sweep
-from classic_rc.kernels.reference import sliding_window as reference
+from classic_rc.kernels import reference, window_and_distance, window_sweep
 from classic_rc.text.encode import encode
+from tests.kernels.builders import texts_of
 
 FILES = {
     "mctest": ("mc160.dev.tsv", "mc500.dev.tsv", "mc160.train.tsv", "mc500.train.tsv"),
@@ -23,21 +23,6 @@ SIZES = range(2, 31)
 
 def encoded(shared_data, path):
     return encode(load(shared_data / path), "word")
-
-
-def texts_of(arrays):
-    """(passage, question, candidate) of every candidate, as lists of token ids."""
-
-    def lists(tokens, offsets):
-        return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-
-    passages = lists(arrays.passage_tokens, arrays.passage_offsets)
-    questions = lists(arrays.question_tokens, arrays.question_offsets)
-    candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
-    owners = arrays.candidate_question.tolist()
-    return [
-        (passages[arrays.question_passage[q]], questions[q], c) for q, c in zip(owners, candidates, strict=True)
-    ]
 
 
 def plain_sweep(texts):

@@ -1,4 +1,4 @@
-"""TF-IDF as Lucene scored it until release 5, in plain Python: to be read, and to check the fast kernels against.
+"""TF-IDF as Lucene scored it until release 5, in plain Python.
 
 Sentences and queries are lists of index terms, and numbers are in single precision, as in
 :mod:`classic_rc.kernels.reference.bm25`, whose ``top`` and ``best_constrained`` take this :func:`score` too.
