@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import gzip
-import hashlib
 import io
 import os
 import tarfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,46 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
+from classic_rc.io.compression import gunzip, is_gzip, too_large
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
-from classic_rc.io.text import decode
+from classic_rc.io.text import decode, read_bytes
 from classic_rc.questions import Source
 
 MAX_MEMBER = 1 << 28
 """The largest member of an archive that is read: 256 MiB."""
 
-MAX_UNPACKED = 1 << 30
-"""The most that is unpacked of one compressed file: 1 GiB. What its headers claim is not trusted."""
-
 # A chain of extension headers is read by recursion.
-_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError)
-
-
-def is_gzip(data: bytes) -> bool:
-    """Whether these bytes are compressed with gzip."""
-    return data.startswith(b"\x1f\x8b")
+_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
 def is_tar(data: bytes) -> bool:
     """Whether these (uncompressed) bytes begin a tar archive."""
     return data[257:262] == b"ustar"
-
-
-def gunzip(data: bytes, source: str) -> bytes:
-    """What gzip compressed, at most :data:`MAX_UNPACKED` bytes of it.
-
-    Raises
-    ------
-    DataError
-        The data are broken, or unpack to more.
-    """
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            unpacked = stream.read(MAX_UNPACKED + 1)
-    except _BROKEN as error:
-        raise _broken(source, error) from None
-    if len(unpacked) > MAX_UNPACKED:
-        raise _too_large(source, f"more than {MAX_UNPACKED:,} bytes unpacked", MAX_UNPACKED)
-    return unpacked
 
 
 def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
@@ -132,16 +105,12 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
             expected="a relative path without '..'",
         )
     if member.size > MAX_MEMBER:
-        raise _too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
+        raise too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
     return parts
 
 
 def _broken(source: str, error: BaseException) -> DataError:
     return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
-
-
-def _too_large(source: str, found: str, limit: int) -> DataError:
-    return DataError("too large once unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
 
 
 class File:
@@ -186,15 +155,15 @@ class File:
     @cached_property
     def data(self) -> bytes:
         """Its bytes, unpacked where it is compressed with gzip."""
-        data = _read(self.name)
+        data = read_bytes(self.name)
         # Worked out now, while the stored bytes are at hand.
-        self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
+        self.__dict__["sha256"] = sha256_of_bytes(data)
         return gunzip(data, self.name) if is_gzip(data) else data
 
     @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
-        return hashlib.sha256(self.data if self._members else _read(self.name)).hexdigest()
+        return sha256_of_bytes(self.data if self._members else read_bytes(self.name))
 
     @property
     def stem(self) -> str:
@@ -286,13 +255,6 @@ class File:
             self.__dict__.pop(cached, None)
 
 
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=path) from None
-
-
 MAX_FILES = 100_000
 """The most files that a folder or an archive may hold (RACE has 28 thousand)."""
 
@@ -348,8 +310,7 @@ class Input:
             return (self.archive,)
         if len(files) <= _DIGEST_APART:
             return tuple(Source(file.name, file.sha256) for file in files)
-        lines = [f"{file.sha256}  {'/'.join(file.path)}\n" for file in files]
-        return (Source(self.path, hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()),)
+        return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
 
 
 def open_input(path: str | os.PathLike[str]) -> Input:

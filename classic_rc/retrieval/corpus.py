@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import lzma
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -19,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
+from classic_rc.io.compression import STREAM_ERRORS, unpacked_stream
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage
 from classic_rc.retrieval.base import Engine
@@ -198,12 +195,6 @@ Advance = Callable[[int], None]
 _LONGEST_LINE = 2**28
 _BUFFER = 2**18
 
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
-_BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _REFUSED = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
@@ -230,14 +221,14 @@ def read_lines(path: str, advance: Advance) -> Iterator[str]:
         has a line of more than 2**28 characters.
     """
     try:
-        with _opened(path, advance) as file, _unpacked(file) as stream:
+        with _opened(path, advance) as file, unpacked_stream(file) as stream:
             _check(stream, path)
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
             while line := lines.readline(_LONGEST_LINE):
                 if len(line) == _LONGEST_LINE:
                     raise DataError(f"a line of more than {_LONGEST_LINE:,} characters", source=path)
                 yield line
-    except _BROKEN as error:
+    except STREAM_ERRORS as error:
         raise _unreadable(path, error) from None
 
 
@@ -262,12 +253,6 @@ class _Raw(io.RawIOBase):
 def _opened(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
     with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
         yield io.BufferedReader(_Raw(file, advance), _BUFFER)
-
-
-def _unpacked(file: io.BufferedReader) -> Any:
-    # No larger buffer around what unpacks: it would lose all that it holds where the file is cut short.
-    head = file.peek()
-    return next((opener(file) for magic, opener in _OPENERS.items() if head.startswith(magic)), file)
 
 
 def _check(stream: Any, path: str) -> None:

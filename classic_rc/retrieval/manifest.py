@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from classic_rc.errors import DataError
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
 from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.retrieval.segment import REBUILD, StoredArray, StoredFile, write_json
@@ -91,7 +91,7 @@ class Manifest:
     analyzer_signature: str
     analyzer_sample: str
     segments: tuple[StoredSegment, ...] = ()
-    fingerprint: str = hashlib.sha256().hexdigest()
+    fingerprint: str = sha256_of_bytes(b"")
     n_terms: int = 0
     built_from: str = ""
 
@@ -228,4 +228,4 @@ def _segment(node: Node) -> StoredSegment:
 
 
 def _sample_of(analyzer: Analyzer) -> str:
-    return hashlib.sha256(" ".join(analyzer.analyze(_SAMPLE)).encode("utf-8")).hexdigest()[:16]
+    return sha256_of_text(" ".join(analyzer.analyze(_SAMPLE)))[:16]

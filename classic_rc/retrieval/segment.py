@@ -6,7 +6,6 @@ import bisect
 import hashlib
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of_stream
+from classic_rc.io.text import replace_file
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.corpus import Texts
 from classic_rc.retrieval.reading import Record
@@ -231,8 +232,6 @@ def _coded(
 Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64
-_BLOCK = 2**20
-_PATIENCE = (0.0, 0.05, 0.2, 1.0)
 REBUILD = "Build the index again, with `classic-rc index`"
 """What the user can do about damage."""
 
@@ -296,7 +295,7 @@ def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
                     size += len(part)
             file.flush()
             os.fsync(file.fileno())
-        _replace(temporary, path)
+        replace_file(temporary, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
     return StoredFile(path.name, size, digest.hexdigest(), table)
@@ -332,11 +331,8 @@ def check_content(folder: Path, stored: StoredFile) -> None:
         Its content is not what was written.
     """
     path = folder / stored.name
-    digest = hashlib.sha256()
     with _open(path) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    found = digest.hexdigest()
+        found = sha256_of_stream(file)
     if found != stored.sha256:
         raise _damaged(path, f"sha256 {found[:16]}", stored.sha256[:16])
 
@@ -356,20 +352,9 @@ def write_json(path: Path, value: Any) -> None:
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
-        _replace(temporary, path)
+        replace_file(temporary, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    """Move a file into place; on Windows, as soon as whoever reads the old one (a virus scanner) is done."""
-    for seconds in _PATIENCE:
-        time.sleep(seconds)
-        try:
-            return os.replace(temporary, path)
-        except PermissionError as error:
-            refused = error
-    raise refused
 
 
 @contextmanager
