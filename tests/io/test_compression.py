@@ -12,7 +12,7 @@ import pytest
 
 from classic_rc.errors import DataError
 from classic_rc.io import compression
-from classic_rc.io.compression import STREAM_ERRORS, ZIP_ERRORS, gunzip, gzipped, is_gzip, unpacked_stream, zip_member
+from classic_rc.io.compression import (
     STREAM_ERRORS,
     ZIP_ERRORS,
     gunzip,
