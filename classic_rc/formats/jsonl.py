@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, json_rows, score_at
-from classic_rc.io.json import Node, describe
+from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, score_at
+from classic_rc.io.json import Node, describe, json_lines
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
@@ -47,7 +47,7 @@ class JSONLines(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
         """The decisions of a text, or its scores where it has no decisions; see :meth:`read`."""
-        rows = list(json_rows(text, source))
+        rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
             return _scores(rows, questions, source)
         if questions and questions[0].task.has_spans:
@@ -69,7 +69,7 @@ class JSONLines(Format):
         DataError
             As :meth:`read`.
         """
-        rows = list(json_rows(text, source))
+        rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
             return _scores(rows, questions, source, partial=partial)
         return super().read_scores(text, questions, source=source)

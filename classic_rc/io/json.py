@@ -320,6 +320,19 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
     return value, end
 
 
+def json_lines(text: str, source: str) -> Iterator[Node]:
+    """The values of a text that has one on each line, blank lines passed over.
+
+    Raises
+    ------
+    DataError
+        A line is not JSON.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield Node(parse_json(line, source, number), source, number)
+
+
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
     where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
     found = describe(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
