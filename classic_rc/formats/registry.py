@@ -1,4 +1,4 @@
-"""Submission and score files: the datasets' official layouts and one of our own, read and written."""
+"""The formats by name, and files read and written in them."""
 
 from __future__ import annotations
 

@@ -93,18 +93,6 @@ def line_and_column(text: str, offset: int) -> str:
     return f"line {text.count(chr(10), 0, offset) + 1} column {offset - start + 1}"
 
 
-def _unreadable(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
-    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-    return DataError(
-        "the file is not text that can be read",
-        source=source,
-        where=f"byte offset {offset} (line {line})",
-        found=found,
-        expected=expected,
-        hint="Convert it to UTF-8",
-    )
-
-
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file as a whole or not at all; text as UTF-8 with LF.
 
@@ -157,3 +145,15 @@ def replace_file(temporary: Path, path: Path) -> None:
         except PermissionError as error:
             refused = error
     raise refused
+
+
+def _unreadable(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
+    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    return DataError(
+        "the file is not text that can be read",
+        source=source,
+        where=f"byte offset {offset} (line {line})",
+        found=found,
+        expected=expected,
+        hint="Convert it to UTF-8",
+    )
