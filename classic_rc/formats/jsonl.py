@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,11 +117,12 @@ def _candidate_rows(
 def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
     """The indices of the candidates that stand for an answer."""
     if question.task.has_choices:
-        return set(answer)
-    strange = [text for text in answer if text not in texts]
+        return set(cast("frozenset[int]", answer))
+    answered = cast("tuple[str, ...]", answer)
+    strange = [text for text in answered if text not in texts]
     if strange:
         raise UsageError(f"question {question.id} is answered {strange[0]!r}, which none of its candidates is")
-    return set(map(texts.index, answer))
+    return {texts.index(text) for text in answered}
 
 
 def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
@@ -182,6 +183,7 @@ def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
         return (frozenset(row.integer("candidate") for row in selected),)
     if not selected:
         return ()
+    answers: set[Answer]
     if question.task is Task.SINGLE_CHOICE:
         answers = {frozenset({row.integer("candidate")}) for row in selected}
     elif question.task is Task.CLOZE:
