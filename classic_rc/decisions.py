@@ -1,4 +1,4 @@
-"""From scores to predictions: the best candidate with a tie policy, thresholds, and the choice of several spans."""
+"""From scores to answers: the best candidate under a tie policy, or all above a threshold or near the best."""
 
 from __future__ import annotations
 
