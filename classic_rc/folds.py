@@ -1,4 +1,4 @@
-"""Groups of passages that must stay together, and out-of-fold plans over them."""
+"""What must stay together: groups of passages, out-of-fold plans over them, and the overlap of two datasets."""
 
 from __future__ import annotations
 
@@ -14,64 +14,6 @@ from classic_rc.kernels.draws import text_keys
 from classic_rc.questions import Dataset, Question, normalised_text
 
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-
-def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
-    """Which questions belong together because their passages' normalised texts are equal.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    field : str, optional
-        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_questions,)
-        Group numbers from 0. They follow from the set of passages, not from the order of the questions.
-
-    Raises
-    ------
-    UsageError
-        No question has the field.
-    """
-    by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
-    distinct = sorted(set(by_passage.values()))
-    # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
-    rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
-    number = dict(zip(distinct, rank.tolist(), strict=True))
-    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
-    return groups if field is None else _joined(groups, _values(questions, field))
-
-
-def _values(questions: Sequence[Question], field: str) -> list[str | None]:
-    """Each question's value of a field; None where it has none."""
-    values = [q.meta_value(field) for q in questions]
-    if len(values) and all(value is None for value in values):
-        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
-        if not known:
-            raise UsageError("the questions have no meta to group by")
-        raise unknown_name("meta key", field, known)
-    return [None if value is None else str(value) for value in values]
-
-
-def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
-    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
-    least = list(range(int(groups.max(initial=-1)) + 1))
-
-    def root(group: int) -> int:
-        while least[group] != group:
-            least[group] = least[least[group]]
-            group = least[group]
-        return group
-
-    first: dict[str, int] = {}
-    for group, value in zip(groups.tolist(), values, strict=True):
-        if value is not None:
-            one, other = root(group), root(first.setdefault(value, group))
-            least[max(one, other)] = min(one, other)
-    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
-    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +70,34 @@ class FoldPlan:
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
 
 
+def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
+    """Which questions belong together because their passages' normalised texts are equal.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    field : str, optional
+        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_questions,)
+        Group numbers from 0. They follow from the set of passages, not from the order of the questions.
+
+    Raises
+    ------
+    UsageError
+        No question has the field.
+    """
+    by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
+    distinct = sorted(set(by_passage.values()))
+    # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
+    rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
+    number = dict(zip(distinct, rank.tolist(), strict=True))
+    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
+    return groups if field is None else _joined(groups, _values(questions, field))
+
+
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """How much of one dataset stands in another.
@@ -177,6 +147,36 @@ def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
     if not len(rest):
         raise UsageError(f"nothing is left of {dataset.name} without what it shares with {other.name}")
     return rest
+
+
+def _values(questions: Sequence[Question], field: str) -> list[str | None]:
+    """Each question's value of a field; None where it has none."""
+    values = [q.meta_value(field) for q in questions]
+    if len(values) and all(value is None for value in values):
+        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
+        if not known:
+            raise UsageError("the questions have no meta to group by")
+        raise unknown_name("meta key", field, known)
+    return [None if value is None else str(value) for value in values]
+
+
+def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
+    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
+    least = list(range(int(groups.max(initial=-1)) + 1))
+
+    def root(group: int) -> int:
+        while least[group] != group:
+            least[group] = least[least[group]]
+            group = least[group]
+        return group
+
+    first: dict[str, int] = {}
+    for group, value in zip(groups.tolist(), values, strict=True):
+        if value is not None:
+            one, other = root(group), root(first.setdefault(value, group))
+            least[max(one, other)] = min(one, other)
+    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
+    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
 
 
 def _keys(question: Question, alike: Container[str]) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""One reading of a source: what the caller asked for, and what its files share."""
+"""What a reader is, what the caller may ask of one, and what the files of one reading share."""
 
 from __future__ import annotations
 
@@ -15,6 +15,18 @@ from typing import Any, ClassVar, TypeVar
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import File, Input
 from classic_rc.questions import Dataset, Passage, Question
+
+_Item = TypeVar("_Item")
+_SPLITS = {
+    "train": "train",
+    "training": "train",
+    "dev": "dev",
+    "development": "dev",
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "test": "test",
+}
 
 
 @dataclass(frozen=True)
@@ -130,20 +142,6 @@ class Reading:
                 others
             )
         return tuple(f"{what}: {number:,}" for what, number in self._counts.items())
-
-
-_Item = TypeVar("_Item")
-
-_SPLITS = {
-    "train": "train",
-    "training": "train",
-    "dev": "dev",
-    "development": "dev",
-    "val": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "test": "test",
-}
 
 
 class Reader(ABC):
@@ -320,18 +318,6 @@ class Reader(ABC):
         return source.stem
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Without looking for cycles among a million questions and candidates: it takes as long as reading them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def split_in(name: str) -> str | None:
     """The split that a name tells, as the name has it; None where it tells none or two.
 
@@ -353,6 +339,18 @@ def canonical_split(split: str) -> str:
     ('dev', 'test', 'challenge')
     """
     return _SPLITS.get(split.lower(), split.lower())
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without looking for cycles among a million questions and candidates: it takes as long as reading them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _part(

@@ -13,6 +13,51 @@ from classic_rc.io.json import describe
 from classic_rc.questions import Candidate, Question, Task
 
 _MAX_DEPTH = 100
+_CORRECT = {"true": True, "false": False}
+
+
+class MCScript(Reader):
+    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions of two answers.
+
+    Question 3 of instance 12 is ``12-3``. Gold is hidden where no answer of a question says ``correct``;
+    ``meta["type"]`` has the question's type where it is given (``text`` or ``commonsense``).
+    """
+
+    name: ClassVar[str] = "mcscript"
+    title: ClassVar[str] = "MCScript"
+    description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
+    citation: ClassVar[str] = (
+        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine "
+        "Comprehension Using Script Knowledge, LREC"
+    )
+    cites = ("ostermann2018",)
+
+    def recognises(self, file: File) -> bool:
+        """Whether it is XML of instances with questions."""
+        text = file.text.lstrip()
+        return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every instance."""
+        root = parse_xml(file.text, file.name)
+        if root.tag != "data":
+            raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
+        for instance in root.only("instance"):
+            id, questions = instance.attribute("id"), instance.child("questions").only("question")
+            text = instance.child("text").text
+            passage = reading.passage(id, text, file.name, f"line {instance.line}")
+            for question in questions:
+                answers = question.only("answer")
+                meta = {"type": question.attributes["type"]} if "type" in question.attributes else {}
+                yield Question(
+                    f"{id}-{question.attribute('id')}",
+                    passage,
+                    question.attribute("text"),
+                    tuple(Candidate(answer.attribute("text")) for answer in answers),
+                    _gold(question, answers),
+                    Task.SINGLE_CHOICE,
+                    reading.meta(**meta),
+                )
 
 
 class Element:
@@ -101,53 +146,6 @@ def parse_xml(text: str, source: str) -> Element:
             where=f"line {error.lineno} column {error.offset + 1}",
         ) from None
     return roots[0]
-
-
-_CORRECT = {"true": True, "false": False}
-
-
-class MCScript(Reader):
-    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions of two answers.
-
-    Question 3 of instance 12 is ``12-3``. Gold is hidden where no answer of a question says ``correct``;
-    ``meta["type"]`` has the question's type where it is given (``text`` or ``commonsense``).
-    """
-
-    name: ClassVar[str] = "mcscript"
-    title: ClassVar[str] = "MCScript"
-    description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
-    citation: ClassVar[str] = (
-        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine "
-        "Comprehension Using Script Knowledge, LREC"
-    )
-    cites = ("ostermann2018",)
-
-    def recognises(self, file: File) -> bool:
-        """Whether it is XML of instances with questions."""
-        text = file.text.lstrip()
-        return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
-
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every instance."""
-        root = parse_xml(file.text, file.name)
-        if root.tag != "data":
-            raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
-        for instance in root.only("instance"):
-            id, questions = instance.attribute("id"), instance.child("questions").only("question")
-            text = instance.child("text").text
-            passage = reading.passage(id, text, file.name, f"line {instance.line}")
-            for question in questions:
-                answers = question.only("answer")
-                meta = {"type": question.attributes["type"]} if "type" in question.attributes else {}
-                yield Question(
-                    f"{id}-{question.attribute('id')}",
-                    passage,
-                    question.attribute("text"),
-                    tuple(Candidate(answer.attribute("text")) for answer in answers),
-                    _gold(question, answers),
-                    Task.SINGLE_CHOICE,
-                    reading.meta(**meta),
-                )
 
 
 def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:

@@ -1,4 +1,4 @@
-"""MultiRC in its original JSON."""
+"""MultiRC in its original JSON, and as SuperGLUE distributes it."""
 
 from __future__ import annotations
 
@@ -56,46 +56,11 @@ class MultiRC(Reader):
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    option_texts(node, answers),
-                    flagged(answers, "isAnswer", Node.flag),
+                    _candidates(node, answers),
+                    _flagged(answers, "isAnswer", Node.flag),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
                 )
-
-
-def option_texts(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
-    """The candidates of a question's answers, of which there must be one."""
-    if not answers:
-        raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
-    return tuple(Candidate(answer.text("text")) for answer in answers)
-
-
-def flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
-    """The positions of the answers flagged as right; None (hidden) where no answer has the flag."""
-    if not any(answer.has(key) for answer in answers):
-        return None
-    return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
-
-
-def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its sentence marks, and the sentences' offsets in it."""
-    before, *parts = _MARK.split(paragraph.text("text"))
-    texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
-    if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
-        raise paragraph.error(
-            "sentences are not marked one after the other",
-            field="text",
-            found=describe(paragraph.text("text")),
-            expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
-        )
-    if "" in texts:
-        raise paragraph.error("an empty sentence", field="text", found=f"Sent {texts.index('') + 1}")
-    sentences, end = [], -1
-    for text in texts:
-        start = end + 1
-        end = start + len(text)
-        sentences.append((start, end))
-    return " ".join(texts), sentences
 
 
 class SuperGlue(Reader):
@@ -130,16 +95,51 @@ class SuperGlue(Reader):
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    option_texts(node, answers),
-                    flagged(answers, "label", zero_or_one),
+                    _candidates(node, answers),
+                    _flagged(answers, "label", _zero_or_one),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, answer_idx=tuple(answer.integer("idx") for answer in answers)),
                 )
 
 
-def zero_or_one(node: Node, key: str) -> bool:
+def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+    """The candidates of a question's answers, of which there must be one."""
+    if not answers:
+        raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
+    return tuple(Candidate(answer.text("text")) for answer in answers)
+
+
+def _flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
+    """The positions of the answers flagged as right; None (hidden) where no answer has the flag."""
+    if not any(answer.has(key) for answer in answers):
+        return None
+    return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
+
+
+def _zero_or_one(node: Node, key: str) -> bool:
     """The label at a key, 0 or 1, as false or true."""
     label = node.integer(key)
     if label in (0, 1):
         return label == 1
     raise node.error("no such label", field=key, found=describe(label), expected="0 or 1")
+
+
+def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
+    """The text without its sentence marks, and the sentences' offsets in it."""
+    before, *parts = _MARK.split(paragraph.text("text"))
+    texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
+    if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
+        raise paragraph.error(
+            "sentences are not marked one after the other",
+            field="text",
+            found=describe(paragraph.text("text")),
+            expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
+        )
+    if "" in texts:
+        raise paragraph.error("an empty sentence", field="text", found=f"Sent {texts.index('') + 1}")
+    sentences, end = [], -1
+    for text in texts:
+        start = end + 1
+        end = start + len(text)
+        sentences.append((start, end))
+    return " ".join(texts), sentences

@@ -1,4 +1,4 @@
-"""Where a file of one's own keeps what: roles, and dotted paths to their values."""
+"""Rows, one a question: where they keep what, the questions that they are, and the reader of files of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
 """What a row may hold; the keys of our own JSON lines."""
+
+OWN_FIELDS = {role: role for role in ROLES}
+"""Where our own schema keeps what."""
+
+_TASKS = {task.value: task for task in Task}
+_SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -72,34 +78,6 @@ def lookup(node: Node, path: str) -> Node | None:
     return _follow(node, path)
 
 
-def _follow(node: Node, path: str) -> Node | None:
-    if isinstance(node.value, dict):
-        if path in node.value:  # the whole of it may be a key with dots in it
-            return node.at(path)
-        key, _, rest = path.partition(".")
-        return _follow(node.at(key), rest) if rest and key in node.value else None
-    if isinstance(node.value, (list, tuple)):
-        position, _, rest = path.partition(".")
-        if position.isascii() and position.isdigit():
-            if len(position) > 9 or int(position) >= len(node.value):
-                return None
-            element = node.at(int(position))
-            return _follow(element, rest) if rest else element
-        return _gathered(node, path, [_follow(element, path) for element in node.elements()])
-    return None
-
-
-def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
-    if any(part is None for part in parts):
-        return None
-    return Node([part.value for part in parts if part is not None], node.source, None, node, path)
-
-
-_OWN = {role: role for role in ROLES}
-_TASKS = {task.value: task for task in Task}
-_SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
-
-
 def is_own_row(row: Any) -> bool:
     """Whether a row is in our own schema: it has a passage, a question, and candidates, gold or a task."""
     return (
@@ -146,7 +124,7 @@ def questions_of(
     """
     if gold_as is not None:
         check_coding(gold_as)
-    roles = fields or _OWN
+    roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
@@ -159,6 +137,54 @@ def questions_of(
     for row in read:
         gold = _gold(row, task, coding)
         yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
+
+
+class RowReader(Reader):
+    """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
+
+    citation: ClassVar[str] = "classic_rc, its own format"
+    cites = ("classic_rc",)
+    takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
+    is_dataset: ClassVar[bool] = False
+
+    @abstractmethod
+    def has_rows(self, file: File) -> bool:
+        """Whether a file has rows in this form, whatever their keys."""
+
+    @abstractmethod
+    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        """The rows of a file."""
+
+    def accepts(self, file: File, reading: Reading) -> bool:
+        """Whether it has rows in this form; without ``fields``, in our schema."""
+        return self.has_rows(file) if reading.options.fields else self.recognises(file)
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """A question a row."""
+        return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
+
+
+def _follow(node: Node, path: str) -> Node | None:
+    if isinstance(node.value, dict):
+        if path in node.value:  # the whole of it may be a key with dots in it
+            return node.at(path)
+        key, _, rest = path.partition(".")
+        return _follow(node.at(key), rest) if rest and key in node.value else None
+    if isinstance(node.value, (list, tuple)):
+        position, _, rest = path.partition(".")
+        if position.isascii() and position.isdigit():
+            if len(position) > 9 or int(position) >= len(node.value):
+                return None
+            element = node.at(int(position))
+            return _follow(element, rest) if rest else element
+        return _gathered(node, path, [_follow(element, path) for element in node.elements()])
+    return None
+
+
+def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
+    if any(part is None for part in parts):
+        return None
+    return Node([part.value for part in parts if part is not None], node.source, None, node, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,28 +377,3 @@ def _check_candidates(row: _Row, task: Task) -> None:
         )
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)
-
-
-class RowReader(Reader):
-    """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
-
-    citation: ClassVar[str] = "classic_rc, its own format"
-    cites = ("classic_rc",)
-    takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
-    is_dataset: ClassVar[bool] = False
-
-    @abstractmethod
-    def has_rows(self, file: File) -> bool:
-        """Whether a file has rows in this form, whatever their keys."""
-
-    @abstractmethod
-    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
-        """The rows of a file."""
-
-    def accepts(self, file: File, reading: Reading) -> bool:
-        """Whether it has rows in this form; without ``fields``, in our schema."""
-        return self.has_rows(file) if reading.options.fields else self.recognises(file)
-
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """A question a row."""
-        return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)

@@ -1,4 +1,4 @@
-"""SQuAD-like JSON."""
+"""SQuAD-like JSON: SQuAD itself, and Quoref."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Squad(Reader):
         "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine Comprehension of Text, "
         "EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
     )
-    cites = ("rajpurkar2016", "rajpurkar2018")
+    cites: ClassVar[tuple[str, ...]] = ("rajpurkar2016", "rajpurkar2018")
     is_dataset: ClassVar[bool] = False
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: File) -> bool:
         """Whether its data are articles of paragraphs with a context."""
-        paragraph = first_paragraph(file.head)
+        paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" not in paragraph
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
@@ -82,29 +82,6 @@ class Squad(Reader):
         return accepted, {"spans": tuple(span for span in spans if span)}
 
 
-def first_paragraph(head: Any) -> dict[str, Any] | None:
-    """The first paragraph of a SQuAD-like document; None where it is none."""
-    for key in ("data", "paragraphs"):
-        inner = head.get(key) if isinstance(head, dict) else None
-        if not isinstance(inner, list) or not inner:
-            return None
-        head = inner[0]
-    return head if isinstance(head, dict) and "context" in head and "qas" in head else None
-
-
-def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int, int] | None:
-    """Where an answer stands: at `start`, or at its nearest occurrence; None where it does not."""
-    if start < 0 or passage[start : start + len(text)] != text:
-        start = max(start, 0)
-        places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
-        if places == (-1, -1):
-            reading.count("answers whose text is not in their passage, kept")
-            return None
-        reading.count("answer offsets moved to where the answer's text stands")
-        start = min((place for place in places if place >= 0), key=lambda place: abs(place - start))
-    return start, start + len(text)
-
-
 class Quoref(Squad):
     """Quoref's JSON, told from SQuAD's by ``context_id``.
 
@@ -125,9 +102,32 @@ class Quoref(Squad):
 
     def recognises(self, file: File) -> bool:
         """Whether it is in SQuAD's form with ``context_id``."""
-        paragraph = first_paragraph(file.head)
+        paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" in paragraph
 
     def passage_id(self, paragraph: Node, article: int, position: int) -> str:
         """The paragraph's ``context_id``."""
         return paragraph.name("context_id")
+
+
+def _first_paragraph(head: Any) -> dict[str, Any] | None:
+    """The first paragraph of a SQuAD-like document; None where it is none."""
+    for key in ("data", "paragraphs"):
+        inner = head.get(key) if isinstance(head, dict) else None
+        if not isinstance(inner, list) or not inner:
+            return None
+        head = inner[0]
+    return head if isinstance(head, dict) and "context" in head and "qas" in head else None
+
+
+def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int, int] | None:
+    """Where an answer stands: at `start`, or at its nearest occurrence; None where it does not."""
+    if start < 0 or passage[start : start + len(text)] != text:
+        start = max(start, 0)
+        places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
+        if places == (-1, -1):
+            reading.count("answers whose text is not in their passage, kept")
+            return None
+        reading.count("answer offsets moved to where the answer's text stands")
+        start = min((place for place in places if place >= 0), key=lambda place: abs(place - start))
+    return start, start + len(text)

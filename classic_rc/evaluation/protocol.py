@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,14 +10,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.specs import own_solver, solver_spec
 from classic_rc.text.stop_words import STOP_LISTS
-
-_BLOCK = 2**20
-_WITHOUT_MEANING = frozenset({"lock", ".DS_Store"})
-"""What a folder may gain by being looked at."""
 
 
 def kept_path(path: str, folder: Path | None = None) -> str:
@@ -52,29 +48,6 @@ def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = Non
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": kept_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
-
-
-def sha256_of(path: str | Path) -> str:
-    """The hex sha256 of a file; of a folder, that of the lines ``"<sha256>  <path>"`` of its files, sorted by path.
-
-    Raises
-    ------
-    DataError
-        It cannot be read.
-    """
-    path = Path(path)
-    if path.is_dir():
-        files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
-        lines = [f"{sha256_of(files[n])}  {n}\n" for n in sorted(files) if files[n].name not in _WITHOUT_MEANING]
-        return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
-    return digest.hexdigest()
 
 
 class Finder:

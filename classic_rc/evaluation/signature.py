@@ -12,7 +12,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.decisions import Decision, describe
-from classic_rc.evaluation.protocol import sha256_of
+from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.specs import solver_spec

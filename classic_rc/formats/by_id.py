@@ -1,4 +1,4 @@
-"""What ReCoRD's and SQuAD's prediction files share: one object that gives each question's id its answer."""
+"""ReCoRD's and SQuAD's prediction files: one object that gives each question's id its answer."""
 
 from __future__ import annotations
 
@@ -49,18 +49,6 @@ class AnswersById(Format):
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _texts(node: Node, question: Question) -> tuple[str, ...]:
-    if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
-        return tuple(map(_text, node.elements()))
-    return (_text(node),)
-
-
-def _text(node: Node) -> str:
-    if isinstance(node.value, str):
-        return node.value
-    raise node.error("not an answer", found=describe(node.value), expected="a string")
-
-
 class ReCoRD(AnswersById):
     """The text of the chosen entity by query id."""
 
@@ -79,3 +67,15 @@ class SQuAD(AnswersById):
     citation = "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation scripts"
     tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
     readers = frozenset({"squad", "quoref"})
+
+
+def _texts(node: Node, question: Question) -> tuple[str, ...]:
+    if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
+        return tuple(map(_text, node.elements()))
+    return (_text(node),)
+
+
+def _text(node: Node) -> str:
+    if isinstance(node.value, str):
+        return node.value
+    raise node.error("not an answer", found=describe(node.value), expected="a string")

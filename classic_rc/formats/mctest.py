@@ -96,7 +96,7 @@ class MCTestScores(_StoryLines):
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """The lines of scores; see :meth:`write`."""
-        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores])
+        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores or ()])
 
 
 class MCTestAnswers(_StoryLines):
@@ -121,7 +121,7 @@ class MCTestAnswers(_StoryLines):
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """The lines of letters; see :meth:`write`."""
-        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions])
+        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions or ()])
 
 
 def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:

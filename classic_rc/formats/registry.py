@@ -1,4 +1,4 @@
-"""Submission and score files: the datasets' official layouts and one of our own, read and written."""
+"""The formats by name, and files read and written in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from classic_rc.formats.jsonl import JSONLines
 from classic_rc.formats.mctest import MCTestAnswers, MCTestScores
 from classic_rc.formats.multirc import MultiRC
 from classic_rc.formats.superglue import SuperGLUE
-from classic_rc.io.text import read_text
+from classic_rc.io.text import read_text, write_whole
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 
@@ -137,7 +137,7 @@ def write_predictions(
     layout = get_format(format) if format else default_format(dataset.task or Task.SINGLE_CHOICE, dataset.reader)
     text = layout.write(dataset, scores, predictions)
     try:
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+        write_whole(Path(path), text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import gzip
-import hashlib
 import io
 import os
 import tarfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,132 +13,103 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
+from classic_rc.io.compression import gunzip, is_gzip, too_large
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
-from classic_rc.io.text import decode
+from classic_rc.io.text import decode, read_bytes
 from classic_rc.questions import Source
 
 MAX_MEMBER = 1 << 28
 """The largest member of an archive that is read: 256 MiB."""
 
-MAX_UNPACKED = 1 << 30
-"""The most that is unpacked of one compressed file: 1 GiB. What its headers claim is not trusted."""
+MAX_FILES = 100_000
+"""The most files that a folder or an archive may hold (RACE has 28 thousand)."""
 
+MAX_DEPTH = 8
+"""How deep folders may be nested; links that lead in a circle end here."""
+
+_DIGEST_APART = 64  # with more files than these, provenance is one digest of the folder
 # A chain of extension headers is read by recursion.
-_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError)
+_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
-def is_gzip(data: bytes) -> bool:
-    """Whether these bytes are compressed with gzip."""
-    return data.startswith(b"\x1f\x8b")
-
-
-def is_tar(data: bytes) -> bool:
-    """Whether these (uncompressed) bytes begin a tar archive."""
-    return data[257:262] == b"ustar"
-
-
-def gunzip(data: bytes, source: str) -> bytes:
-    """What gzip compressed, at most :data:`MAX_UNPACKED` bytes of it.
-
-    Raises
-    ------
-    DataError
-        The data are broken, or unpack to more.
-    """
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            unpacked = stream.read(MAX_UNPACKED + 1)
-    except _BROKEN as error:
-        raise _broken(source, error) from None
-    if len(unpacked) > MAX_UNPACKED:
-        raise _too_large(source, f"more than {MAX_UNPACKED:,} bytes unpacked", MAX_UNPACKED)
-    return unpacked
-
-
-def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """The path and the content of every file in a tar archive, in the archive's order.
+@dataclass(frozen=True)
+class Input:
+    """What a path holds.
 
     Parameters
     ----------
-    data : bytes
-        The archive, compressed with gzip or not.
-    source : str
-        What messages call it.
+    path : str
+        As the user gave it.
+    files : tuple of File
+        In one sorted order, numeric where names are numbers.
+    archive : Source, optional
+        The archive that the files are members of.
+    is_folder : bool
+    notes : tuple of str
+        What was passed over, with counts.
+    """
+
+    path: str
+    files: tuple[File, ...]
+    archive: Source | None = None
+    is_folder: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def single(self) -> File | None:
+        """The file that the path is; None for a folder or an archive."""
+        return None if self.is_folder or self.archive else self.files[0]
+
+    @property
+    def stem(self) -> str:
+        """What people call it: the name of the file or folder without extensions."""
+        if self.single:
+            return self.single.stem
+        name = Path(os.path.abspath(self.path)).name
+        return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz") or name
+
+    def sources(self, files: list[File]) -> tuple[Source, ...]:
+        """The provenance of these files of it.
+
+        An archive has its own sha256. Of a folder with very many files, it is that of the lines
+        ``"<sha256>  <name>"``, as sha256sum prints them.
+        """
+        if self.archive:
+            return (self.archive,)
+        if len(files) <= _DIGEST_APART:
+            return tuple(Source(file.name, file.sha256) for file in files)
+        return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
+
+
+def open_input(path: str | os.PathLike[str]) -> Input:
+    """What a path holds, without reading more of a folder than its names.
+
+    ``._*``, ``.DS_Store`` and ``__MACOSX`` are passed over and counted.
 
     Raises
     ------
     DataError
-        It is broken or cut short, names a member by an absolute path or one with ``..``, names one twice, holds
-        links or devices, or members too large.
+        There is no such path, or it cannot be read, is empty, or is an archive that is refused.
     """
-    if is_gzip(data):
-        data = gunzip(data, source)
-    seen: set[tuple[str, ...]] = set()
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
-            for member in tar:
-                parts = _checked_path(member, f"{source}/{member.name}")
-                if member.isdir():
-                    continue
-                if parts in seen:
-                    raise DataError("two members of the archive have this name", source=f"{source}/{member.name}")
-                seen.add(parts)
-                end = member.offset_data + member.size
-                if end > len(data):
-                    raise EOFError(f"{member.name} ends after the archive does")
-                yield parts, data[member.offset_data : end]
-    except _BROKEN as error:
-        raise _broken(source, error) from None
-
-
-class _Member(tarfile.TarInfo):
-    """A member whose broken header is an error.
-
-    tarfile takes one in mid-archive for the archive's end, and goes back and forth for ever on a negative size.
-    """
-
-    @classmethod
-    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
-        offset = tar.offset
-        try:
-            member = super().fromtarfile(tar)
-        except tarfile.HeaderError as error:
-            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
-                raise
-            raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
-        if member.size < 0 or tar.offset <= offset:
-            raise tarfile.ReadError(f"bad size at byte {offset:,}")
-        return member
-
-
-def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
-    if not (member.isreg() or member.isdir()) or member.issparse():
-        raise DataError(
-            "the archive holds more than files and folders",
-            source=name,
-            found="a link, a device or a sparse file",
-            expected="plain files",
-        )
-    path = member.name.replace("\\", "/")
-    parts = tuple(part for part in path.split("/") if part not in ("", "."))
-    if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
-        raise DataError(
-            "a member of the archive has an unsafe path",
-            source=name,
-            found=repr(member.name[:80]),
-            expected="a relative path without '..'",
-        )
-    if member.size > MAX_MEMBER:
-        raise _too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
-    return parts
-
-
-def _broken(source: str, error: BaseException) -> DataError:
-    return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
-
-
-def _too_large(source: str, found: str, limit: int) -> DataError:
-    return DataError("too large once unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise _missing(name)
+    if os.path.isdir(name):
+        parents = Path(os.path.abspath(name)).parts
+        found = list(_walk(name, ()))
+        files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
+        return _input(name, files, None, is_folder=True)
+    single = File(name, Path(os.path.abspath(name)).parts, 0)
+    data = single.data
+    if not is_tar(data):
+        if data.startswith(b"PK\x03\x04"):
+            raise DataError("a zip archive", source=name, hint="Unpack it and name the folder or file")
+        return Input(name, (single,))
+    members: dict[tuple[str, ...], File] = {}
+    for parts, content in tar_members(data, name):
+        File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
+    return _input(name, list(members.values()), Source(name, single.sha256))
 
 
 class File:
@@ -186,15 +154,15 @@ class File:
     @cached_property
     def data(self) -> bytes:
         """Its bytes, unpacked where it is compressed with gzip."""
-        data = _read(self.name)
+        data = read_bytes(self.name)
         # Worked out now, while the stored bytes are at hand.
-        self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
+        self.__dict__["sha256"] = sha256_of_bytes(data)
         return gunzip(data, self.name) if is_gzip(data) else data
 
     @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
-        return hashlib.sha256(self.data if self._members else _read(self.name)).hexdigest()
+        return sha256_of_bytes(self.data if self._members else read_bytes(self.name))
 
     @property
     def stem(self) -> str:
@@ -286,100 +254,91 @@ class File:
             self.__dict__.pop(cached, None)
 
 
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=path) from None
+def is_tar(data: bytes) -> bool:
+    """Whether these (uncompressed) bytes begin a tar archive."""
+    return data[257:262] == b"ustar"
 
 
-MAX_FILES = 100_000
-"""The most files that a folder or an archive may hold (RACE has 28 thousand)."""
-
-MAX_DEPTH = 8
-"""How deep folders may be nested; links that lead in a circle end here."""
-
-_DIGEST_APART = 64  # with more files than these, provenance is one digest of the folder
-
-
-@dataclass(frozen=True)
-class Input:
-    """What a path holds.
+def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
+    """The path and the content of every file in a tar archive, in the archive's order.
 
     Parameters
     ----------
-    path : str
-        As the user gave it.
-    files : tuple of File
-        In one sorted order, numeric where names are numbers.
-    archive : Source, optional
-        The archive that the files are members of.
-    is_folder : bool
-    notes : tuple of str
-        What was passed over, with counts.
-    """
-
-    path: str
-    files: tuple[File, ...]
-    archive: Source | None = None
-    is_folder: bool = False
-    notes: tuple[str, ...] = ()
-
-    @property
-    def single(self) -> File | None:
-        """The file that the path is; None for a folder or an archive."""
-        return None if self.is_folder or self.archive else self.files[0]
-
-    @property
-    def stem(self) -> str:
-        """What people call it: the name of the file or folder without extensions."""
-        if self.single:
-            return self.single.stem
-        name = Path(os.path.abspath(self.path)).name
-        return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz") or name
-
-    def sources(self, files: list[File]) -> tuple[Source, ...]:
-        """The provenance of these files of it.
-
-        An archive has its own sha256. Of a folder with very many files, it is that of the lines
-        ``"<sha256>  <name>"``, as sha256sum prints them.
-        """
-        if self.archive:
-            return (self.archive,)
-        if len(files) <= _DIGEST_APART:
-            return tuple(Source(file.name, file.sha256) for file in files)
-        lines = [f"{file.sha256}  {'/'.join(file.path)}\n" for file in files]
-        return (Source(self.path, hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()),)
-
-
-def open_input(path: str | os.PathLike[str]) -> Input:
-    """What a path holds, without reading more of a folder than its names.
-
-    ``._*``, ``.DS_Store`` and ``__MACOSX`` are passed over and counted.
+    data : bytes
+        The archive, compressed with gzip or not.
+    source : str
+        What messages call it.
 
     Raises
     ------
     DataError
-        There is no such path, or it cannot be read, is empty, or is an archive that is refused.
+        It is broken or cut short, names a member by an absolute path or one with ``..``, names one twice, holds
+        links or devices, or members too large.
     """
-    name = os.fspath(path)
-    if not os.path.exists(name):
-        raise _missing(name)
-    if os.path.isdir(name):
-        parents = Path(os.path.abspath(name)).parts
-        found = list(_walk(name, ()))
-        files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
-        return _input(name, files, None, is_folder=True)
-    single = File(name, Path(os.path.abspath(name)).parts, 0)
-    data = single.data
-    if not is_tar(data):
-        if data.startswith(b"PK\x03\x04"):
-            raise DataError("a zip archive", source=name, hint="Unpack it and name the folder or file")
-        return Input(name, (single,))
-    members: dict[tuple[str, ...], File] = {}
-    for parts, content in tar_members(data, name):
-        File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
-    return _input(name, list(members.values()), Source(name, single.sha256))
+    if is_gzip(data):
+        data = gunzip(data, source)
+    seen: set[tuple[str, ...]] = set()
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
+            for member in tar:
+                parts = _checked_path(member, f"{source}/{member.name}")
+                if member.isdir():
+                    continue
+                if parts in seen:
+                    raise DataError("two members of the archive have this name", source=f"{source}/{member.name}")
+                seen.add(parts)
+                end = member.offset_data + member.size
+                if end > len(data):
+                    raise EOFError(f"{member.name} ends after the archive does")
+                yield parts, data[member.offset_data : end]
+    except _BROKEN as error:
+        raise _broken(source, error) from None
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose broken header is an error.
+
+    tarfile takes one in mid-archive for the archive's end, and goes back and forth for ever on a negative size.
+    """
+
+    @classmethod
+    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
+        offset = tar.offset
+        try:
+            member = super().fromtarfile(tar)
+        except tarfile.HeaderError as error:
+            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
+                raise
+            raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
+        if member.size < 0 or tar.offset <= offset:
+            raise tarfile.ReadError(f"bad size at byte {offset:,}")
+        return member
+
+
+def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
+    if not (member.isreg() or member.isdir()) or member.issparse():
+        raise DataError(
+            "the archive holds more than files and folders",
+            source=name,
+            found="a link, a device or a sparse file",
+            expected="plain files",
+        )
+    path = member.name.replace("\\", "/")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
+        raise DataError(
+            "a member of the archive has an unsafe path",
+            source=name,
+            found=repr(member.name[:80]),
+            expected="a relative path without '..'",
+        )
+    if member.size > MAX_MEMBER:
+        raise too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
+    return parts
+
+
+def _broken(source: str, error: BaseException) -> DataError:
+    return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
 
 
 def _input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:

@@ -11,6 +11,9 @@ from typing import Any
 from classic_rc.errors import DataError
 from classic_rc.io.text import line_and_column
 
+_HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+_MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
+
 
 class Node:
     """A value with its place, whose methods take what is expected from it or raise.
@@ -209,15 +212,68 @@ def describe(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def parse_json(text: str, source: str, line: int | None = None) -> Any:
+    """The value of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        What messages call the file.
+    line : int, optional
+        The line of the file that `text` is, when it is one of many.
+
+    Raises
+    ------
+    DataError
+        `text` is not JSON: also where it says NaN or Infinity, gives a key twice, is nested too deeply, or has
+        half of a surrogate pair or a number that Python cannot hold.
+    """
+    start = len(text) - len(text.lstrip(" \t\n"))
+    value, end = parse_json_prefix(text, source, line, start)
+    if rest := text[end:].lstrip(" \t\n"):
+        raise _syntax_error("more text after the JSON value", text, len(text) - len(rest), source, line)
+    return value
+
+
+def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
+    """The first JSON value of a text, and the offset at which it ends; as :func:`parse_json`."""
+    try:
+        try:
+            value, end = _STRICT.raw_decode(text, start)
+        except _RefusedError:
+            value, end = _FINDING.raw_decode(text, start)
+            fault = _fault_in(value, source, line)
+            assert fault is not None
+            raise fault from None
+    except json.JSONDecodeError as error:
+        raise _syntax_error(error.msg, text, error.pos, source, line) from None
+    except RecursionError:
+        raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
+    # Only escapes can make half of a surrogate pair, and few files have any.
+    if _HALF_PAIR.search(text) and (fault := _fault_in(value, source, line)):
+        raise fault
+    return value, end
+
+
+def json_lines(text: str, source: str) -> Iterator[Node]:
+    """The values of a text that has one on each line, blank lines passed over.
+
+    Raises
+    ------
+    DataError
+        A line is not JSON.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield Node(parse_json(line, source, number), source, number)
+
+
 def _step(key: int | str | None) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     key = str(key)
     return f".{key}" if key.replace("_", "").isalnum() else f"[{key[:40]!r}]"
-
-
-_HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
-_MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
 
 
 class _RefusedError(Exception):
@@ -274,50 +330,6 @@ def _decoder(strict: bool) -> json.JSONDecoder:
 
 
 _STRICT, _FINDING = _decoder(strict=True), _decoder(strict=False)
-
-
-def parse_json(text: str, source: str, line: int | None = None) -> Any:
-    """The value of a JSON text.
-
-    Parameters
-    ----------
-    text : str
-    source : str
-        What messages call the file.
-    line : int, optional
-        The line of the file that `text` is, when it is one of many.
-
-    Raises
-    ------
-    DataError
-        `text` is not JSON: also where it says NaN or Infinity, gives a key twice, is nested too deeply, or has
-        half of a surrogate pair or a number that Python cannot hold.
-    """
-    start = len(text) - len(text.lstrip(" \t\n"))
-    value, end = parse_json_prefix(text, source, line, start)
-    if rest := text[end:].lstrip(" \t\n"):
-        raise _syntax_error("more text after the JSON value", text, len(text) - len(rest), source, line)
-    return value
-
-
-def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
-    """The first JSON value of a text, and the offset at which it ends; as :func:`parse_json`."""
-    try:
-        try:
-            value, end = _STRICT.raw_decode(text, start)
-        except _RefusedError:
-            value, end = _FINDING.raw_decode(text, start)
-            fault = _fault_in(value, source, line)
-            assert fault is not None
-            raise fault from None
-    except json.JSONDecodeError as error:
-        raise _syntax_error(error.msg, text, error.pos, source, line) from None
-    except RecursionError:
-        raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
-    # Only escapes can make half of a surrogate pair, and few files have any.
-    if _HALF_PAIR.search(text) and (fault := _fault_in(value, source, line)):
-        raise fault
-    return value, end
 
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:

@@ -1,6 +1,6 @@
-"""What the multiple-answer metrics share: a selection matters only through how many options it gets right.
+"""The multiple-answer metrics: a selection matters only through how many options it gets right.
 
-A question enters those metrics through four counts: selected and right (tp), selected and wrong (fp), right
+A question enters them through four counts: selected and right (tp), selected and wrong (fp), right
 (selected or not), and options. Ties and selection by chance are then the same thing: several outcomes of one
 question, each with a weight.
 """
@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 from classic_rc.metrics.base import Metric, known_gold
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
+
+_PAPER = (
+    "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for Reading "
+    "Comprehension over Multiple Sentences, with the conventions of the released multirc_measures.py"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,57 +84,6 @@ class SelectionMetric(Metric):
         rows = np.zeros((len(questions), values.shape[1]))
         np.add.at(rows, of_question.astype(np.int64), values)
         return rows
-
-
-Outcome = tuple[float, int, int]  # weight, tp, fp
-
-
-def _outcomes(question: Question, prediction: Prediction) -> Sequence[Outcome]:
-    gold = known_gold(question)
-    wrong = len(question.candidates) - len(gold)
-    if prediction.selection_probability is not None:
-        return _independent_selections(len(gold), wrong, prediction.selection_probability)
-    if not prediction.answers:
-        return [(1.0, 0, wrong)]
-    weights = prediction.weights or [1 / len(prediction.answers)] * len(prediction.answers)
-    right = [len(gold.intersection(answer)) for answer in prediction.answers]
-    return [
-        (weight, tp, len(answer) - tp)
-        for weight, tp, answer in zip(weights, right, prediction.answers, strict=True)
-    ]
-
-
-@lru_cache(maxsize=1024)
-def _independent_selections(right: int, wrong: int, probability: float) -> Sequence[Outcome]:
-    return [
-        (of_tp * of_fp, tp, fp)
-        for tp, of_tp in enumerate(_binomial(right, probability))
-        for fp, of_fp in enumerate(_binomial(wrong, probability))
-    ]
-
-
-def _binomial(n: int, probability: float) -> list[float]:
-    """The probabilities of 0..n successes, one trial after the other: no factorial, so nothing overflows."""
-    mass = np.ones(1)
-    for _ in range(n):
-        mass = np.convolve(mass, (1 - probability, probability))
-    return mass.tolist()
-
-
-def ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`part` / `whole`, and 1 where `whole` is 0."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
-
-
-def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2 a b / (a + b), and 0 where both are 0."""
-    return 2 * a * b / np.where(a + b > 0, a + b, 1)
-
-
-_PAPER = (
-    "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for Reading "
-    "Comprehension over Multiple Sentences, with the conventions of the released multirc_measures.py"
-)
 
 
 class PrecisionRecallMetric(SelectionMetric):
@@ -252,3 +206,48 @@ class SuperGLUEF1Macro(SelectionMetric):
         occurs = denominators > 0
         f1 = 2 * hits / np.where(occurs, denominators, 1)
         return (f1.sum(axis=0) / np.maximum(occurs.sum(axis=0), 1))[:, None]
+
+
+def ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`part` / `whole`, and 1 where `whole` is 0."""
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
+
+
+def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """2 a b / (a + b), and 0 where both are 0."""
+    return 2 * a * b / np.where(a + b > 0, a + b, 1)
+
+
+Outcome = tuple[float, int, int]  # weight, tp, fp
+
+
+def _outcomes(question: Question, prediction: Prediction) -> Sequence[Outcome]:
+    gold = known_gold(question)
+    wrong = len(question.candidates) - len(gold)
+    if prediction.selection_probability is not None:
+        return _independent_selections(len(gold), wrong, prediction.selection_probability)
+    if not prediction.answers:
+        return [(1.0, 0, wrong)]
+    weights = prediction.weights or [1 / len(prediction.answers)] * len(prediction.answers)
+    right = [len(gold.intersection(answer)) for answer in prediction.answers]
+    return [
+        (weight, tp, len(answer) - tp)
+        for weight, tp, answer in zip(weights, right, prediction.answers, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _independent_selections(right: int, wrong: int, probability: float) -> Sequence[Outcome]:
+    return [
+        (of_tp * of_fp, tp, fp)
+        for tp, of_tp in enumerate(_binomial(right, probability))
+        for fp, of_fp in enumerate(_binomial(wrong, probability))
+    ]
+
+
+def _binomial(n: int, probability: float) -> list[float]:
+    """The probabilities of 0..n successes, one trial after the other: no factorial, so nothing overflows."""
+    mass = np.ones(1)
+    for _ in range(n):
+        mass = np.convolve(mass, (1 - probability, probability))
+    return mass.tolist()

@@ -1,4 +1,4 @@
-"""The datasets' official metrics, each a small value with a name, a sentence and a citation."""
+"""The metrics by name, and those of a task."""
 
 from __future__ import annotations
 

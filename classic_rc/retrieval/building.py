@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of_text
 from classic_rc.io.json import Node
 from classic_rc.retrieval.corpus import Texts, add_to_fingerprint
 from classic_rc.retrieval.manifest import (
@@ -109,7 +110,7 @@ class Plan:
         """What tells this plan from others; None where the inputs' content is not known before they are read."""
         if None in self.stamps:
             return None
-        return hashlib.sha256(json.dumps([self.options, self.stamps]).encode("utf-8")).hexdigest()
+        return sha256_of_text(json.dumps([self.options, self.stamps]))
 
 
 class Position(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_stream, sha256_of_text
 from classic_rc.io.json import Node, describe, parse_json
-from classic_rc.io.text import read_text
+from classic_rc.io.text import read_text, replace_file
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 FORMAT = 1
@@ -34,8 +34,6 @@ _SAMPLE = (
 Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64
-_BLOCK = 2**20
-_PATIENCE = (0.0, 0.05, 0.2, 1.0)
 REBUILD = "Build the index again, with `classic-rc index`"
 """What the user can do about damage."""
 
@@ -101,7 +99,7 @@ def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
                     size += len(part)
             file.flush()
             os.fsync(file.fileno())
-        _replace(temporary, path)
+        replace_file(temporary, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
     return StoredFile(path.name, size, digest.hexdigest(), table)
@@ -137,11 +135,8 @@ def check_content(folder: Path, stored: StoredFile) -> None:
         Its content is not what was written.
     """
     path = folder / stored.name
-    digest = hashlib.sha256()
     with _open(path) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    found = digest.hexdigest()
+        found = sha256_of_stream(file)
     if found != stored.sha256:
         raise _damaged(path, f"sha256 {found[:16]}", stored.sha256[:16])
 
@@ -161,20 +156,9 @@ def write_json(path: Path, value: Any) -> None:
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
-        _replace(temporary, path)
+        replace_file(temporary, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    """Move a file into place; on Windows, as soon as whoever reads the old one (a virus scanner) is done."""
-    for seconds in _PATIENCE:
-        time.sleep(seconds)
-        try:
-            return os.replace(temporary, path)
-        except PermissionError as error:
-            refused = error
-    raise refused
 
 
 @contextmanager
@@ -260,7 +244,7 @@ class Manifest:
     analyzer_signature: str
     analyzer_sample: str
     segments: tuple[StoredSegment, ...] = ()
-    fingerprint: str = hashlib.sha256().hexdigest()
+    fingerprint: str = sha256_of_bytes(b"")
     n_terms: int = 0
     built_from: str = ""
 
@@ -397,4 +381,4 @@ def _segment(node: Node) -> StoredSegment:
 
 
 def _sample_of(analyzer: Analyzer) -> str:
-    return hashlib.sha256(" ".join(analyzer.analyze(_SAMPLE)).encode("utf-8")).hexdigest()[:16]
+    return sha256_of_text(" ".join(analyzer.analyze(_SAMPLE)))[:16]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
 import itertools
-import lzma
 import os
 import sys
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.compression import STREAM_ERRORS, unpacked_stream
 from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import Texts, fingerprint
@@ -34,12 +31,6 @@ Advance = Callable[[int], None]
 LONGEST_LINE = 2**28
 _BUFFER = 2**18
 
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
-_BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _REFUSED = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
@@ -335,14 +326,14 @@ def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> I
         has a line of more than 2**28 characters.
     """
     try:
-        with _opened(path, advance) as file, _unpacked(file) as stream:
+        with _opened(path, advance) as file, unpacked_stream(file) as stream:
             _check(stream, path)
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
             while line := lines.readline(longest):
                 if len(line) == longest:
                     raise DataError(f"a line of more than {longest:,} characters", source=path)
                 yield line
-    except _BROKEN as error:
+    except STREAM_ERRORS as error:
         raise _unreadable(path, error) from None
 
 
@@ -367,12 +358,6 @@ class _Raw(io.RawIOBase):
 def _opened(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
     with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
         yield io.BufferedReader(_Raw(file, advance), _BUFFER)
-
-
-def _unpacked(file: io.BufferedReader) -> Any:
-    # No larger buffer around what unpacks: it would lose all that it holds where the file is cut short.
-    head = file.peek()
-    return next((opener(file) for magic, opener in _OPENERS.items() if head.startswith(magic)), file)
 
 
 def _check(stream: Any, path: str) -> None:

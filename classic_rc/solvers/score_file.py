@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -12,6 +10,8 @@ import numpy as np
 from classic_rc.decisions import Decision
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
 from classic_rc.formats.registry import read_scores
+from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.text import read_bytes
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
@@ -66,7 +66,7 @@ class ScoreFile(Solver):
         """
         self.scores_ = self._read(questions)
         self._row_of = {_asked(question): row for row, question in enumerate(questions)}
-        self.sha256_ = tuple(map(_sha256, self._paths()))
+        self.sha256_ = tuple(sha256_of_bytes(read_bytes(path)) for path in self._paths())
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -113,10 +113,3 @@ def _asked(question: Question) -> Asked:
     """What tells a question from those of other data, in which its id may be another's."""
     options = () if question.task.has_spans else (candidate.text for candidate in question.candidates)
     return (question.id, question.passage.text, question.text, *options)
-
-
-def _sha256(path: str) -> str:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=path) from None

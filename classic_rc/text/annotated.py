@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from classic_rc.io.hashing import sha256_of_text
 from classic_rc.text.analyzers import Analyzer
 
 
@@ -63,7 +63,7 @@ class AnnotatedText:
     chains : tuple of Chain, optional
         Coreference.
     sha256 : str, optional
-        Of the annotated text: :func:`text_sha256`.
+        Of the annotated text: :func:`~classic_rc.io.hashing.sha256_of_text`.
     complete : bool
         False where `tokens` and `lemmas` are no sequences but sets: the words that the text is known to share with
         its passage.
@@ -89,7 +89,7 @@ class AnnotatedText:
         annotation is incomplete, and leave nothing but punctuation and clitics.
         """
         if self.sha256 is not None:
-            return self.sha256 == text_sha256(text)
+            return self.sha256 == sha256_of_text(text)
         if not self.complete:
             return all(token.lower() in text.lower() for token in self.tokens)
         return locate_tokens(self.tokens, text) is not None
@@ -118,11 +118,6 @@ class AnnotatedQuestion:
     candidates: tuple[AnnotatedText, ...]
     negated: bool | None = None
     categories: frozenset[str] = frozenset()
-
-
-def text_sha256(text: str) -> str:
-    """The hex sha256 of a text in UTF-8."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _NO_WORD = re.compile(r"(?:[\W_]|['’]\w+)*")

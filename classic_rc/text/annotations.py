@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
+from classic_rc.io.compression import gunzip, gzipped, is_gzip
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
 from classic_rc.io.json import Node, describe, parse_json
-from classic_rc.io.text import decode, read_text, write_file
+from classic_rc.io.text import decode, read_bytes, read_text, write_file
 from classic_rc.questions import Candidate, Question
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, text_sha256
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk
 
 FORMAT = "classic_rc annotations"
 VERSION = 1
@@ -73,7 +73,7 @@ def _text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
     complete = node.flag("complete") if node.has("complete") else True
     sha256 = node.text("sha256") if node.has("sha256") else None
     if node.has("text"):
-        own = text_sha256(node.text("text"))
+        own = sha256_of_text(node.text("text"))
         if sha256 not in (None, own):
             found = describe(sha256)
             raise node.error("not the fingerprint of its text", field="sha256", found=found, expected=own)
@@ -295,9 +295,6 @@ def _starts(story: Node) -> tuple[int, ...]:
     return starts
 
 
-_GZIP = b"\x1f\x8b"
-
-
 @dataclass(frozen=True, eq=False)
 class Annotations:
     """The annotation of passages, and of questions with their candidates, by id.
@@ -380,7 +377,7 @@ class Annotations:
         """
         plain = plain_annotations(self.passages, self.questions)
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+        write_file(Path(path), gzipped(data) if str(path).endswith(".gz") else data)
 
     @classmethod
     def load(cls, path: str | Path) -> Annotations:
@@ -422,7 +419,9 @@ def read_annotations(path: str | Path) -> Annotations:
         The file is missing or malformed, with the place.
     """
     source = str(path)
-    data = _read(source)
+    data = read_bytes(source)
+    if is_gzip(data):
+        data = gunzip(data, source, "the file cannot be unpacked")
     root = Node(parse_json(decode(data, source), source), source)
     if isinstance(root.value, list):
         passages, questions = corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
@@ -434,20 +433,7 @@ def read_annotations(path: str | Path) -> Annotations:
             found=describe(root.value),
             expected=f"an object with the format {FORMAT!r}, or the list of stories of Smith et al. 2015",
         )
-    return Annotations(passages, questions, source, hashlib.sha256(data).hexdigest())
-
-
-def _read(source: str) -> bytes:
-    try:
-        data = Path(source).read_bytes()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=source) from None
-    if not data.startswith(_GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"the file cannot be unpacked ({error})", source=source) from None
+    return Annotations(passages, questions, source, sha256_of_bytes(data))
 
 
 @dataclass(frozen=True, eq=False)

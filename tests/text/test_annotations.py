@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of_text
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens, text_sha256
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens
 from classic_rc.text.annotations import Annotations, read_annotations, read_categories
 
 PASSAGE = Passage("p", "The old fox ran. It hid (well).")
@@ -40,7 +41,7 @@ FILE = {
             "categories": ["who", "neg"],
             "candidates": [
                 {"tokens": ["the", "fox"], "lemmas": ["the", "fox"]},
-                {"tokens": ["hen"], "complete": False, "sha256": text_sha256("a hen")},
+                {"tokens": ["hen"], "complete": False, "sha256": sha256_of_text("a hen")},
             ],
         }
     },

@@ -7,9 +7,8 @@ import os
 import re
 import shutil
 import threading
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -17,6 +16,7 @@ from textwrap import shorten
 from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError, UsageError
+from classic_rc.io.compression import ZIP_ERRORS, zip_member
 
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
 """The environment variable that names the jars: folders, files or patterns, divided as in ``PATH``."""
@@ -100,12 +100,10 @@ def _java_needed(paths: tuple[Path, ...], source: str) -> int:
     formats: dict[str, list[int]] = {_CORE: [], _ANALYZERS: []}
     for path in paths:
         try:
-            with zipfile.ZipFile(path) as jar:
-                held = formats.keys() & jar.NameToInfo.keys()
-                for name in held:
-                    with jar.open(name) as content:
-                        formats[name].append(int.from_bytes(content.read(8)[6:], "big"))
-        except (OSError, zipfile.BadZipFile) as error:
+            for name, found in formats.items():
+                with suppress(KeyError):
+                    found.append(int.from_bytes(zip_member(path, name, 8)[6:], "big"))
+        except ZIP_ERRORS as error:
             raise DataError(f"no jar that can be read ({error})", source=str(path)) from None
     for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
         if len(found) != 1:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
-from classic_rc.io import archives as archive
+from classic_rc.io import compression
+from classic_rc.io.archives import tar_members
 
 
 def _tar(*members: tuple[str, bytes], mode: str = "w:gz", **facts) -> bytes:
@@ -105,7 +106,7 @@ def test_a_member_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
 
 
 def test_what_gzip_claims_of_its_size_is_not_trusted(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setattr(compression, "MAX_UNPACKED", 1_000_000)
     bomb = bytearray(gzip.compress(bytes(5_000_000)))
     bomb[-4:] = (10).to_bytes(4, "little")
     for name in ("a.tar.gz", "own.jsonl.gz"):
@@ -165,4 +166,4 @@ def test_a_damaged_archive_is_read_or_one_error(article, flips, cut):
         data[position % len(data)] ^= mask
     for damaged in (bytes(data[: len(data) - cut]), gzip.compress(whole)[: len(data) - cut]):
         with contextlib.suppress(DataError):
-            assert len(list(archive.tar_members(damaged, "a.tar"))) <= 2
+            assert len(list(tar_members(damaged, "a.tar"))) <= 2

@@ -1,69 +1,16 @@
-"""Ways in: paths, folders, names, and what is said of files that nothing recognises."""
+"""Reading a source: splits, folders, provenance, and options that mean nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import shlex
 
 import pytest
 
-import classic_rc.datasets
-from classic_rc.datasets import READERS, Reader, expand, load
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, UsageError
 from classic_rc.io import archives as inputs
-from classic_rc.questions import Task
-
-
-def test_public_names():
-    assert set(classic_rc.datasets.__all__) == {"READERS", "Reader", "expand", "from_rows", "load"}
-    for name, reader in READERS.items():
-        assert isinstance(reader, Reader)
-        assert reader.name == name
-        assert all((reader.title, reader.description, reader.citation))
-
-
-def test_sample_names():
-    names = expand("sample")
-    assert [load(name).task for name in names] == [
-        Task.SINGLE_CHOICE,
-        Task.MULTIPLE_ANSWER,
-        Task.CLOZE,
-        Task.MULTI_SPAN,
-    ]
-    assert [load(name).name for name in names] == names
-    assert expand("mc500.dev.tsv") == ["mc500.dev.tsv"]
-    with pytest.raises(UsageError, match="unknown sample 'sample:close': did you mean 'sample:cloze'"):
-        load("sample:close")
-    with pytest.raises(UsageError, match="unknown sample 'sample'"):
-        load("sample")
-
-
-def test_a_path_that_is_not_there(tmp_path):
-    (tmp_path / "mc500.dev.tsv").write_text("x", "utf-8")
-    with pytest.raises(DataError, match=r"no such file or folder\. Did you mean .*mc500\.dev\.tsv\?") as caught:
-        load(tmp_path / "mc500dev.tsv")
-    assert caught.value.exit_code == 3
-    with pytest.raises(DataError, match=r"There is no folder .*nowhere' either"):
-        load(tmp_path / "nowhere" / "a.json")
-    with pytest.raises(DataError, match="no such file or folder"):
-        load("a\0b")
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="everything is readable")
-def test_a_file_that_cannot_be_read(tmp_path, write):
-    path = write(tmp_path, "jsonl")
-    path.chmod(0)
-    with pytest.raises(DataError, match="cannot be read"):
-        load(path)
-
-
-def test_readers_by_name(tmp_path, write):
-    path = write(tmp_path, "squad")
-    assert load(path, reader="squad").fingerprint == load(path, READERS["squad"]).fingerprint
-    with pytest.raises(UsageError, match="unknown reader 'sqad': did you mean 'squad'"):
-        load(path, reader="sqad")
 
 
 def test_options_that_mean_nothing(tmp_path, write):
@@ -75,22 +22,11 @@ def test_options_that_mean_nothing(tmp_path, write):
         load(path, "squad", fields="passage=a,question=b")
 
 
-def test_every_reader_says_what_it_misses_in_a_file_of_another(form, tmp_path, write):
-    path = write(tmp_path, form)
-    for name, reader in READERS.items():
-        if name != form.removesuffix("-line") and (form, name) != ("quoref", "squad"):  # it is SQuAD's form
-            with pytest.raises(ClassicRCError):
-                load(path, reader)
-
-
 def test_blank_lines_are_passed_over_and_counted_once(tmp_path, content):
     line = json.dumps(content("arc"))
     (tmp_path / "a.jsonl").write_text(f"\n{line}\n \n{line.replace('arc_1', 'arc_2')}\n\n", "utf-8")
     dataset = load(tmp_path / "a.jsonl")
     assert (len(dataset), dataset.notes) == (2, ("blank lines passed over: 2",))
-
-
-# --- splits
 
 
 def test_the_file_name_tells_the_split(tmp_path, write):
@@ -219,69 +155,3 @@ def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):
     assert first.path == str(tmp_path)
     (tmp_path / "dev").rename(tmp_path / "test")
     assert load(tmp_path).sources[0].sha256 != first.sha256
-
-
-# --- files that nothing recognises
-
-
-@pytest.mark.parametrize(
-    ("row", "fields", "gold_as"),
-    [
-        (
-            {"context": "Ann sang.", "q": {"text": "Who?"}, "choices": ["Bob", "Ann"], "label": 1},
-            "passage=context,question=q.text,candidates=choices,gold=label",
-            "index0",
-        ),
-        (
-            {"article": "Ann sang.", "query": "Who?", "options": [{"text": "Bob"}, {"text": "Ann"}], "answer": "B"},
-            "passage=article,question=query,candidates=options.text,gold=answer",
-            "letter",
-        ),
-        (
-            {"idx": 3, "a": "Ann sang all day.", "b": "Who sang?", "c": ["Bob", "Ann"], "answerKey": "2"},
-            "passage=a,question=b,candidates=c,gold=answerKey",
-            "index1",
-        ),
-        (
-            {"id": "x", "story": "S", "question": "Q", "options": ["u", "v"], "correct_answer": "v"},
-            "passage=story,question=question,candidates=options,gold=correct_answer,id=id",
-            "text",
-        ),
-        (
-            {"text": "T", "question": "Q", "answers": ["u", "v"], "labels": [0, 1], "label": [0, 1]},
-            "passage=text,question=question,candidates=answers,gold=label",
-            "index0",
-        ),
-        (
-            {"text": "T", "question": "Q", "option_a": "u", "option_b": "v", "option_c": "w", "answer": "C"},
-            "passage=text,question=question,candidates=option_a+option_b+option_c,gold=answer",
-            "letter",
-        ),
-    ],
-)
-@pytest.mark.parametrize("name", ["rows.jsonl", "my rows.json"])
-def test_the_proposed_command_reads_the_file(tmp_path, row, fields, gold_as, name):
-    path = tmp_path / name
-    path.write_text(json.dumps([row] if name.endswith(".json") else row), "utf-8")
-    with pytest.raises(DataError, match="no reader recognises it: found rows with ") as caught:
-        load(path)
-    assert caught.value.exit_code == 3
-    command = caught.value.hint.partition("classic-rc run ")[2]
-    assert shlex.split(command) == [str(path), "--fields", fields, "--gold-as", gold_as]
-    assert len(load(path, fields=fields, gold_as=gold_as)) == 1
-
-
-def test_a_foreign_table_is_told_its_columns(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
-    with pytest.raises(DataError, match="found rows with story, ask, A, B, answer") as caught:
-        load(path)
-    assert "--fields passage=story,question=ask,candidates=A+B,gold=answer --gold-as letter" in caught.value.hint
-
-
-@pytest.mark.parametrize("text", ["hello", "[]", "{}", "[1, 2]", '{"data": []}', "<html></html>", '"text"', "7"])
-def test_what_is_no_data_at_all(tmp_path, text):
-    path = tmp_path / "a.txt"
-    path.write_text(text, "utf-8")
-    with pytest.raises(DataError, match=r"no reader recognises it: found .*, expected a format of mctest, race, "):
-        load(path)

@@ -1,26 +1,31 @@
-"""Rows: our own schema, fields, codings of gold, tables, and rows of known schemas."""
+"""Rows: our own schema, fields, and how gold is coded."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import string
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from classic_rc.datasets import from_rows, load
-from classic_rc.datasets.gold import CODINGS, GoldMismatchError, decode, fitting
+from classic_rc.datasets.gold import decode
 from classic_rc.datasets.rows import lookup, parse_fields
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from classic_rc.questions import Task
 
 _BASE = {"passage": "Ann sang. Bob hummed.", "question": "Who sang?"}
+
+
 _CHOICES = _BASE | {"candidates": ["Bob", "Ann", "Eve"]}
+
+
 _CLOZE = _BASE | {"question": "@placeholder sang", "candidates": ["Bob", "Ann", "Ann"], "task": "cloze"}
+
+
 _FOREIGN = {"context": "Ann sang.", "q": {"text": "Who sang?"}, "choices": ["Bob", "Ann", "Eve"]}
+
+
 _FIELDS = "passage=context,question=q.text,candidates=choices,gold=label"
 
 
@@ -122,9 +127,6 @@ def test_a_split_that_rows_tell_is_selected(tmp_path):
         load(path, split="test")
 
 
-# --- fields
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -196,9 +198,6 @@ def test_the_task_may_be_named_among_the_fields():
         from_rows([row], fields=fields)
     with pytest.raises(UsageError, match="unknown task 'spam': did you mean 'span'"):
         from_rows([row], fields=fields, task="spam")
-
-
-# --- codings of gold
 
 
 @pytest.mark.parametrize(
@@ -301,247 +300,6 @@ def test_gold_that_is_text_has_no_other_coding():
 def test_a_coding_goes_with_our_own_schema_too():
     assert from_rows([_CHOICES | {"gold": "B"}], gold_as="letter")[0].gold == {1}
     assert from_rows([_CLOZE | {"gold": 3}], gold_as="index1")[0].gold == ("Ann",)
-
-
-_DISTINCT = st.lists(st.text(string.ascii_lowercase, min_size=2), min_size=1, max_size=6, unique=True)
-
-
-@given(_DISTINCT, st.data())
-def test_encoding_and_decoding_are_inverse(texts, data):
-    right = data.draw(st.sets(st.sampled_from(range(len(texts)))))
-    codes = {
-        "index0": lambda i: i,
-        "index1": lambda i: i + 1,
-        "letter": lambda i: string.ascii_uppercase[i],
-        "text": lambda i: texts[i],
-    }
-    for coding, code in codes.items():
-        assert decode([code(i) for i in right], texts, coding) == right
-    assert decode([i in right for i in range(len(texts))], texts, "flags") == right
-
-
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists), _DISTINCT)
-def test_any_value_is_gold_or_a_mismatch(value, texts):
-    for coding in CODINGS:
-        if coding in fitting(value, texts):
-            assert decode(value, texts, coding) <= set(range(len(texts)))
-        else:
-            with pytest.raises(GoldMismatchError, match="expected"):
-                decode(value, texts, coding)
-
-
-# --- tables
-
-
-def _table(tmp_path, text, name="own.csv", **options):
-    path = tmp_path / name
-    path.write_text(text, "utf-8", newline="")
-    return load(path, **options)
-
-
-@pytest.mark.parametrize(
-    ("cell", "gold"),
-    [
-        ("1", {1}),
-        ("1.0", {1}),
-        ('"[1, 2]"', {1, 2}),
-        ("[sic]", {3}),
-        ("Ann", {1}),
-        ('"""Ann"""', {1}),
-        ('"[""Ann"", ""1990""]"', {1, 2}),
-        ('"""1990"""', {2}),
-        ("", None),
-        ("null", None),
-    ],
-)
-def test_gold_in_a_cell(tmp_path, cell, gold):
-    task = "multiple-answer" if gold and len(gold) > 1 else "single-choice"
-    text = "passage,question,candidate_0,candidate_1,candidate_2,candidate_3,gold,task\n"
-    text += f"P,Q,Bob,Ann,1990,[sic],{cell},{task}\n"
-    assert _table(tmp_path, text)[0].gold == gold
-
-
-def test_candidates_in_one_cell_or_in_fewer(tmp_path):
-    text = 'passage\tquestion\tcandidates\tgold\nP\tQ\t"[""a"", ""b""]"\t1\n'
-    assert [c.text for c in _table(tmp_path, text)[0].candidates] == ["a", "b"]
-    text = "passage,question,candidate_1,candidate_0,candidate_2,gold\nP,Q,b,a,,1\nP,R,b,a,c,2\n"
-    assert [[c.text for c in q.candidates] for q in _table(tmp_path, text)] == [["a", "b"], ["a", "b", "c"]]
-    header = ",".join(f"candidate_{i}" for i in range(11))
-    text = f"passage,question,{header},gold\nP,Q,{','.join(map(str, range(11)))},10\n"
-    assert [c.text for c in _table(tmp_path, text)[0].candidates][-2:] == ["9", "10"]
-
-
-def test_quoted_line_ends_and_long_cells(tmp_path):
-    long = "word " * 40_000
-    text = f'passage,question,candidate_0,gold\r\n"one\r\ntwo ""x"", {long}",Q,a,0\r\n\r\nP,Q,a,0\r\n'
-    dataset = _table(tmp_path, text)
-    assert dataset[0].passage.text == f'one\ntwo "x", {long}'
-    assert [q.id for q in dataset] == ["line-2", "line-5"]
-    assert dataset.notes == ("blank lines passed over: 1",)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("passage,question,candidate_0,gold\nP,Q,a\n", "line 2: wrong number of columns: found 3, expected 4"),
-        ("passage,question,candidate_0,gold\nP,Q,a,0,1\n", "line 2: wrong number of columns: found 5, expected 4"),
-        ("passage,question,candidate_0,gold,gold\nP,Q,a,0,0\n", "line 1: two columns have one name: found 'gold'"),
-        ("passage,question,candidate_1,gold\nP,Q,a,0\n", "do not count from 0: found candidate_1"),
-        ("passage,question,candidate_0,candidates,gold\nP,Q,a,a,0\n", "line 1: candidate columns that do not"),
-        (
-            "passage,question,candidate_0,candidate_1,gold\nP,Q,,a,0\n",
-            "field 'candidate_0': an empty candidate before",
-        ),
-        ("passage,question,candidate_0,candidate_1,gold\nP,Q,,,0\n", "line 2, field 'candidates': no candidate"),
-        (
-            "passage,question,candidates,gold\nP,Q,\"['a']\",0\n",
-            r"field 'candidates': not valid JSON .*expected JSON",
-        ),
-        (
-            'passage,question,candidate_0,gold\nP,"Q,a,0\nP,Q,a,0\n',
-            r"line 2: not a table \(unexpected end of data\)",
-        ),
-        ('passage,question,candidate_0,gold\nP,"Q" x,a,0\n', "line 2: not a table .*has quotes doubled"),
-        ("passage,question,candidate_0,gold\n", "no question in it"),
-    ],
-)
-def test_wrong_tables(tmp_path, text, message):
-    with pytest.raises(DataError, match=message):
-        _table(tmp_path, text)
-
-
-def test_a_foreign_table(tmp_path):
-    text = "story\task\tA\tB\tC\tanswer\tkind\nOnce upon a time.\tWho?\tx\ty\t\t2\tk\n"
-    dataset = _table(
-        tmp_path, text, "t.tsv", fields="passage=story,question=ask,candidates=A+B+C,gold=answer", gold_as="index1"
-    )
-    assert [c.text for c in dataset[0].candidates] == ["x", "y"]
-    assert (dataset[0].gold, dataset[0].meta) == ({1}, {"kind": "k"})
-
-
-@given(st.lists(st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=("Cs",))), min_size=1))
-def test_a_table_and_json_lines_of_the_same_are_the_same(tmp_path_factory, texts):
-    import csv
-    import io
-
-    assume(texts[-1] and all(texts))
-    rows = [
-        {"id": str(i), "passage": t, "question": t, "candidates": texts, "gold": i} for i, t in enumerate(texts)
-    ]
-    folder = tmp_path_factory.getbasetemp()
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(["id", "passage", "question", *(f"candidate_{i}" for i in range(len(texts))), "gold"])
-    writer.writerows([row["id"], row["passage"], row["question"], *texts, row["gold"]] for row in rows)
-    (folder / "table.csv").write_bytes(stream.getvalue().encode("utf-8"))
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    fingerprints = {load(folder / name).fingerprint for name in ("table.csv", "rows.jsonl")}
-    assert fingerprints == {from_rows(rows).fingerprint}
-
-
-# --- rows of known schemas
-
-
-def test_rows_of_race_are_those_of_its_own_files(tmp_path, write, content):
-    value = content("race")
-    rows = [
-        {
-            "example_id": value["id"],
-            "article": value["article"],
-            "question": q,
-            "options": options,
-            "answer": answer,
-        }
-        for q, options, answer in zip(value["questions"], value["options"], value["answers"], strict=True)
-    ]
-    original = load(write(tmp_path, "race"))
-    assert from_rows(rows).fingerprint == original.fingerprint
-    assert [q.meta for q in from_rows(rows)] == [q.meta for q in original]
-
-
-def test_rows_of_dream_are_those_of_its_own_files(tmp_path, write, content):
-    (turns, ((question),), id), *_ = content("dream")
-    row = {"id": 0, "dialogue_id": id, "dialogue": turns, **question}
-    assert from_rows([row]).fingerprint == load(write(tmp_path, "dream")).fingerprint
-
-
-def test_rows_of_multirc_one_an_answer(tmp_path, write, content):
-    passage = content("superglue")["passage"]
-    question = passage["questions"][0]
-    rows = [
-        {
-            "paragraph": passage["text"],
-            "question": question["question"],
-            "answer": answer["text"],
-            "idx": {"paragraph": 3, "question": 4, "answer": answer["idx"]},
-            "label": answer["label"],
-        }
-        for answer in question["answers"]
-    ]
-    dataset = from_rows(rows)
-    assert dataset.fingerprint == load(write(tmp_path, "superglue")).fingerprint
-    assert dataset[0].meta == {"pid": "3", "qid": "4", "answer_idx": (9, 10)}
-    assert from_rows([row | {"label": -1} for row in rows])[0].gold is None
-    with pytest.raises(
-        DataError, match="row 1, field 'label': no such label: found -1, expected 0 or 1, or -1 for all"
-    ):
-        from_rows([rows[0], rows[1] | {"label": -1}])
-
-
-def test_rows_of_record(tmp_path, write, content):
-    original = load(write(tmp_path, "record-line"))
-    line = content("record-line")
-    text = line["passage"]["text"]
-    spans = [(e["start"], e["end"] + 1) for e in line["passage"]["entities"]]
-    row = {
-        "passage": text,
-        "query": line["qas"][0]["query"],
-        "entities": ["Ann Lee", "Bob", "Rome"],
-        "entity_spans": {
-            "text": [text[a:b] for a, b in spans],
-            "start": [a for a, _ in spans],
-            "end": [b for _, b in spans],
-        },
-        "answers": ["Bob"],
-        "idx": {"passage": 5, "query": 8},
-    }
-    assert from_rows([row]).fingerprint == original.fingerprint
-    del row["entity_spans"]
-    assert [c.text for c in from_rows([row])[0].candidates] == row["entities"]
-    assert from_rows([row | {"answers": []}])[0].gold is None
-
-
-def test_rows_of_squad_and_quoref():
-    row = {
-        "id": "s1",
-        "title": "Letters",
-        "context": "Maya wrote to Ines.",
-        "question": "Who?",
-        "answers": {"text": ["Maya", "Maya"], "answer_start": [0, 0]},
-    }
-    empty = row | {"id": "s2", "answers": {"text": [], "answer_start": []}}
-    dataset = from_rows([row, empty])
-    assert [q.gold for q in dataset] == [("Maya",), ("",)]
-    assert dataset[0].passage is dataset[1].passage
-    assert dataset.notes == ("questions without an answer, kept with the empty text as the only right one: 1",)
-    quoref = row | {"context_id": "c", "answers": {"text": ["Maya", "Ines"], "answer_start": [0, 14]}}
-    assert (from_rows([quoref]).task, from_rows([quoref])[0].gold) == (Task.MULTI_SPAN, ("Maya", "Ines"))
-
-
-@pytest.mark.parametrize("key", ["question", "question_stem"])
-def test_rows_of_arc_and_openbookqa(key):
-    row = {
-        "id": "a",
-        key: "What melts ice?",
-        "choices": {"text": ["cold", "heat"], "label": ["1", "2"]},
-        "answerKey": "2",
-    }
-    assert from_rows([row])[0].gold == {1}
-    assert from_rows([row | {"answerKey": ""}])[0].gold is None
-    with pytest.raises(DataError, match="row 0, field 'answerKey': gold is not one of the candidates: found '3'"):
-        from_rows([row | {"answerKey": "3"}])
-    with pytest.raises(UsageError, match="gold_as goes with fields"):
-        from_rows([row], gold_as="letter")
 
 
 def test_numpy_values_and_nan_are_plain_values():
