@@ -1,4 +1,4 @@
-"""What a decision rule is."""
+"""From scores to answers: the best candidate under a tie policy, or all above a threshold or near the best."""
 
 from __future__ import annotations
 

@@ -228,6 +228,7 @@ def _latex(table: Table) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+"""The forms of a table for people, and what writes each."""
 
 
 _NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
