@@ -1,9 +1,10 @@
-"""What an installed package brings along: every file that is no module is in setup.cfg, and what is in it exists."""
+"""What an installed package has: every file that is no module is in setup.cfg, and what setup.cfg names exists."""
 
 from __future__ import annotations
 
 import configparser
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,8 +45,6 @@ def test_the_files_that_are_type_checked_exist():
 
 
 def test_the_command_is_a_function_that_there_is():
-    from importlib import import_module
-
     _, _, target = SETUP["options.entry_points"]["console_scripts"].partition("=")
     module, _, function = target.strip().partition(":")
     assert callable(getattr(import_module(module), function))
