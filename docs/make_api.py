@@ -101,9 +101,10 @@ def sources() -> dict[str, Module]:
 @cache
 def modules() -> list[Module]:
     """The packages that export names, and the modules that they export, in the order of their names."""
-    packages = [module for module in sources().values() if module.is_package and module.public]
-    exported = [name.home for package in packages for name in names(package) if isinstance(name.node, ast.Module)]
-    return sorted([*packages, *(sources()[name] for name in exported)], key=lambda module: module.name)
+    packages = {module.name for module in sources().values() if module.is_package and module.public}
+    named = [name for package in packages for name in names(sources()[package])]
+    exported = {name.home for name in named if isinstance(name.node, ast.Module)}
+    return [sources()[name] for name in sorted(packages | exported)]
 
 
 def names(module: Module) -> list[Name]:

@@ -42,12 +42,11 @@ def test_the_index_is_what_the_script_makes():
 
 
 def test_every_package_that_exports_names_is_in_it():
-    packages = {info.name for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.") if info.ispkg}
-    exporting = {name for name in packages if getattr(importlib.import_module(name), "__all__", None)}
-    exported = {
-        f"classic_rc.{name}" for name in classic_rc.__all__ if isinstance(getattr(classic_rc, name), ModuleType)
-    }
-    assert set(MODULES) == exporting | exported | {"classic_rc"}
+    found = {info.name for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.") if info.ispkg}
+    packages = [importlib.import_module(name) for name in ("classic_rc", *found)]
+    exporting = {package.__name__ for package in packages if getattr(package, "__all__", None)}
+    exported = [getattr(package, name) for package in packages for name in getattr(package, "__all__", ())]
+    assert set(MODULES) == exporting | {value.__name__ for value in exported if isinstance(value, ModuleType)}
 
 
 @pytest.mark.parametrize("module", MODULES)
