@@ -1,4 +1,4 @@
-"""The family of partial inputs: solvers that read only part of what comprehension takes."""
+"""Artifacts: what solvers reach that read only part of what comprehension takes, against permuted gold."""
 
 from __future__ import annotations
 
@@ -79,6 +79,9 @@ MEASURED: Mapping[Task, tuple[str, ...]] = {
 }
 """The metrics by task; the first is tested. Spans are no candidates that gold could be moved to."""
 
+FEWEST_GROUPS = 10
+"""From how many passages or groups on the bootstrap is trusted: resamples of a handful are much too alike."""
+
 
 class AboveMean(Decision):
     """Every candidate whose score is above the mean of its question's candidates.
@@ -99,10 +102,6 @@ class AboveMean(Decision):
 
 def _above_mean(scores: NDArray[np.float64]) -> list[int]:
     return np.flatnonzero(scores > scores.mean() + TIE_TOLERANCE).tolist() if len(scores) else []
-
-
-FEWEST_GROUPS = 10
-"""From how many passages or groups on the bootstrap is trusted: resamples of a handful are much too alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where the right options stand."""
+"""The check of a dataset: partial inputs, leaking words, where the right options are, and what is wrong with it."""
 
 from __future__ import annotations
 

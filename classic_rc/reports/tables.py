@@ -242,6 +242,7 @@ def _is_latin(character: str) -> bool:
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+"""The forms of a table for people, and what writes each."""
 
 
 def records_csv(records: Sequence[Mapping[str, Any]]) -> str:

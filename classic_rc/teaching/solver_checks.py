@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from types import ModuleType
 
-import classic_rc
+from classic_rc.datasets.registry import load
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
-from classic_rc.testing.contract import check_solver
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.testing.solver_check import check_solver
 
 FLOOR = "sliding-window"
 
@@ -25,8 +26,8 @@ def check_keeps_the_contract(submission: ModuleType) -> None:
 
 def check_beats_sliding_window(submission: ModuleType) -> None:
     """The solver answers more of sample:single-choice than the sliding window."""
-    dataset = _renamed(classic_rc.load("sample:single-choice"))
-    own, floor = _solver(submission), classic_rc.parse_solver(FLOOR)
+    dataset = _renamed(load("sample:single-choice"))
+    own, floor = _solver(submission), parse_solver(FLOOR)
     reached, needed = (solver.fit_for(dataset).score(dataset) for solver in (own, floor))
     assert reached > needed, f"accuracy {100 * reached:.2f}, and {FLOOR} has {100 * needed:.2f}"
 

@@ -55,6 +55,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
         LuceneEnglishTokenizer(),
     )
 }
+"""The tokenizers by name."""
 
 
 def get_tokenizer(name: str) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""A dataset's texts as numbers of tokens, each text counted once however many statistics ask."""
+"""What is counted of a dataset: texts as tokens, the kinds of measures, and the common table's statistics."""
 
 from __future__ import annotations
 
@@ -203,9 +203,6 @@ def pooled(measures: Iterable[Measure]) -> Measure:
     return reduce(add, measures)
 
 
-QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
-
-
 @dataclass(frozen=True)
 class Statistic:
     """One row of a table of statistics.
@@ -315,6 +312,8 @@ def begins_with(word: str) -> Callable[[Contents], Values]:
 
     return first_word
 
+
+QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
 COMMON: tuple[Statistic, ...] = (
     Statistic("passages", "that a question is asked about", n_passages),

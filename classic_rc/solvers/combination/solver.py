@@ -70,7 +70,7 @@ class Combination(Composite):
     ----------
     solvers : list of Solver
         The members, two at least; for their names and their parameters see
-        :class:`~classic_rc.solvers.Composite`.
+        :class:`Composite`.
     weights : list of float, "tuned", "stacked" or None
         A number for each member; 1 for each (None); those best for the task's main metric, or for what the
         threshold is tuned for, on the questions of :meth:`tune`, none negative (see
