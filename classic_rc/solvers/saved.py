@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
@@ -228,6 +228,11 @@ class SavedSolver(Solver):
     name = "saved"
     description = "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)"
     cites = ("classic_rc",)
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "path": PATH,
+        "decision": DECISION,
+    }
 
     def __init__(self, *, path: str = "", decision: Decision | None = None) -> None:
         self.path = path

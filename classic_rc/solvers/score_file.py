@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageEr
 from classic_rc.formats.registry import read_scores
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 
 Asked: TypeAlias = "tuple[str, ...]"
 """All that a question says, gold apart."""
@@ -46,6 +46,12 @@ class ScoreFile(Solver):
     name = "score-file"
     description = "the scores that a file gives each candidate (path=FILE)"
     cites = ("classic_rc",)
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "path": PATH,
+        "format": Parameter("the format's name; by default found from the content"),
+        "decision": DECISION,
+    }
 
     def __init__(
         self, *, path: str | Sequence[str] = "", format: str | None = None, decision: Decision | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -18,7 +19,16 @@ from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import (
+    ANALYZER,
+    DECISION,
+    STOP_WORDS,
+    Parameter,
+    Solver,
+    Variant,
+    is_number,
+    is_whole,
+)
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset
@@ -214,7 +224,13 @@ def _nearest_pair(passage: _Text, asked: Sequence[str], answer: Sequence[str], s
 WINDOW_SIZES = range(2, 31)
 """The fixed windows that ``window="tuned"`` chooses from."""
 
-_DISTANCES = get_args(DistanceRule)
+_INVERSE_COUNTS = Parameter("which passages words are counted in", ("passage", "corpus"))
+_DISTANCE = Parameter("how the words' distances become one", get_args(DistanceRule))
+
+
+def _window(*names: str) -> Parameter:
+    fits = partial(is_whole, least=1, below=2**31)
+    return Parameter("how many tokens the window has", names, "a positive number of tokens", fits)
 
 
 class _Matcher(Solver):
@@ -231,15 +247,12 @@ class _Matcher(Solver):
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Check the parameters; with ``inverse_counts="corpus"`` count the words of the questions' passages."""
-        self._check()
+        self.check_parameters()
         if self.inverse_counts == "corpus":
             encoded = self.encoded(questions)
             counts = encoded.passage_word_counts()
             self.word_counts_ = {w: int(n) for w, n in zip(encoded.vocabulary, counts, strict=True) if n}
         return self
-
-    def _check(self) -> None:
-        """Refuse unusable parameters."""
 
     def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
         if self.inverse_counts == "passage":
@@ -292,6 +305,13 @@ class SlidingWindow(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "window": _window("set", "passage", "tuned"),
+        "inverse_counts": _INVERSE_COUNTS,
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -310,14 +330,10 @@ class SlidingWindow(_Matcher):
         """Whether :meth:`tune` chooses more than the decision."""
         return self.window == "tuned"
 
-    def _check(self) -> None:
-        check_window(self)
-        check_choice(self, "inverse_counts", ("passage", "corpus"))
-
     def tune(self, questions: Sequence[Question]) -> Self:
         """Choose the window, if it is to be tuned, and fit the decision, both on these questions."""
         if self.tunes_parameters:
-            self._check()
+            self.check_parameters()
             encoded, metric = self.encoded(questions), primary_metric(questions[0].task)
             decision = self.decision_for(questions[0].task)
             if decision.needs_fit:
@@ -332,7 +348,7 @@ class SlidingWindow(_Matcher):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The best window's weight for each candidate; no evidence where nothing in the passage matches."""
-        self._check()
+        self.check_parameters()
         if self.window == "tuned" and not hasattr(self, "window_"):
             raise NotFittedError(
                 "the window has not been tuned: call tune() with a split that has gold answers "
@@ -371,6 +387,13 @@ class WordDistance(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "distance": _DISTANCE,
+        "stop_words": STOP_WORDS,
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -384,12 +407,9 @@ class WordDistance(_Matcher):
         self.stop_words = stop_words
         self.decision = decision
 
-    def _check(self) -> None:
-        check_choice(self, "distance", _DISTANCES)
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Minus the word distance of each candidate; no evidence where there is no pair of words."""
-        self._check()
+        self.check_parameters()
         encoded = self.encoded(questions)
         distances, found = word_distance(encoded.arrays, encoded.stop_flags(self.stop_words), self.distance)
         return encoded.scores(-distances, found)
@@ -417,6 +437,18 @@ class SlidingWindowDistance(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "window": _window("set", "passage"),
+        "inverse_counts": _INVERSE_COUNTS,
+        "distance": _DISTANCE,
+        "stop_words": STOP_WORDS,
+        "distance_weight": Parameter(
+            "what a distance of the whole passage costs", also="a finite number", fits=is_number
+        ),
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -436,18 +468,9 @@ class SlidingWindowDistance(_Matcher):
         self.distance_weight = distance_weight
         self.decision = decision
 
-    def _check(self) -> None:
-        check_window(self, tuned=False)
-        check_choice(self, "inverse_counts", ("passage", "corpus"))
-        check_choice(self, "distance", _DISTANCES)
-        if not isinstance(self.distance_weight, int | float) or not np.isfinite(self.distance_weight):
-            raise UsageError(
-                f"parameter 'distance_weight' of sw+d must be a finite number, got {self.distance_weight!r}"
-            )
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Window minus weighted distance; no evidence where no window matches and no pair stands."""
-        self._check()
+        self.check_parameters()
         encoded = self.encoded(questions)
         best, distances, found = window_and_distance(
             encoded.arrays,
@@ -458,11 +481,3 @@ class SlidingWindowDistance(_Matcher):
         )
         windows = best / SCALE
         return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
-
-
-def check_window(solver: Solver, tuned: bool = True) -> None:
-    """Refuse a window that is neither a named one nor a positive number of tokens."""
-    window: Any = solver.get_params(deep=False)["window"]
-    if not (isinstance(window, int) and not isinstance(window, bool) and 0 < window < 2**31):
-        names = ("set", "passage", "tuned") if tuned else ("set", "passage")
-        check_choice(solver, "window", names, also="a positive number of tokens")
