@@ -202,29 +202,6 @@ def test_certain_classifiers_give_finite_scores():
     assert values.max() > 0 > values.min()
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"features": "lenghts"}, "unknown group of features 'lenghts': did you mean 'lengths'"),
-        ({"inputs": "passage"}, "parameter 'inputs' of surface-lr must be one of 'all', 'no-passage'"),
-        ({"features": "text-answer", "inputs": "no-passage"}, "no feature is left"),
-        ({"scaling": "max"}, "parameter 'scaling' of surface-lr must be one of 'rms', 'none', got 'max'"),
-        ({"output": "margin"}, "parameter 'output' of surface-lr must be one of"),
-        ({"question_words": 0}, "parameter 'question_words' of surface-lr must be a positive whole number or None"),
-        ({"hashing": 2.5}, "parameter 'hashing' of surface-lr must be a positive whole number or None, got 2.5"),
-        ({"C": -1}, "parameter 'C' of surface-lr must be a positive number, got -1"),
-        ({"C": "small"}, "parameter 'C' of surface-lr must be a positive number, got 'small'"),
-        ({"learner": "naive-bays"}, "unknown learner 'naive-bays': did you mean 'naive-bayes'"),
-        ({"learner": LogisticRegression}, "parameter 'learner' must be a name or a classifier"),
-        ({"learner": 3}, "parameter 'learner' must be a name or a classifier"),
-        ({"learner": LogisticRegression(C=-1)}, "the learner LogisticRegression cannot learn"),
-    ],
-)
-def test_bad_parameters_end_in_one_error(params, message):
-    with pytest.raises(UsageError, match=message):
-        SurfaceLR(**params).fit(TRAIN)
-
-
 def test_a_learner_without_probabilities_says_so():
     with pytest.raises(
         UsageError, match="the learner LinearSVC gives no probabilities: output='log-odds' needs none"
