@@ -1,4 +1,4 @@
-"""Questions as solvers may see them that must not see gold."""
+"""What every solver is: the interface, declared parameters, named variants, and questions without their gold."""
 
 from __future__ import annotations
 

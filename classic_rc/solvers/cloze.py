@@ -1,4 +1,4 @@
-"""Cloze solvers."""
+"""Cloze solvers: how often candidates are named, and how well query and passage fit around a mention."""
 
 from __future__ import annotations
 

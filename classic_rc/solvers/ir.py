@@ -1,4 +1,4 @@
-"""Retrieval."""
+"""Retrieval as a solver: a search engine's score of the best sentence about question and candidate."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class ScoreFile(Solver):
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
-        paths = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
+        paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
             raise UsageError("score-file needs a file: path=FILE (or several, path=[FILE; FILE])")
         return paths

@@ -1,4 +1,4 @@
-"""The published combinations: MCTest's sliding window, word distance and textual entailment."""
+"""Weighted sums of solvers' scores, the published ones of MCTest among them."""
 
 from __future__ import annotations
 

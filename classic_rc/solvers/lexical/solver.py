@@ -1,4 +1,4 @@
-"""The published variants of the lexical matcher."""
+"""The strong lexical matcher of Smith et al. 2015: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ from classic_rc.solvers.base import (
 )
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
-from classic_rc.solvers.spans.explain import explain_spans
-from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, span_groups
+from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
 from classic_rc.solvers.surface.models import LogisticModel, fit_model
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans

@@ -18,7 +18,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_number
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.spans.explain import explain_spans
+from classic_rc.solvers.spans.features import explain_spans
 from classic_rc.text.encode import stop_flags
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 

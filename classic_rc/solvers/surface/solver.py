@@ -1,4 +1,4 @@
-"""The published variants of the surface-feature logistic regression."""
+"""Logistic regression on surface features: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 
