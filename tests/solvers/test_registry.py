@@ -33,7 +33,7 @@ def families(modules: set[str]) -> set[str]:
 
 
 def run(spec: str, data: str = "sample:single-choice") -> str:
-    return f"from classic_rc.cli.main import main; main(['run', {data!r}, '-s', {spec!r}, '--quiet'])"
+    return f"from classic_rc.cli.main import main; main(['run', {data!r}, '-s', {spec!r}, '--quiet', '--cv', '2'])"
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -76,6 +76,8 @@ def test_the_registry_is_imported_without_a_solver():
         ("sw+d", "sample:single-choice", {"sliding"}),
         ("sw+d", "sample:multiple-answer", {"sliding", "trivial"}),
         ("ir", "sample:single-choice", {"ir"}),
+        ("span-sw", "sample:multi-span", {"spans"}),
+        ("span-lr,seed=1", "sample:multi-span", {"spans"}),
         ("cloze-distance", "sample:cloze", {"cloze"}),
         ("lexical,coreference=none", "sample:single-choice", {"lexical"}),
     ],

@@ -27,9 +27,9 @@ from classic_rc.solvers.base import (
     provenance,
 )
 from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.learning import LogisticModel, fit_model
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
-from classic_rc.solvers.surface.models import LogisticModel, fit_model
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 
@@ -60,7 +60,7 @@ class SpanLR(Solver):
     negatives : int or None
         How many wrong spans of each training question are learned from, drawn at random; None for all.
     learner : {"liblinear", "lbfgs", "sgd"}
-        Names of :data:`~classic_rc.solvers.surface.models.LEARNERS`.
+        Names of :data:`~classic_rc.solvers.learning.LEARNERS`.
     C : float
         The inverse strength of the regularisation.
     seed : int

@@ -26,10 +26,16 @@ from classic_rc.solvers.base import (
     provenance,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
-from classic_rc.solvers.learning import right_candidates
+from classic_rc.solvers.learning import (
+    LogisticModel,
+    Model,
+    fit_model,
+    make_learner,
+    right_candidates,
+    shrinks_weights,
+)
 from classic_rc.solvers.surface.design import Design
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
-from classic_rc.solvers.surface.models import LogisticModel, Model, fit_model, make_learner, shrinks_weights
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset
 
@@ -90,7 +96,7 @@ class SurfaceLR(Solver):
         Words and pairs share so many columns by a hash, in place of one column for each that training has: less
         memory, and nothing of the words is kept.
     learner : str or classifier, optional
-        A name of :data:`~classic_rc.solvers.surface.models.LEARNERS` or any classifier of scikit-learn that takes
+        A name of :data:`~classic_rc.solvers.learning.LEARNERS` or any classifier of scikit-learn that takes
         sparse features; by default LIBLINEAR's logistic regression. With unscaled lengths ``"newton-cg"`` finds the
         same weights many times faster.
     C : float

@@ -21,7 +21,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import SurfaceLR, parse_solver
-from classic_rc.solvers.surface.models import LEARNERS
+from classic_rc.solvers.learning import LEARNERS
 from classic_rc.testing import check_solver, synthetic_dataset
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
