@@ -27,11 +27,12 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _solvers() -> Iterator[Entry]:
-    from classic_rc.solvers.registry import SOLVERS
+    from classic_rc.solvers.registry import LINES, SOLVERS
 
-    for name, solver in SOLVERS.items():
-        variants = f" [{', '.join(solver.variants)}]" if solver.variants else ""
-        yield name, solver.description + variants + _origin(SOLVERS.package_of(name))
+    for name in SOLVERS:
+        line = LINES.get(name) or SOLVERS[name]  # our own are not imported to be listed
+        variants = f" [{', '.join(line.variants)}]" if line.variants else ""
+        yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 
 
 def _variants() -> Iterator[Entry]:

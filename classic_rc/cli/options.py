@@ -119,10 +119,10 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
     UsageError
         Something is to be searched, and no solver does.
     """
-    from classic_rc.solvers.ir import IRSolver
-
     if not args.corpus and not args.exclude_verbatim:
         return list(solvers)
+    from classic_rc.solvers.ir import IRSolver
+
     if not any(isinstance(solver, IRSolver) for solver in solvers):
         raise UsageError("--corpus and --exclude-verbatim are for solvers that search: add -s ir")
     wanted = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}

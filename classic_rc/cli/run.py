@@ -126,7 +126,6 @@ def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) ->
     from classic_rc.questions import Task
     from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS
     from classic_rc.solvers.specs import parse_solver
-    from classic_rc.solvers.trivial import AllPositive
 
     if dataset.task is None:
         raise DataError("there is no question in it", source=dataset.name)
@@ -135,10 +134,12 @@ def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) ->
         learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
         usual = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
         return [parse_solver(name) for name in usual]
-    if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):
-        # F1m and F1a of everything selected are high: no number should be read without them beside it.
-        return [AllPositive(), *named]
-    return named
+    if dataset.task is not Task.MULTIPLE_ANSWER:
+        return named
+    from classic_rc.solvers.trivial import AllPositive
+
+    # F1m and F1a of everything selected are high: no number should be read without them beside it.
+    return named if any(isinstance(s, AllPositive) for s in named) else [AllPositive(), *named]
 
 
 def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.hashing import sha256_of
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import STOP_WORDS, Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.specs import own_solver, solver_spec
-from classic_rc.text.stop_words import STOP_LISTS
 
 
 def kept_path(path: str, folder: Path | None = None) -> str:
@@ -122,10 +121,6 @@ class Finder:
         )
 
 
-_FILE_PARAMS = frozenset({"path", "corpus", "stop_words", "annotations", "categories", "wordnet"})
-"""Parameters whose values may be paths, whatever the solver."""
-_NO_PATHS = frozenset({"passage", "paragraphs", "passages", "queries", *STOP_LISTS})
-"""Values of theirs that are words, even where a file is called so."""
 _STOP = "stop="
 
 Find: TypeAlias = Callable[[Mapping[str, Any]], str]
@@ -155,7 +150,7 @@ def kept_solver(solver: Solver, folder: Path | None = None) -> dict[str, Any]:
     params: dict[str, Any] | None
     try:
         plain = {n: value_to_plain(solver, n, value) for n, value in solver.get_params(deep=False).items()}
-        params = _with_files(plain, folder)
+        params = _with_files(cls, plain, folder)
     except UsageError:  # something in memory, which no file has
         params = None
     return {"spec": solver_spec(solver), **origin, "params": params}
@@ -206,35 +201,32 @@ def _registered(name: str) -> type[Solver]:
     return SOLVERS[name]
 
 
-def _with_files(params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+def _with_files(cls: type[Solver], params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The parameters of a solver, those of its members included, with what they name on disk."""
-    return {name: _with_file(name, value, folder) for name, value in params.items()}
+    return {name: _with_file(cls, name, value, folder) for name, value in params.items()}
 
 
-def _with_file(name: str, value: Any, folder: Path | None) -> Any:
+def _with_file(cls: type[Solver], name: str, value: Any, folder: Path | None) -> Any:
     if isinstance(value, dict):
         if "items" in value:
-            return {**value, "items": [_with_file(name, item, folder) for item in value["items"]]}
-        return {**value, "params": _with_files(value["params"], folder)} if "solver" in value else value
+            return {**value, "items": [_with_file(cls, name, item, folder) for item in value["items"]]}
+        if "solver" in value:
+            return {**value, "params": _with_files(_registered(value["solver"]), value["params"], folder)}
+        return value
     if not isinstance(value, str):
         return value
     if name == "analyzer":
         before, stop, rest = value.partition(_STOP)
         path, plus, after = rest.partition("+")
-        if not _is_path(path):
+        if not (STOP_WORDS.names_file(path) and Path(path).exists()):
             return value
         return {"before": before + stop, "file": kept_file(path, folder), "after": plus + after}
-    if name not in _FILE_PARAMS:
-        return value
-    if name == "corpus" and "+" in value and not Path(value).exists():
-        parts = value.split("+")
-        if any(map(_is_path, parts)):
-            return {"sequence": "list", "items": [_with_file(name, part, folder) for part in parts]}
-    return {"file": kept_file(value, folder)} if _is_path(value) else value
-
-
-def _is_path(value: str) -> bool:
-    return bool(value) and value not in _NO_PATHS and Path(value).exists()
+    declared = cls.parameter(name)
+    if declared.joined_by and declared.joined_by in value and not Path(value).exists():
+        parts = value.split(declared.joined_by)
+        if any(declared.names_file(part) and Path(part).exists() for part in parts):
+            return {"sequence": "list", "items": [_with_file(cls, name, part, folder) for part in parts]}
+    return {"file": kept_file(value, folder)} if declared.names_file(value) and Path(value).exists() else value
 
 
 def _resolved(value: Any, find: Find) -> Any:

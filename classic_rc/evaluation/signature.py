@@ -16,8 +16,6 @@ from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.specs import solver_spec
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.stop_words import stop_list_signature
 
 _ABBREVIATIONS = {
     "solver": "s",
@@ -129,16 +127,12 @@ def file_signature(path: str) -> str:
     return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
-def _signed(name: str, value: Any) -> Any:
+def _signed(solver: Solver, name: str, value: Any) -> Any:
     """A parameter's value; where it names a file, by that file's content, the same on every machine."""
-    match name, value:
-        case "analyzer", _:
-            return get_analyzer(value).signature
-        case "stop_words", str():
-            return stop_list_signature(value)
-        case "path", str():
-            return file_signature(value)
-    return _plain(value)
+    declared = type(solver).parameter(name)
+    if declared.signed is not None:
+        return _plain(declared.signed(value))
+    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain(value)
 
 
 def _text(value: Any) -> str:
@@ -165,7 +159,7 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
             for name, value in solver.get_params(deep=False).items()
             if name not in said_elsewhere and _plain(value) != _plain(defaults[name].default)
         }
-    signed = {name: _signed(name, value) for name, value in params.items()}
+    signed = {name: _signed(solver, name, value) for name, value in params.items()}
     if solver.members:
         signed["solvers"] = f"[{'; '.join(map(_member, solver.members))}]"
     return signed

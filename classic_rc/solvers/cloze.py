@@ -1,4 +1,4 @@
-"""Cloze solvers."""
+"""Cloze solvers: how often candidates are named, and how well query and passage fit around a mention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import NotFittedError
 from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
@@ -18,7 +18,7 @@ from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_whole
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset, tokens_before_placeholder
@@ -42,6 +42,11 @@ class MaximumFrequency(Solver):
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     needs_only_arrays: ClassVar[bool] = True
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "decision": DECISION,
+    }
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
         self.analyzer = analyzer
@@ -135,6 +140,20 @@ class ClozeDistance(Solver):
         ),
     }
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "max_distance": Parameter(
+            "what a word costs at most",
+            also="a positive number of steps",
+            fits=lambda value: is_whole(value, 1, 2**31),
+        ),
+        "alignment": Parameter("which word of a mention its place is", get_args(Alignment)),
+        "own_words": Parameter("what a query word costs that is also the candidate's", get_args(OwnWords)),
+        "stop_words": STOP_WORDS,
+        "punctuation": Parameter("whether tokens without a letter or digit are added up", (True, False)),
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -156,22 +175,12 @@ class ClozeDistance(Solver):
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Check the parameters."""
-        self._check()
+        self.check_parameters()
         return self
-
-    def _check(self) -> None:
-        check_choice(self, "alignment", get_args(Alignment))
-        check_choice(self, "own_words", get_args(OwnWords))
-        check_choice(self, "punctuation", (True, False))
-        steps = self.max_distance
-        if not isinstance(steps, int) or isinstance(steps, bool) or not 0 < steps < 2**31:
-            raise UsageError(
-                f"parameter 'max_distance' of {self.name} must be a positive number of steps, got {steps!r}"
-            )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Minus each candidate's distance; no evidence where no query word is nearer than `max_distance`."""
-        self._check()
+        self.check_parameters()
         encoded = self.encoded(questions)
         distances, found = cloze_distance(
             encoded.arrays,
@@ -235,6 +244,13 @@ class ClozeWindow(Solver):
         ),
     }
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "anchored": Parameter("whether the whole candidate must match a mention of its own", (True, False)),
+        "weights": Parameter("where words are counted to be weighed", ("passage", "idf")),
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -255,7 +271,7 @@ class ClozeWindow(Solver):
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Check the parameters; with ``weights="idf"`` count in how many of the questions' passages words are."""
-        self._check()
+        self.check_parameters()
         if self.weights == "idf":
             encoded = self.encoded(questions)
             arrays, words = encoded.arrays, encoded.vocabulary
@@ -266,13 +282,9 @@ class ClozeWindow(Solver):
             }
         return self
 
-    def _check(self) -> None:
-        check_choice(self, "anchored", (True, False))
-        check_choice(self, "weights", ("passage", "idf"))
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The weight at each candidate's best place; no evidence where nothing matches."""
-        self._check()
+        self.check_parameters()
         encoded = self.encoded(questions)
         placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
         values = cloze_window(encoded.arrays, placeholders, self.anchored, self.word_weights(encoded)) / SCALE

@@ -10,6 +10,7 @@ import numpy as np
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.registry import SOLVERS
 from classic_rc.text.analyzers import Analyzer
 
 
@@ -30,8 +31,6 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
         It cannot be put like this.
     """
     from sklearn.linear_model import LogisticRegression
-
-    from classic_rc.solvers.registry import SOLVERS
 
     if isinstance(value, np.generic):
         value = value.item()
@@ -73,8 +72,6 @@ def value_from_plain(value: Any) -> Any:
         items = [value_from_plain(item) for item in value["items"]]
         return tuple(items) if value["sequence"] == "tuple" else items
     if "solver" in value:
-        from classic_rc.solvers.registry import SOLVERS
-
         return SOLVERS[value["solver"]].from_params(_params(value["params"]))
     if "classifier" in value:
         from sklearn.linear_model import LogisticRegression

@@ -1,4 +1,4 @@
-"""Retrieval."""
+"""Retrieval as a solver: a search engine's score of the best sentence about question and candidate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from classic_rc.retrieval.base import Best, Engine
 from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_whole
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
@@ -102,6 +102,21 @@ class IRSolver(Solver):
     cites = ("clark2016", "khashabi2018multirc", "robertson1994")
     variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
     takes_encoding = False  # it divides passages into sentences
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "corpus": Parameter("which sentences are searched", ("passage", "paragraphs"), is_file=True, joined_by="+"),
+        "engine": Parameter("what searches", tuple(ENGINES)),
+        "similarity": Parameter("how a sentence is scored"),
+        "analyzer": ANALYZER,
+        "depth": Parameter(
+            "how many best hits of the query alone are looked at; by default all",
+            also="a positive number of hits",
+            fits=lambda value: value is None or is_whole(value, 1),
+        ),
+        "overlap": Parameter("the analyzer of the words that must be shared; by default index terms"),
+        "exclude_verbatim": Parameter("whether sentences that hold a question word for word are left out"),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -231,7 +246,7 @@ class IRSolver(Solver):
         return corpus.without(sorted(found.sentences))
 
     def _check(self) -> None:
-        check_choice(self, "engine", tuple(ENGINES))
+        self.check_parameters()
         if self.engine == "opensearch" and "paragraphs" in self._parts():
             raise UsageError("engine 'opensearch' searches an index that its cluster has: corpus=NAME")
         if self.engine != "sparse" and not self._parts():
@@ -240,8 +255,6 @@ class IRSolver(Solver):
             )
         if self.depth is None and self.overlap is not None:
             raise UsageError("parameter 'overlap' of ir says which words of the first hits count: give depth too")
-        if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
-            raise UsageError(f"parameter 'depth' of ir must be a positive number of hits, got {self.depth!r}")
         if self.depth is not None and not self._parts():
             raise UsageError("parameter 'depth' of ir is for a corpus: a passage's own sentences are all looked at")
 

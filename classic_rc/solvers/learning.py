@@ -1,21 +1,25 @@
-"""What solvers that learn share: gold, scores out of fold, one thread."""
+"""What solvers that learn share: gold, scores out of fold, one thread, and models that tell right from wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
 from classic_rc.metrics.squad import normalise
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.encode import SharedQuestions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
@@ -130,3 +134,220 @@ def one_thread() -> AbstractContextManager[object]:
 
     limits: AbstractContextManager[object] = threadpool_limits(1)
     return limits
+
+
+LEARNERS: Mapping[str, str] = {
+    "liblinear": "LIBLINEAR's logistic regression, the default",
+    "newton-cg": "the same weights by Newton's method, many times faster where lengths are not scaled",
+    "lbfgs": "the same by L-BFGS, but for the bias, which is not regularised",
+    "sgd": "the same by stochastic gradient descent, near the optimum",
+    "linear-svm": "LIBLINEAR's linear support vector machine",
+    "naive-bayes": "multinomial naive Bayes",
+}
+"""The learners that have names; any classifier of scikit-learn is one too."""
+
+_MOST_ITERATIONS = 1000
+_CERTAIN = 1e6
+"""What stands for infinite log-odds, which no threshold can be tuned on."""
+
+
+class Model(Protocol):
+    """Fitted to tell the right (1) from the wrong (0)."""
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What a unit of each feature adds to the log-odds; None where that is not one number."""
+
+    @property
+    def bias(self) -> float:
+        """The log-odds of a candidate without features."""
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """For each row the logarithm of p / (1 - p), or what the classifier has in its place."""
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """For each row the probability p that it is right."""
+
+
+class LogisticModel(NamedTuple):
+    """A linear model of the log-odds.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (n_features,)
+    bias : float
+    """
+
+    weights: NDArray[np.float64]
+    bias: float
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """The weighted sums plus the bias."""
+        odds: NDArray[np.float64] = features @ self.weights + self.bias
+        return odds
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """The logistic function of the log-odds."""
+        from scipy.special import expit
+
+        probability: NDArray[np.float64] = expit(self.log_odds(features))
+        return probability
+
+
+class ClassifierModel(NamedTuple):
+    """Any fitted classifier of scikit-learn.
+
+    Parameters
+    ----------
+    classifier : classifier
+        Its classes are 0 and 1.
+    """
+
+    classifier: Any
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The coefficients of a linear classifier."""
+        coefficients = getattr(self.classifier, "coef_", None)
+        return None if coefficients is None else np.asarray(coefficients, dtype=np.float64).reshape(-1)
+
+    @property
+    def bias(self) -> float:
+        """The intercept of a linear classifier."""
+        return float(np.ravel(getattr(self.classifier, "intercept_", 0.0))[0])
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """The classifier's decision function; without one, the log-odds of its probabilities."""
+        if hasattr(self.classifier, "decision_function"):
+            return np.ravel(self.classifier.decision_function(features))
+        with np.errstate(divide="ignore"):  # a vote of all trees: the logarithm of zero
+            wrong, right = self.classifier.predict_log_proba(features).T
+        return np.nan_to_num(right - wrong, posinf=_CERTAIN, neginf=-_CERTAIN)
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """The classifier's own probabilities.
+
+        Raises
+        ------
+        UsageError
+            It has none.
+        """
+        if not hasattr(self.classifier, "predict_proba"):
+            name = type(self.classifier).__name__
+            raise UsageError(f"the learner {name} gives no probabilities: output='log-odds' needs none")
+        return np.ascontiguousarray(self.classifier.predict_proba(features)[:, 1])
+
+
+def shrinks_weights(learner: Any) -> bool:
+    """Whether a learner is one of the two that minimise a loss plus half the squared norm of weights and bias."""
+    return learner is None or learner in ("liblinear", "newton-cg")
+
+
+def make_learner(learner: Any, C: float) -> Any:
+    """An unfitted classifier.
+
+    Parameters
+    ----------
+    learner : None, str or classifier
+        None is LIBLINEAR's logistic regression; a name of :data:`LEARNERS`; or a classifier, which is cloned.
+    C : float
+        The inverse strength of the regularisation, for linear learners with a name.
+
+    Raises
+    ------
+    UsageError
+        The name is unknown, or the object is no classifier.
+    """
+    from sklearn.base import BaseEstimator, clone, is_classifier
+    from sklearn.linear_model import LogisticRegression
+
+    if isinstance(learner, str) and learner not in LEARNERS:
+        raise unknown_name("learner", learner, LEARNERS)
+    # The bias is one more feature, regularised like the others, as LIBLINEAR's `-B 1` has it. LIBLINEAR's own
+    # tolerance of 0.01 stops far from the optimum. It shuffles, hence the seed.
+    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MOST_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
+    if learner is None or learner == "liblinear":
+        return LogisticRegression(solver="liblinear", **liblinear)
+    if learner == "newton-cg":  # its tolerance is for the mean over candidates, of which there are many
+        return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MOST_ITERATIONS, fit_intercept=False)
+    if learner == "lbfgs":
+        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MOST_ITERATIONS)
+    if learner == "sgd":
+        from sklearn.linear_model import SGDClassifier
+
+        return SGDClassifier(loss="log_loss", max_iter=_MOST_ITERATIONS, random_state=0)
+    if learner == "linear-svm":
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(dual=True, **liblinear)
+    if learner == "naive-bayes":
+        from sklearn.naive_bayes import MultinomialNB
+
+        return MultinomialNB()
+    if not isinstance(learner, BaseEstimator) or not is_classifier(learner):
+        raise UsageError(f"parameter 'learner' must be a name or a classifier of scikit-learn, got {learner!r}")
+    return clone(learner)
+
+
+def fit_model(
+    learner: Any, C: float, features: csr_matrix, right: NDArray[np.int64]
+) -> tuple[Model, tuple[str, ...]]:
+    """Fit a learner, and say what its user should know of the fit.
+
+    Parameters
+    ----------
+    learner, C
+        As in :func:`make_learner`.
+    features : csr_matrix, shape (n_candidates, n_features)
+    right : ndarray of int64, shape (n_candidates,)
+        1 for the right ones, 0 for the others; both occur.
+
+    Returns
+    -------
+    model : Model
+    caveats : tuple of str
+        That it stopped before it converged, if it did.
+
+    Raises
+    ------
+    UsageError
+        There is no such learner, or it refuses the features.
+    """
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.linear_model import LogisticRegression
+
+    classifier = make_learner(learner, C)
+    if learner == "newton-cg":  # which leaves a bias of its own unregularised
+        features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
+    if learner == "sgd":  # which divides the loss by the number of candidates
+        classifier.set_params(alpha=1 / (C * len(right)))
+    caveats = _fit(classifier, features, right)
+    if learner != "sgd" and not isinstance(classifier, LogisticRegression):
+        return ClassifierModel(classifier), caveats
+    weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
+    if learner == "newton-cg":
+        weights, bias = weights[:-1], weights[-1]
+    return LogisticModel(weights, float(bias)), caveats
+
+
+def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
+    """Fit a classifier; of its warnings, one that it did not converge becomes a caveat."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    name = type(classifier).__name__
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with one_thread():
+                classifier.fit(features, right)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"the learner {name} cannot learn from sparse features: {error}") from error
+    caveats = []
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            caveats.append(
+                f"the learner {name} stopped before it converged: let it run longer, or scale the features"
+            )
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return tuple(dict.fromkeys(caveats))

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.registry import SOLVERS
 
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 1
@@ -66,8 +67,6 @@ def require_persistent(solver: Solver) -> None:
     UsageError
         It learns nothing, is not registered, or does not say what it has learned.
     """
-    from classic_rc.solvers.registry import SOLVERS
-
     if not learns_something(solver):
         raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
     if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
@@ -169,8 +168,6 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
     AttributeError, KeyError, TypeError or ValueError
         There is no such solver, or what it learned does not fit it.
     """
-    from classic_rc.solvers.registry import SOLVERS
-
     params = {name: value_from_plain(value) for name, value in described["params"].items()}
     solver: Any = SOLVERS[described["solver"]].from_params(params)
     solver.restore(described["state"], arrays)
@@ -231,6 +228,11 @@ class SavedSolver(Solver):
     name = "saved"
     description = "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)"
     cites = ("classic_rc",)
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "path": PATH,
+        "decision": DECISION,
+    }
 
     def __init__(self, *, path: str = "", decision: Decision | None = None) -> None:
         self.path = path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.io.text import read_bytes
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 
 Asked: TypeAlias = "tuple[str, ...]"
 """All that a question says, gold apart."""
@@ -46,6 +46,12 @@ class ScoreFile(Solver):
     name = "score-file"
     description = "the scores that a file gives each candidate (path=FILE)"
     cites = ("classic_rc",)
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "path": PATH,
+        "format": Parameter("the format's name; by default found from the content"),
+        "decision": DECISION,
+    }
 
     def __init__(
         self, *, path: str | Sequence[str] = "", format: str | None = None, decision: Decision | None = None
@@ -81,7 +87,7 @@ class ScoreFile(Solver):
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
-        paths = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
+        paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
             raise UsageError("score-file needs a file: path=FILE (or several, path=[FILE; FILE])")
         return paths

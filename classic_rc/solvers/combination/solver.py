@@ -1,4 +1,4 @@
-"""The published combinations: MCTest's sliding window, word distance and textual entailment."""
+"""Weighted sums of solvers' scores, the published ones of MCTest among them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from classic_rc.folds import FoldPlan
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice, provenance
+from classic_rc.solvers.base import (
+    DECISION,
+    REGULARISATION,
+    Parameter,
+    Solver,
+    Variant,
+    is_whole,
+    provenance,
+)
 from classic_rc.solvers.combination.composite import Composite, unfitted
 from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
@@ -107,6 +115,20 @@ class Combination(Composite):
     citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
     cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "solvers": Parameter("the members, two at least"),
+        "weights": Parameter("what each member's scores weigh: numbers, 'tuned' or 'stacked'"),
+        "normalise": Parameter("what happens to each member's scores before", ("none", "question", "standard")),
+        "C": REGULARISATION,
+        "folds": Parameter(
+            "with stacked weights, the number of folds",
+            also="a positive number",
+            fits=lambda value: is_whole(value, 1),
+        ),
+        "group": Parameter("a key of meta whose equal values stay in one fold"),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -264,11 +286,7 @@ class Combination(Composite):
 
     def _check(self) -> None:
         self.check_members()
-        check_choice(self, "normalise", ("none", "question", "standard"))
-        for name, kind in (("C", int | float), ("folds", int)):
-            value = getattr(self, name)
-            if not isinstance(value, kind) or not 0 < value < np.inf:
-                raise UsageError(f"parameter {name!r} of combination must be a positive number, got {value!r}")
+        self.check_parameters()
         if self.weights is None or self._are("tuned") or self._are("stacked"):
             return
         given = self.weights if isinstance(self.weights, list | tuple) else ()

@@ -1,4 +1,4 @@
-"""The published variants of the lexical matcher."""
+"""The strong lexical matcher of Smith et al. 2015: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 
@@ -15,7 +15,18 @@ from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice, provenance
+from classic_rc.solvers.base import (
+    ANALYZER,
+    ANNOTATIONS,
+    CATEGORIES,
+    DECISION,
+    REGULARISATION,
+    STOP_WORDS,
+    Parameter,
+    Solver,
+    Variant,
+    provenance,
+)
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.solvers.learning import right_candidates
 from classic_rc.solvers.lexical.components import (
@@ -127,6 +138,22 @@ class LexicalMatcher(Solver):
     takes_encoding = False  # it divides passages into sentences
 
     weights_: NDArray[np.float64]
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "normaliser": Parameter("the stemmer, or the annotation's lemmas", (*STEMMERS, "lemma")),
+        "stop_words": STOP_WORDS,
+        "weights": Parameter("what each of the four components weighs"),
+        "negation": Parameter("whether a negated question prefers what the passage does not have", (True, False)),
+        "coreference": Parameter(
+            "for which questions mentions are replaced by what they refer to", ("none", "rules", "all")
+        ),
+        "annotations": ANNOTATIONS,
+        "categories": CATEGORIES,
+        "bugs": Parameter("mistakes of the released code to repeat, joined by a plus"),
+        "C": REGULARISATION,
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -267,14 +294,10 @@ class LexicalMatcher(Solver):
 
     def _check(self) -> None:
         get_analyzer(self.analyzer)
-        check_choice(self, "normaliser", (*STEMMERS, "lemma"))
-        check_choice(self, "negation", (True, False))
-        check_choice(self, "coreference", ("none", "rules", "all"))
+        self.check_parameters()
         named_bugs(self.bugs)
         if self.weights != "learned":
             component_weights(self.weights)
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
-            raise UsageError(f"parameter 'C' of {self.name} must be a positive number, got {self.C!r}")
         needing = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
         for parameter, needs_annotation in needing.items():
             if needs_annotation and self.annotations is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from classic_rc.kernels.kneser_ney import MARKS
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
-from classic_rc.solvers.base import Solver, check_choice, provenance
+from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, is_number, provenance
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 from classic_rc.solvers.ngram_lm.texts import (
@@ -85,6 +85,30 @@ class NGramLM(Solver):
 
     model_: LanguageModel
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "order": Parameter("the n of the n-grams", tuple(range(1, _LARGEST_ORDER + 1))),
+        "corpus": Parameter("what the model learns from", _OF_QUESTIONS, is_file=True, joined_by="+"),
+        "discounts": Parameter(
+            "what is taken from counts",
+            ("modified",),
+            "a number above 0, at most 1",
+            lambda value: is_number(value, 0, 1) and value > 0,
+        ),
+        "cache_weight": Parameter(
+            "the weight of the passage's words",
+            also="a number from 0 to below 1",
+            fits=lambda value: is_number(value, 0) and value < 1,
+        ),
+        "scoring": Parameter(
+            "whether all of a text is predicted, or what follows the placeholder", ("full", "partial")
+        ),
+        "normalise": Parameter(
+            "whether the score is the sum, or the mean over predicted words", ("none", "length")
+        ),
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -127,7 +151,7 @@ class NGramLM(Solver):
         DataError
             The corpus has no word, a file cannot be read, or the gold answer of a query is hidden.
         """
-        self._check()
+        self.check_parameters()
         for part in self._parts():
             if part not in _OF_QUESTIONS and not (part and Path(part).exists()):  # Path("") is the folder one is in
                 raise UsageError(
@@ -168,7 +192,7 @@ class NGramLM(Solver):
         UsageError
             A parameter has a value that it cannot have, for these questions.
         """
-        self._check()
+        self.check_parameters()
         if not hasattr(self, "model_"):
             raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
         others = {question.task for question in questions} - {Task.CLOZE}
@@ -193,7 +217,7 @@ class NGramLM(Solver):
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Become fitted again, from what :meth:`fitted_state` gave."""
-        self._check()
+        self.check_parameters()
         self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
         self.sources_ = list(state["sources"])
         return self
@@ -228,25 +252,6 @@ class NGramLM(Solver):
             passage = texts.passages.of_question[texts.question[answer]]
             known |= np.isin(passage * counts.n_words + tokens, counts.keys)
         return np.bincount(answer[known], minlength=len(texts.question)) > 0
-
-    def _check(self) -> None:
-        check_choice(self, "order", range(1, _LARGEST_ORDER + 1))
-        check_choice(self, "scoring", ("full", "partial"))
-        check_choice(self, "normalise", ("none", "length"))
-        if self.discounts != "modified" and not (_is_number(self.discounts) and 0 < self.discounts <= 1):
-            raise UsageError(
-                f"parameter 'discounts' of {self.name} must be 'modified' or a number above 0, at most 1, "
-                f"got {self.discounts!r}"
-            )
-        if not _is_number(self.cache_weight) or not 0 <= self.cache_weight < 1:
-            raise UsageError(
-                f"parameter 'cache_weight' of {self.name} must be a number from 0 to below 1, "
-                f"got {self.cache_weight!r}"
-            )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _EXPLAINED_CANDIDATES = 100

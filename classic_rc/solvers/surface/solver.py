@@ -1,4 +1,4 @@
-"""The published variants of the surface-feature logistic regression."""
+"""Logistic regression on surface features: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 
@@ -15,12 +15,27 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.equal_columns import merge_equal_columns
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice, provenance
+from classic_rc.solvers.base import (
+    ANALYZER,
+    DECISION,
+    REGULARISATION,
+    Parameter,
+    Solver,
+    Variant,
+    is_whole,
+    provenance,
+)
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
-from classic_rc.solvers.learning import right_candidates
+from classic_rc.solvers.learning import (
+    LogisticModel,
+    Model,
+    fit_model,
+    make_learner,
+    right_candidates,
+    shrinks_weights,
+)
 from classic_rc.solvers.surface.design import Design
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
-from classic_rc.solvers.surface.models import LogisticModel, Model, fit_model, make_learner, shrinks_weights
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import EncodedDataset
 
@@ -81,7 +96,7 @@ class SurfaceLR(Solver):
         Words and pairs share so many columns by a hash, in place of one column for each that training has: less
         memory, and nothing of the words is kept.
     learner : str or classifier, optional
-        A name of :data:`~classic_rc.solvers.surface.models.LEARNERS` or any classifier of scikit-learn that takes
+        A name of :data:`~classic_rc.solvers.learning.LEARNERS` or any classifier of scikit-learn that takes
         sparse features; by default LIBLINEAR's logistic regression. With unscaled lengths ``"newton-cg"`` finds the
         same weights many times faster.
     C : float
@@ -113,6 +128,27 @@ class SurfaceLR(Solver):
 
     design_: Design
     model_: Model
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "features": Parameter("groups of features joined by a plus, or 'all'"),
+        "inputs": Parameter("which parts of a question are read", tuple(INPUTS)),
+        "question_words": Parameter(
+            "how many words of the question are read; None for all",
+            also="a positive whole number or None",
+            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+        ),
+        "scaling": Parameter("whether lengths and counts are divided by their root mean square", ("rms", "none")),
+        "hashing": Parameter(
+            "how many columns words and pairs share by a hash; None for one each",
+            also="a positive whole number or None",
+            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+        ),
+        "learner": Parameter("what learns the weights: a name or a classifier of scikit-learn"),
+        "C": REGULARISATION,
+        "output": Parameter("what a score is", ("log-odds", "probability")),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -163,7 +199,7 @@ class SurfaceLR(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The log-odds or probabilities; evidence where the passage, if it is read, has a word of the candidate."""
-        check_choice(self, "output", ("log-odds", "probability"))
+        self.check_parameters()
         model = self._fitted_model()
         encoded = self.encoded(questions)
         n_distinct = len(encoded.arrays.candidate_question)
@@ -204,17 +240,7 @@ class SurfaceLR(Solver):
         return self.model_
 
     def _features(self) -> FeatureSet:
-        check_choice(self, "inputs", tuple(INPUTS))
-        check_choice(self, "scaling", ("rms", "none"))
-        check_choice(self, "output", ("log-odds", "probability"))
-        for name in ("question_words", "hashing"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int) and value is not True and 0 < value < 2**31):
-                raise UsageError(
-                    f"parameter {name!r} of {self.name} must be a positive whole number or None, got {value!r}"
-                )
-        if not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
-            raise UsageError(f"parameter 'C' of {self.name} must be a positive number, got {self.C!r}")
+        self.check_parameters()
         make_learner(self.learner, self.C)  # refuses what is none
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 

@@ -366,30 +366,6 @@ def test_only_learned_weights_can_be_saved(tmp_path):
 # Parameters, names and explanations.
 
 
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"normaliser": "lemma"}, "parameter 'normaliser' of lexical is 'lemma', which takes annotation"),
-        ({"coreference": "all"}, "parameter 'coreference' of lexical is 'all', which takes annotation"),
-        ({"normaliser": "lemmas"}, "parameter 'normaliser' of lexical must be one of"),
-        ({"coreference": True}, "parameter 'coreference' of lexical must be one of 'none', 'rules', 'all'"),
-        ({"negation": "maybe"}, "parameter 'negation' of lexical must be one of True, False"),
-        ({"weights": "mc16"}, "parameter 'weights' of lexical must be one of 'mc160', 'mc500', 'learned' or four"),
-        ({"weights": "1/2/3"}, "four numbers for window, distance, bag of words, sentences such as '1/11/6/1'"),
-        ({"weights": "1/2/3/nan"}, "four numbers"),
-        ({"weights": [1, 2]}, "four numbers"),
-        ({"bugs": "last"}, "unknown bug of lexical 'last'"),
-        ({"C": 0}, "parameter 'C' of lexical must be a positive number, got 0"),
-        ({"analyzer": "wrod"}, "unknown analyzer 'wrod': did you mean 'word'"),
-        ({"stop_words": "smrt"}, "unknown stop list 'smrt'"),
-    ],
-)
-def test_unusable_parameters(params, said):
-    with pytest.raises(UsageError) as caught:
-        LexicalMatcher(**params).fit(QUESTIONS).score_candidates(QUESTIONS)
-    assert said in str(caught.value)
-
-
 def test_rules_without_categories_are_refused(tmp_path):
     path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
     with pytest.raises(UsageError, match="categories=FOLDER"):

@@ -267,29 +267,6 @@ def test_a_signature_has_the_text_file_by_its_content(story):
     assert NGramLM().fit(CLOZE).signature_facts() == {}
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"order": 0}, "parameter 'order' of ngram-lm must be one of 1, 2, 3, 4, 5, got 0"),
-        ({"order": 6}, "'order'"),
-        ({"discounts": 0.0}, "must be 'modified' or a number above 0, at most 1, got 0.0"),
-        ({"discounts": "good-turing"}, "'discounts'"),
-        ({"cache_weight": 1.0}, "must be a number from 0 to below 1, got 1.0"),
-        ({"cache_weight": -0.1}, "'cache_weight'"),
-        ({"cache_weight": "much"}, "'cache_weight'"),
-        ({"scoring": "half"}, "'scoring'"),
-        ({"normalise": "words"}, "'normalise'"),
-        ({"corpus": "passage"}, "must name 'passages', 'queries' or text files: there is no file 'passage'"),
-        ({"corpus": "passages+none.txt"}, "there is no file 'none.txt'"),
-        ({"corpus": "passages+"}, "there is no file ''"),
-        ({"corpus": ""}, "there is no file ''"),
-    ],
-)
-def test_unusable_parameters_are_refused(params, message):
-    with pytest.raises(UsageError, match=message):
-        NGramLM(**params).fit(CLOZE)
-
-
 def test_there_must_be_something_to_learn_and_to_ask():
     with pytest.raises(DataError, match="no word to learn a language model from"):
         NGramLM().fit([cloze("", passage=Passage("p", " ... "))])

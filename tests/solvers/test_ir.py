@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from classic_rc.decisions import Threshold
-from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError
 from classic_rc.evaluation import evaluate
 from classic_rc.formats import read_scores
 from classic_rc.metrics import get_metric
@@ -162,28 +162,6 @@ def test_an_explanation_quotes_a_sentence_from_elsewhere_with_its_source(tmp_pat
     best = IRSolver(corpus=index).fit([question]).explain(question).candidates[0]
     assert best.quote == "The duck swims in the river."
     assert best.source.endswith("text.txt:2")
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        (
-            {"engine": "google"},
-            "parameter 'engine' of ir must be one of 'sparse', 'lucene'",
-        ),
-        ({"depth": 10}, "parameter 'depth' of ir is for a corpus"),
-        ({"depth": 0, "corpus": "paragraphs"}, "parameter 'depth' of ir must be a positive number of hits, got 0"),
-        ({"overlap": "word", "corpus": "paragraphs"}, "give depth too"),
-        ({"corpus": ["passage", "paragraphs"]}, "the question's own passage alone: nothing can be added to it"),
-        ({"engine": "rank-bm25"}, "engine 'rank-bm25' searches a corpus"),
-        ({"engine": "opensearch", "corpus": "paragraphs"}, "searches an index that its cluster has"),
-        ({"similarity": "okapi"}, "'bm25' or 'classic'"),
-        ({"analyzer": "none"}, "unknown analyzer 'none'"),
-    ],
-)
-def test_bad_parameters_are_one_clear_error(params, message):
-    with pytest.raises(UsageError, match=message):
-        IRSolver(**params).fit([QUESTION]).score_candidates([QUESTION])
 
 
 def test_an_index_that_is_not_there_is_one_clear_error(tmp_path):

@@ -85,24 +85,6 @@ def test_a_window_is_not_tuned_with_a_threshold_to_tune():
     SlidingWindow(window="tuned", decision=Threshold(value=1.0)).tune(dataset)
 
 
-@pytest.mark.parametrize(
-    ("solver", "value"),
-    [
-        (SlidingWindow(window=0), "0"),
-        (SlidingWindow(window=True), "True"),
-        (SlidingWindow(window="wide"), "'wide'"),
-        (SlidingWindow(inverse_counts="all"), "'all'"),
-        (WordDistance(distance="max"), "'max'"),
-        (SlidingWindowDistance(window="tuned"), "'tuned'"),
-        (SlidingWindowDistance(distance_weight=float("nan")), "nan"),
-        (SlidingWindowDistance(distance_weight="much"), "'much'"),
-    ],
-)
-def test_unusable_parameters_are_named(solver, value):
-    with pytest.raises(UsageError, match=f"got {value}"):
-        solver.fit([ask("?", "x")])
-
-
 def test_a_cloze_candidate_takes_the_placeholders_place():
     question = ask("@placeholder sat on the mat.", "The cat", "dog", gold=("The cat",), task=Task.CLOZE)
     [score] = SlidingWindow().score_candidates([question])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.datasets import load
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import NotFittedError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import ClozeDistance, ClozeWindow, load_solver, parse_solver, save_solver
@@ -69,27 +69,6 @@ def test_stop_words_and_punctuation_need_not_be_added_up():
 def test_variants_are_caps():
     assert parse_solver("cloze-distance:hermann2015").max_distance == 8
     assert parse_solver("cloze-distance:hill2015").max_distance == 5
-
-
-@pytest.mark.parametrize(
-    ("spec", "complaint"),
-    [
-        (
-            "cloze-distance,max_distance=0",
-            "'max_distance' of cloze-distance must be a positive number of steps, got 0",
-        ),
-        ("cloze-distance,max_distance=2.5", "got 2.5"),
-        ("cloze-distance,alignment=head", "'alignment' of cloze-distance must be one of 'ends', 'first', 'last'"),
-        ("cloze-distance,own_words=skip", "'match', 'cap', got 'skip'"),
-        ("cloze-distance,punctuation=maybe", "True, False, got 'maybe'"),
-        ("cloze-distance,stop_words=smrt", "did you mean 'smart'"),
-        ("cloze-window,weights=tf", "'weights' of cloze-window must be one of 'passage', 'idf', got 'tf'"),
-        ("cloze-window,anchored=yes", "True, False, got 'yes'"),
-    ],
-)
-def test_unusable_parameters_are_refused(spec, complaint):
-    with pytest.raises(UsageError, match=complaint):
-        parse_solver(spec).score_candidates([ask("@placeholder left", "Bob")])
 
 
 def test_the_window_matches_token_on_token():
