@@ -108,12 +108,10 @@ def test_missing_data_is_exit_code_3(cli, tmp_path):
 
 
 def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
-    import classic_rc.datasets
-
     def load(*args, **kwargs):
         raise MissingPackageError("frobnicate", needed_for="this dataset", extra="frob")
 
-    monkeypatch.setattr(classic_rc.datasets, "load", load)
+    monkeypatch.setattr("classic_rc.datasets.registry.load", load)
     fails(cli("run", SINGLE), 4, "this dataset needs the package frobnicate: pip install 'classic_rc[frob]'")
 
 
@@ -157,7 +155,7 @@ def test_too_little_memory_is_one_line(cli, monkeypatch):
     def full(*args, **more):
         raise MemoryError
 
-    monkeypatch.setattr("classic_rc.datasets.load", full)
+    monkeypatch.setattr("classic_rc.datasets.registry.load", full)
     fails(cli("stats", SINGLE), 2, "not enough memory")
 
 
