@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
 from classic_rc.plugins import PluginWarning
@@ -57,6 +57,22 @@ def message(text: str) -> None:
     with suppress(BrokenPipeError):
         sys.stderr.write(f"classic-rc: {line}\n")
         sys.stderr.flush()
+
+
+class Failures:
+    """Errors of single datasets or systems, which must not cost the others their results."""
+
+    exit_code: int = 0
+    """The first error's; 0 without any."""
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Say an error where it happens, and go on."""
+        try:
+            yield
+        except ClassicRCError as error:
+            message(f"error: {error}")
+            self.exit_code = self.exit_code or error.exit_code
 
 
 @contextmanager

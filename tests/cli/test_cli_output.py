@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from classic_rc import __version__
+from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
-from classic_rc.cli.options import shows_progress
 
 ROW_KEYS = {
     *("solver", "variant", "signature", "params", "metrics", "expected", "tie_rate", "ties", "seed", "threshold"),
