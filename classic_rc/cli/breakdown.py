@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, write_file
+from classic_rc.cli.console import check_writable, emit, json_result, write_file
 from classic_rc.cli.options import vary
 from classic_rc.errors import UsageError
 
@@ -112,26 +112,23 @@ def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabu
 
 
 def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {
-            "version": __version__,
-            "dataset": {
-                "name": contest.dataset,
-                "fingerprint": contest.fingerprint,
-                "questions": len(contest.groups),
-            },
-            "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
-            "signatures": {contender.name: contender.signature for contender in contest.contenders},
-            "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
-            "cross": [cross.to_dict() for cross in crosses],
-        }
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(
+            {
+                "dataset": {
+                    "name": contest.dataset,
+                    "fingerprint": contest.fingerprint,
+                    "questions": len(contest.groups),
+                },
+                "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
+                "signatures": {contender.name: contender.signature for contender in contest.contenders},
+                "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
+                "cross": [cross.to_dict() for cross in crosses],
+            }
+        )
     if form == "csv":
         return breakdown_csv(breakdowns, crosses)
     tables = [*breakdown_tables(breakdowns), *map(cross_table, crosses)]

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, emit, message
+from classic_rc.cli.console import Failures, check_writable, emit, json_result, message
 from classic_rc.cli.options import vary
 from classic_rc.errors import UsageError
 
@@ -78,13 +78,9 @@ def _check(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckR
 
 
 def _rendered(reports: list[CheckReport], form: str, level: float) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.checks import check_tables
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {"version": __version__, "checks": [report.to_dict() for report in reports]}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result({"checks": [report.to_dict() for report in reports]})
     return "\n".join(render(table, form) for report in reports for table in check_tables(report, level))

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit
+from classic_rc.cli.console import check_writable, emit, json_result
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
@@ -55,15 +55,11 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _rendered(comparisons: list[Comparison], form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.comparison import comparison_csv, comparison_tables
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {"version": __version__, "comparisons": [comparison.to_dict() for comparison in comparisons]}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result({"comparisons": [comparison.to_dict() for comparison in comparisons]})
     if form == "csv":
         return comparison_csv(comparisons)
     return "\n".join(render(table, form) for comparison in comparisons for table in comparison_tables(comparison))

@@ -8,11 +8,12 @@ import os
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
+from classic_rc._version import __version__
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
@@ -89,6 +90,21 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
         warnings.showwarning = cast(Any, say)
         yield
+
+
+def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
+    """A command's result as JSON: the package's version, then the command's own keys.
+
+    Parameters
+    ----------
+    plain : dict
+    infinite : bool
+        Whether numbers may be infinite, and are written as ``Infinity``, which is no JSON.
+    """
+    import json
+
+    document = {"version": __version__, **plain}
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
 
 
 def emit(text: str, output: str | None) -> None:

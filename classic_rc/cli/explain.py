@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, use_colour
+from classic_rc.cli.console import check_writable, emit, json_result, use_colour
 from classic_rc.cli.options import vary
 from classic_rc.errors import unknown_name
 
@@ -30,7 +30,6 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    import json
     from dataclasses import replace
 
     from classic_rc.evaluation.plan import configured, fitted, with_spans
@@ -55,7 +54,7 @@ def handle(args: argparse.Namespace) -> int:
         ready.tune(extra["tune"])
     explanation = ready.explain(question)
     if args.format == "json":
-        text = json.dumps(explanation.to_dict(), indent=2) + "\n"
+        text = json_result(explanation.to_dict(), infinite=True)
     elif args.format == "html":
         text = explanation_html(explanation)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, write_file
+from classic_rc.cli.console import check_writable, emit, json_result, write_file
 from classic_rc.cli.options import vary
 from classic_rc.errors import DataError, UsageError
 
@@ -98,13 +98,9 @@ def _written(found: HardSubset, args: argparse.Namespace) -> str:
 
 
 def _rendered(found: HardSubset, form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.checks import hard_table
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {"version": __version__, **found.to_dict()}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(found.to_dict())
     return render(hard_table(found), form)

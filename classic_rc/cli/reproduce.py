@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.cli.console import check_writable, emit, json_result, message
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,15 +50,11 @@ def _files(given: list[str]) -> dict[str, list[str]]:
 
 
 def _rendered(results: list[Reproduced], form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
     from classic_rc.reports.tables import records_csv, render
 
     if form == "json":
-        plain = {"version": __version__, "figures": reproduction_records(results)}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result({"figures": reproduction_records(results)})
     if form == "csv":
         return records_csv(reproduction_records(results))
     return render(reproduction_table(results), form)

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.cli.console import check_writable, emit, json_result, message
 from classic_rc.cli.options import vary
 from classic_rc.errors import DataError
 
@@ -50,13 +50,9 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _rendered(result: Rerun, form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.results import rerun_tables
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {"version": __version__, **result.to_dict()}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(result.to_dict())
     return "\n".join(render(table, form) for table in rerun_tables(result))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_folder, check_writable, emit, message, write_file
+from classic_rc.cli.console import Failures, check_folder, check_writable, emit, json_result, message, write_file
 from classic_rc.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -117,8 +117,6 @@ def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
 
 def render_results(evaluations: list[Evaluation], form: str, published: bool = False) -> str:
     """The results of all datasets in one form, with published figures if wanted, ending with a line break."""
-    import json
-
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.reports.results import results_csv, results_table
     from classic_rc.reports.tables import render
@@ -130,7 +128,7 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
 
             for run, evaluation in zip(plain["runs"], evaluations, strict=True):
                 run["published"] = [row.to_dict() for row in published_rows(evaluation.dataset)[1]]
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(plain)
     if form == "csv":
         return results_csv(evaluations, published)
     return "\n".join(render(results_table(evaluation, published), form) for evaluation in evaluations)

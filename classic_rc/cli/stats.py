@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, emit, write_file
+from classic_rc.cli.console import Failures, check_writable, emit, json_result, write_file
 from classic_rc.cli.options import vary
 
 if TYPE_CHECKING:
@@ -46,15 +46,11 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _rendered(found: DatasetStatistics, form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
     from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {"version": __version__, **found.to_dict()}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(found.to_dict())
     if form == "csv":
         return statistics_csv(found)
     return "\n".join(render(table, form) for table in statistics_tables(found))
