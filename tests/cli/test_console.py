@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from classic_rc.cli.console import use_colour
+from classic_rc import __version__
+from classic_rc.cli.console import json_result, use_colour
 from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
 
@@ -100,6 +101,39 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
         assert done.code == 2
         assert "is read here" in done.err
     assert single.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("run", ["DATA", "-s", "longest"]),
+        ("score", ["DATA", "PREDICTIONS"]),
+        ("compare", ["--data", "DATA", "longest", "shortest", "--resamples", "20"]),
+        ("breakdown", ["DATA", "--by", "kind"]),
+        ("check", ["DATA", "--permutations", "20"]),
+        ("stats", ["DATA"]),
+        ("rerun", ["RECORD"]),
+        ("hard", ["DATA", "-s", "longest", "--resamples", "20"]),
+        ("explain", ["DATA", "q1"]),
+    ],
+)
+def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, command, args):
+    paths = {"DATA": single, "PREDICTIONS": tmp_path / "p.jsonl", "RECORD": tmp_path / "record"}
+    if command == "score":
+        cli("predict", single, "-s", "longest", "-o", paths["PREDICTIONS"])
+    if command == "rerun":
+        cli("run", single, "-s", "longest", "--save", paths["RECORD"])
+    done = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json")
+    assert done.code == 0, done.err
+    key, value = next(iter(done.json.items()))
+    assert (key, value) == ("version", __version__)
+    assert len(done.json) > 1
+
+
+def test_infinite_numbers_are_written_where_they_may_be():
+    assert '"score": Infinity' in json_result({"score": float("inf")}, infinite=True)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_result({"score": float("inf")})
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no /dev/null here")

@@ -37,7 +37,9 @@ def test_ours_beside_theirs(cli, stories):
 
 
 def test_json_and_csv(cli, stories):
-    figures = cli("reproduce", stories, "--format", "json").json["figures"]
+    document = cli("reproduce", stories, "--format", "json").json
+    assert list(document) == ["version", "figures"]
+    figures = document["figures"]
     records = cli("reproduce", stories, "--format", "csv").records
     assert len(figures) == len(records) > 10
     assert figures[0]["ours"] == pytest.approx(float(records[0]["ours"]))
