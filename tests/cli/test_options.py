@@ -82,6 +82,13 @@ def test_the_programs_help_has_a_line_for_each_command(cli):
     assert all(f"{command} {line}" in said for command, (_, line) in COMMANDS.items())
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_commands_line_is_that_of_its_module(command):
+    module, line = COMMANDS[command]
+    documented = import_module(f"classic_rc.cli.{module}").__doc__
+    assert documented.startswith(f"``classic-rc {command}``: {line}")
+
+
 def test_what_is_not_in_the_table_cannot_be_chosen_or_varied():
     with pytest.raises(KeyError):
         list(chosen(["--frobnicate"]))
