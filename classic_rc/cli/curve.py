@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_writable, emit, write_file
+from classic_rc.cli.options import vary
+from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -18,35 +19,20 @@ if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser)
-    options.add_solvers(parser, f"{options.ANY_SOLVER}; once for each solver")
-    parser.add_argument(
-        "--predictions",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="[NAME=]FILE",
-        help="scores, which give a curve, or decisions (also where scores stand beside them), which give a point, "
-        "in one of the formats of `list formats`; it is called by its file name if not otherwise",
-    )
-    parser.add_argument(
-        "--average",
-        choices=("macro", "micro"),
-        default="macro",
-        help="the mean precision and recall of the questions (default), or those of all options together",
-    )
-    options.add_training_options(parser)
-    options.add_jobs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "-o",
+OPTIONS = (
+    "data",
+    "reading",
+    vary("--solver", help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver"),
+    "--predictions",
+    "--average",
+    "training and tuning",
+    "--jobs",
+    "--quiet",
+    vary(
         "--output",
-        metavar="FILE",
         help="a figure (.pdf, .png, .svg) or every point (.csv); without it, or with -, the points go to stdout",
-    )
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    ),
+)
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -62,28 +48,24 @@ def handle(args: argparse.Namespace) -> int:
     check_writable(output, args.data, args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
     if form != "csv":
         require_matplotlib()
-    dataset = options.dataset_of(args, args.data)
+    dataset = inputs.dataset_of(args, args.data)
     check_choices(dataset)
     require_gold(dataset, "there is neither precision nor recall")
-    learning = options.learning_options(args)
+    learning = inputs.learning_options(args)
     curves: list[PrecisionRecallCurve] = []
-    failed: ClassicRCError | None = None
+    failures = Failures()
     try:
         for name, system in systems.items():
-            try:
+            with failures.caught():
                 answers = _answers(args, dataset, system, learning)
                 if isinstance(answers, Scores):
                     curve = PrecisionRecallCurve.from_scores(answers, dataset, name, args.average)
                 else:
                     curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, args.average)
                 curves.append(curve)
-            except ClassicRCError as error:
-                # One system that has no curve must not cost those of the others.
-                message(f"error: {error}")
-                failed = failed or error
     finally:
         _report(curves, form, output)
-    return failed.exit_code if failed else 0
+    return failures.exit_code
 
 
 def _form(output: str | None) -> str:
@@ -132,13 +114,11 @@ def _answers(
     if isinstance(system, str):
         answers = read_predictions(system, dataset, notes=notes)
     else:
-        with progress_bar(f"scoring {dataset.name}", None, options.shows_progress(args)):
+        with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
             result = predict(dataset, system, decide=False, jobs=args.jobs, **learning)
         assert result.scores is not None  # as for all questions with choices
         answers, notes = result.scores, [*result.warnings]
-    if not args.quiet:
-        for note in notes:
-            message(f"warning: {note}")
+    inputs.tell(args, "warning", notes)
     return answers
 
 

@@ -11,9 +11,7 @@ from classic_rc.errors import unknown_name
 Entry = tuple[str, str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    parser.add_argument("what", metavar="WHAT", help=", ".join(sorted(_LISTS)))
+OPTIONS = ("what",)
 
 
 def handle(args: argparse.Namespace) -> int:

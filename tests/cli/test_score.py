@@ -1,84 +1,16 @@
-"""``predict`` writes every format, and ``score`` measures what it wrote as ``run`` measured the solver."""
+"""``classic-rc score`` measures what ``predict`` wrote as ``run`` measured the solver, and released predictions."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 
 import pytest
 
-
-def answers(first, **labels):
-    return [{"idx": first + i, "text": text, "label": label} for i, (text, label) in enumerate(labels.items())]
-
-
-SUPERGLUE_MULTIRC = [
-    {
-        "idx": 4,
-        "passage": {
-            "text": "Nora planted beans. Omar built a fence around the beans.",
-            "questions": [
-                {"idx": 9, "question": "What did Nora plant?", "answers": answers(30, beans=1, fences=0)},
-                {"idx": 10, "question": "Who built or planted?", "answers": answers(32, Omar=1, Nora=1)},
-            ],
-        },
-    },
-    {
-        "idx": 5,
-        "passage": {
-            "text": "The train left at nine, without a cello.",
-            "questions": [
-                {"idx": 11, "question": "When did the train leave?", "answers": answers(34, nine=1, ten=0)}
-            ],
-        },
-    },
-]
-
-_ARTICLE = "Nora met Omar in Lisbon.\n@highlight\nOmar moved to Lisbon"
-
-
-def mention(name):
-    start = _ARTICLE.index(name)
-    return {"start": start, "end": start + len(name) - 1}
-
-
-SUPERGLUE_RECORD = [
-    {
-        "source": "invented",
-        "idx": 3,
-        "passage": {"text": _ARTICLE, "entities": [mention(name) for name in ("Nora", "Omar", "Lisbon")]},
-        "qas": [
-            {"idx": 7, "query": "@placeholder now lives abroad", "answers": [{**mention("Omar"), "text": "Omar"}]}
-        ],
-    }
-]
-
-
-@pytest.fixture
-def data(write):
-    """The path or name of some data for each layout."""
-
-    def named(name):
-        if name.startswith("sample:"):
-            return name
-        rows = {
-            "superglue-multirc": SUPERGLUE_MULTIRC,
-            "superglue-record": SUPERGLUE_RECORD,
-            "span": [
-                {
-                    "passage": "Nora planted beans. Omar built a fence.",
-                    "question": question,
-                    "gold": [gold],
-                    "task": "span",
-                    "id": gold,
-                }
-                for question, gold in [("What did Nora plant?", "beans"), ("Who built a fence?", "Omar")]
-            ],
-        }[name]
-        return write(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-
-    return named
-
+from classic_rc.datasets import load
+from classic_rc.formats import write_predictions
+from classic_rc.metrics import metrics_for
+from classic_rc.predictions import Prediction
+from classic_rc.questions import Task
 
 SCORES = [
     ("sample:single-choice", "sliding-window", "mctest-scores"),
@@ -136,87 +68,6 @@ def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, sol
     ran = next(row for row in rows if row["solver"] == solver)
     assert scored["metrics"] == ran["metrics"]
     assert (scored["ties"], scored["tie_rate"], scored["no_evidence"]) == (None, None, None)
-
-
-@pytest.mark.parametrize(
-    ("name", "beginning"),
-    [
-        ("sample:single-choice", '{"question_id": "lantern.1", "candidate": 0'),
-        ("superglue-multirc", '{"idx": 4, "passage": {"questions": [{"idx": 9, "answers": [{"idx": 30, "label":'),
-        ("span", '{"question_id": "beans", "text": "'),
-    ],
-)
-def test_without_a_format_the_datasets_own_is_written(cli, data, name, beginning):
-    done = cli("predict", data(name), "-s", "sw+d")
-    assert done.code == 0
-    assert done.out.startswith(beginning)
-
-
-def test_the_official_format_of_each_dataset_is_the_default(cli, own_files):
-    scores = cli("predict", own_files / "mctest" / "sample.dev.tsv", "-s", "sw+d:mctest160").out
-    lines = scores.splitlines()
-    assert len(lines) == 3
-    assert all(len(line.split("\t")) == 4 for line in lines)
-    assert all(len(cell.split(",")) == 4 for line in lines for cell in line.split("\t"))
-    assert all(number.strip()[-6] == "." for number in lines[0].split("\t")[0].split(","))
-    (first, *_) = json.loads(cli("predict", own_files / "multirc" / "sample.json", "-s", "sw+d").out)
-    assert set(first) == {"pid", "qid", "scores"}
-
-
-def test_predict_needs_no_gold(cli, hidden, write):
-    for options in ([], ["--decide"]):
-        assert cli("predict", hidden, "-s", "sw+d", *options).code == 0
-    rows = [
-        {"passage": f"p{i}", "question": "q", "candidates": ["a", "bb"], "task": "multiple-answer"} for i in (1, 2)
-    ]
-    several = write("several-hidden.jsonl", rows)
-    assert cli("predict", several, "-s", "longest").code == 0
-    done = cli("predict", several, "-s", "longest", "--decide")
-    assert done.code == 2
-    assert "hides its gold answers" in done.err
-    assert "--tune" in done.err
-    decided = cli("predict", several, "-s", "longest", "--decide", "--threshold", "1.5").out
-    assert [json.loads(line)["selected"] for line in decided.splitlines()] == [False, True] * 2
-    tuned = cli("predict", several, "-s", "longest", "--decide", "--tune", "sample:multiple-answer")
-    assert tuned.code == 0
-
-
-def test_predict_says_where_one_of_equals_is_written(cli, write):
-    rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb"], "gold": 1}]
-    tied = write("tied.jsonl", rows)
-    done = cli("predict", tied, "-s", "longest", "--decide")
-    assert "the best score is shared in 1 questions" in done.err
-    assert cli("predict", tied, "-s", "longest", "--decide", "--quiet").err == ""
-    assert cli("predict", tied, "-s", "longest").err == ""
-
-
-def test_random_predicts_what_its_seed_draws(cli):
-    draws = [cli("predict", "sample:single-choice", "-s", "random", "--seed", seed).out for seed in (0, 0, 1)]
-    assert draws[0] == draws[1] != draws[2]
-
-
-def test_predict_learns_from_training_data(cli, single, write):
-    lasts = write("train.jsonl", [{"passage": "p", "question": "q", "candidates": ["a", "b", "c"], "gold": 2}])
-    done = cli("predict", single, "-s", "constant-position:majority", "--train", lasts, "--decide")
-    selected = [json.loads(line)["selected"] for line in done.out.splitlines()]
-    assert selected == [False, False, True] * 3
-
-
-def test_a_window_is_tuned_out_of_fold_where_there_is_nothing_else(cli, single):
-    scores = cli("predict", single, "-s", "sliding-window:race")
-    assert scores.code == 0
-    assert len(scores.out.splitlines()) == 9
-
-
-def test_predict_writes_the_same_in_any_number_of_processes(cli, monkeypatch):
-    import joblib
-
-    from classic_rc.evaluation import fitted_system as scoring
-
-    monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
-    with joblib.parallel_config(backend="threading"):
-        one, two = (cli("predict", "sample:cloze", "-s", "sw+d", "--jobs", jobs).out for jobs in (1, 2))
-    assert one == two
 
 
 def test_scores_are_decided_by_the_options_of_score(cli, several, tmp_path):
@@ -316,3 +167,91 @@ def test_gold_cannot_be_hidden_from_score(cli, single, hidden, tmp_path):
     assert cli("score", hidden, out).code == 3
     cli("predict", hidden, "-s", "longest", "--decide", "-o", out)
     assert cli("score", hidden, out).code == 3
+
+
+def test_score_has_them_too(cli, many, tmp_path):
+    cli("predict", many, "-s", "longest", "-o", tmp_path / "longest.jsonl")
+    scored = cli("score", many, tmp_path / "longest.jsonl", "--intervals", "300", "--format", "json")
+    run = cli("run", many, "-s", "longest", "--intervals", "300", "--ties", "first", "--format", "json")
+    assert scored.rows[0]["intervals"] == run.rows[0]["intervals"]
+
+
+RELEASED = {
+    "human-01": (86.44, 83.77, 56.56),
+    "lucene_paragraphs": (64.25, 60.04, 7.45),
+    "simpleLR": (66.53, 63.18, 11.75),
+    "allOnes": (61.00, 59.95, 0.84),
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_released_multirc_predictions(cli, shared_data, name):
+    folder = shared_data / "multirc"
+    done = cli(
+        "score", folder / "dev_83-fixedIds.json", folder / "baseline-scores" / f"{name}.json", "--format", "json"
+    )
+    metrics = done.row("score-file")["metrics"]
+    assert tuple(round(100 * metrics[metric], 2) for metric in ("f1_m", "f1_a", "em0")) == RELEASED[name]
+
+
+def test_released_multirc_scores_have_their_best_threshold_found(cli, shared_data):
+    folder = shared_data / "multirc"
+    raw = folder / "baseline-scores" / "raw" / "lucene_paragraphs-raw.json"
+    dev = folder / "dev_83-fixedIds.json"
+    here, cv5 = cli("score", dev, raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json").rows[:2]
+    fixed = cli("score", dev, raw, "--threshold", here["threshold"], "--format", "json").row("score-file")
+    assert here["tuned_here"]
+    assert fixed["metrics"] == here["metrics"]
+    assert here["metrics"]["f1_m"] >= cv5["metrics"]["f1_m"]
+    assert here["metrics"]["f1_m"] >= 0.6425
+
+
+FILES = [
+    ("mctest/mc160.dev.tsv", None),
+    ("mctest/mc500.train.tsv", None),
+    ("race/RACE-train-dev.tar.gz", "dev"),
+    ("multirc/dev_83-fixedIds.json", None),
+    ("multirc/train_456-fixedIds.json", None),
+    ("multirc/superglue/val.jsonl", None),
+    ("record/record_explorer_123.json", None),
+    ("record/record_fixture_12.json", None),
+    ("record/superglue_format_example.jsonl", None),
+    ("quoref/quoref-dev-v0.1.json", None),
+    ("dream/dev.json", None),
+    ("mcscript/dev-data.xml", None),
+]
+
+
+def gold_answer(question):
+    if question.task is Task.MULTIPLE_ANSWER:
+        return question.gold
+    if question.task is Task.SINGLE_CHOICE:
+        return frozenset({min(question.gold)})
+    return question.gold if question.task is Task.MULTI_SPAN else question.gold[:1]
+
+
+@pytest.mark.parametrize(("file", "split"), FILES)
+def test_gold_scores_100_under_every_metric(cli, shared_data, tmp_path, file, split):
+    path = shared_data / file
+    dataset = load(path, split=split)
+    gold = [Prediction(q.id, (gold_answer(q),), n_candidates=len(q.candidates)) for q in dataset]
+    form = "mctest-answers" if dataset.reader == "mctest" else None
+    write_predictions(tmp_path / "gold", dataset, None, gold, form)
+    options = ["--split", split] if split else []
+    done = cli("score", path, tmp_path / "gold", *options, "--format", "json", "--quiet")
+    metrics = done.row("score-file")["metrics"]
+    assert metrics == dict.fromkeys([metric.name for metric in metrics_for(dataset.task)], 1.0)
+
+
+def test_released_scores_are_an_mctest_score_file(cli, shared_data, tmp_path):
+    data = shared_data / "mctest" / "mc160.dev.tsv"
+    released = shared_data / "mctest" / "scores" / "Baseline_SW_D" / "mc160.dev.scores"
+    done = cli("predict", data, "-s", "sw+d:mctest160", "-o", tmp_path / "ours.scores")
+    assert done.code == 0
+    rows = [
+        cli("score", data, path, "--format", "json").json["runs"][0]["rows"][0]
+        for path in (released, tmp_path / "ours.scores")
+    ]
+    assert round(100 * rows[0]["metrics"]["accuracy"], 2) == 60.21
+    assert rows[0]["metrics"] == rows[1]["metrics"]
+    assert rows[0]["tie_rate"] == rows[1]["tie_rate"]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-
 import pytest
 
 
@@ -24,16 +20,16 @@ def test_forms(cli, form):
 
 
 def test_json_and_csv_say_the_same(cli):
-    plain = json.loads(cli("stats", "sample:cloze", "--format", "json").out)
-    records = list(csv.DictReader(io.StringIO(cli("stats", "sample:cloze", "--format", "csv").out)))
+    plain = cli("stats", "sample:cloze", "--format", "json").json
+    records = cli("stats", "sample:cloze", "--format", "csv").records
     rows = plain["common"]["rows"]
     assert [row["statistic"] for row in rows] == [record["statistic"] for record in records]
     assert float(records[5]["mean"]) == rows[5]["values"][0]["mean"]
 
 
 def test_the_analyzer_is_the_common_tables(cli):
-    everything = json.loads(cli("stats", "sample:cloze", "--format", "json").out)
-    content = json.loads(cli("stats", "sample:cloze", "--format", "json", "--analyzer", "word+stop=lucene").out)
+    everything = cli("stats", "sample:cloze", "--format", "json").json
+    content = cli("stats", "sample:cloze", "--format", "json", "--analyzer", "word+stop=lucene").json
     mean = [
         next(r["values"][0]["mean"] for r in found["common"]["rows"] if r["statistic"] == "tokens a passage")
         for found in (everything, content)

@@ -30,7 +30,7 @@ def test_the_whole_sample_with_tuned_and_learned_rows(cli, tmp_path):
     assert run.code == 0
     done = cli("rerun", tmp_path, "--format", "json", "--jobs", 2)
     assert done.code == 0
-    plain = json.loads(done.out)
+    plain = done.json
     assert plain["same"] is True
     assert len(plain["runs"]) == 4
     assert all(not row["differences"] and not row["questions"] for run in plain["runs"] for row in run["rows"])

@@ -7,8 +7,6 @@ import re
 
 import pytest
 
-from classic_rc.cli import console
-
 
 @pytest.fixture
 def report(cli, tmp_path):
@@ -99,46 +97,3 @@ def test_a_page_needs_a_file_and_gold(cli, hidden, tmp_path):
     assert cli("report", hidden).code == 2
     assert cli("report", hidden, "-o", tmp_path / "r.html").code == 3
     assert cli("report", hidden, "-o", hidden).code == 2
-
-
-def test_an_explanation_as_html(cli, single, tmp_path):
-    file = tmp_path / "q1.html"
-    done = cli("explain", single, "q1", "--format", "html", "-o", file)
-    assert (done.code, done.out) == (0, "")
-    page = file.read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert '<span class="mark pair-question question window" title="question word: ' in page
-    assert cli("explain", single, "q1", "--format", "html").out == page
-
-
-def test_colours_are_for_terminals_unless_told(cli, single, monkeypatch):
-    colours = "\x1b[36m"
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    explain = ("explain", single, "q1")
-    assert colours not in cli(*explain).out
-    assert colours in cli(*explain, "--color", "always").out
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert colours in cli(*explain, "--color", "always").out
-
-
-@pytest.mark.parametrize(
-    ("tty", "env", "when", "colour"),
-    [
-        (True, {}, "auto", True),
-        (True, {"NO_COLOR": "1"}, "auto", False),
-        (True, {"TERM": "dumb"}, "auto", False),
-        (True, {}, "never", False),
-        (False, {}, "auto", False),
-        (False, {"NO_COLOR": "1"}, "always", True),
-    ],
-)
-def test_when_colours_are_used(monkeypatch, tty, env, when, colour):
-    class Stream:
-        def isatty(self):
-            return tty
-
-    monkeypatch.setattr(console.sys, "platform", "linux")
-    for name, value in {"NO_COLOR": "", "TERM": "xterm", **env}.items():
-        monkeypatch.setenv(name, value)
-    assert console.use_colour(Stream(), when) is colour

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-
 import pytest
 
 LABELS = "id,skills\nq1,who;where\nq2,who\nq3,-\n"
@@ -18,7 +14,7 @@ def labels(write):
 
 def counts(done) -> dict[str, dict[str, int]]:
     """The numbers of questions by key and group."""
-    return {b["key"]: {g["group"]: g["questions"] for g in b["groups"]} for b in json.loads(done.out)["breakdowns"]}
+    return {b["key"]: {g["group"]: g["questions"] for g in b["groups"]} for b in done.json["breakdowns"]}
 
 
 def test_without_keys_all_that_labels_say(cli, single, labels):
@@ -45,7 +41,7 @@ def test_systems_are_solvers_predictions_and_records(cli, single, tmp_path):
     systems = ["shortest", f"old={tmp_path / 'run'}#longest", tmp_path / "mine.jsonl"]
     given = [part for system in systems for part in ("-s", system)]
     done = cli("breakdown", single, *given, "--by", "kind", "--resamples", 50, "--format", "json")
-    (breakdown,) = json.loads(done.out)["breakdowns"]
+    (breakdown,) = done.json["breakdowns"]
     assert list(breakdown["total"]["systems"]) == ["shortest", "old", "mine"]
     wanted = {
         row["solver"]: row["metrics"]["accuracy"]
@@ -65,20 +61,20 @@ def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(cli
     for text in ("no label", "where", "sw+d", "what", "kind"):
         assert text in done.out
     if form == "csv":
-        records = list(csv.DictReader(io.StringIO(done.out)))
+        records = done.records
         (both,) = (
             r for r in records if (r["group"], r["cross_key"], r["cross_group"]) == ("who", "skills", "where")
         )
         assert both["questions"] == "1"
     if form == "json":
-        own = json.loads(done.out)["cross"][1]
+        own = done.json["cross"][1]
         assert own["counts"]["who"] == {"where": 1, "who": 2, "no label": 0}
 
 
 def test_cross_tabulations_alone(cli, single):
     done = cli("breakdown", single, "--cross", "kind,verbatim", "--format", "csv")
     assert done.code == 0
-    assert all(record["cross_key"] == "verbatim" for record in csv.DictReader(io.StringIO(done.out)))
+    assert all(record["cross_key"] == "verbatim" for record in done.records)
 
 
 def test_what_is_passed_over_is_said(cli, single, write):
@@ -97,24 +93,29 @@ def test_partial_coverage_is_stated(cli, single, write):
     assert "skills: 1 of 3 questions (from some.csv); the others are left out" in done.out
 
 
-def test_wrong_uses(cli, single, several, labels, tmp_path):
-    for args, problem in (
-        ((single,), "say what to break down by: --by KEY"),
-        ((single, "--by", "knid"), "unknown key of single 'knid': did you mean 'kind'"),
-        ((single, "--by", "kind", "-s", "sw+dd"), "unknown file or solver 'sw+dd'"),
-        ((single, "--by", "kind", "-s", "sw+d", "--metric", "f1_a"), "F1a is not for single-choice questions"),
-        (
-            (single, "--by", "kind", "--plot", tmp_path / "x.jpg"),
-            "give a file whose name ends in one of .pdf, .png, .svg",
-        ),
-        ((single, "--by", "kind", "--plot", labels), "give a file whose name ends in"),
-        ((single, "--by", "kind", "-o", single), "is read here"),
-        ((single, "--labels", labels, "--labels", labels), "both have labels called 'skills'"),
-    ):
-        done = cli("breakdown", *args)
-        assert done.code == 2
-        assert problem in done.err
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ([], "say what to break down by: --by KEY"),
+        (["--by", "knid"], "unknown key of single 'knid': did you mean 'kind'"),
+        (["--by", "kind", "-s", "sw+dd"], "unknown file or solver 'sw+dd'"),
+        (["--by", "kind", "-s", "sw+d", "--metric", "f1_a"], "F1a is not for single-choice questions"),
+        (["--by", "kind", "--plot", "x.jpg"], "give a file whose name ends in one of .pdf, .png, .svg"),
+        (["--by", "kind", "--plot", "LABELS"], "give a file whose name ends in"),
+        (["--by", "kind", "-o", "DATA"], "is read here"),
+        (["--labels", "LABELS", "--labels", "LABELS"], "both have labels called 'skills'"),
+    ],
+)
+def test_wrong_uses(cli, single, labels, args, problem):
+    paths = {"DATA": single, "LABELS": labels}
+    cli("breakdown", single, *(paths.get(arg, arg) for arg in args)).fails(2, problem)
+
+
+def test_labels_that_are_not_there(cli, single, tmp_path):
     assert cli("breakdown", single, "--labels", tmp_path / "none.csv").code == 3
+
+
+def test_a_record_of_other_questions(cli, single, several, tmp_path):
     cli("run", several, "-s", "longest", "--save", tmp_path / "run", "--threshold", 1)
     done = cli("breakdown", single, "--by", "kind", "-s", tmp_path / "run")
     assert done.code == 2
@@ -128,56 +129,3 @@ def test_bars_are_drawn(cli, single, labels, tmp_path):
         done = cli("breakdown", single, "-s", "sw+d", "--labels", labels, "--resamples", 50, "--plot", path)
         assert done.code == 0
         assert path.read_bytes().startswith(magic)
-
-
-def test_run_takes_the_same_keys(cli, single):
-    done = cli("run", single, "-s", "longest", "--group-by", "question-type", "--format", "json")
-    assert {name: group["questions"] for name, group in done.rows[0]["groups"].items()} == {
-        "what": 1,
-        "who": 1,
-        "when": 1,
-    }
-
-
-def test_keys_are_listed(cli):
-    done = cli("list", "keys")
-    assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()][:2] == ["question-type", "first-word"]
-
-
-def test_a_baseline_is_tested_against(cli):
-    done = cli(
-        "run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest", "--format", "json"
-    )
-    assert done.run["significance"]["baseline"] == "longest"
-    assert 0 < done.row("sw+d")["p_values"]["accuracy"] <= 1
-    assert done.row("longest")["p_values"] == {}
-    table = cli("run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest")
-    assert "*: differs from longest, p < 0.05" in table.out
-
-
-def test_a_baseline_that_is_no_row_is_refused_before_anything_runs(cli):
-    done = cli("run", "sample:single-choice", "-s", "sw+d:mctest500", "-s", "longest", "--baseline", "sw+d")
-    assert done.code == 2
-    assert "unknown baseline row 'sw+d': known are longest, sw+d:mctest500" in done.err
-    assert not done.out
-
-
-def test_a_run_with_a_baseline_comes_out_again(cli, single, tmp_path):
-    cli(
-        "run",
-        single,
-        "-s",
-        "sw+d",
-        "-s",
-        "longest",
-        "--baseline",
-        "sw+d",
-        "--group-by",
-        "kind",
-        "--intervals",
-        50,
-        "--save",
-        tmp_path,
-    )
-    assert cli("rerun", tmp_path / "run.json").code == 0

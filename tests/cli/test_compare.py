@@ -38,7 +38,7 @@ def human(cli, single, tmp_path):
 def compared(cli, *args):
     done = cli("compare", *args, "--format", "json")
     assert done.code == 0, done.err
-    return json.loads(done.out)["comparisons"]
+    return done.json["comparisons"]
 
 
 def names(comparison):

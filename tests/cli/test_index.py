@@ -22,6 +22,8 @@ from classic_rc.retrieval.manifest import Manifest
 from classic_rc.retrieval.sparse import Sparse
 
 FABLES = ["The fox ate sour grapes.", "A crow held a cheese.", "Zoë's vine has grapes."]
+
+
 PARAGRAPH = " ".join(FABLES)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
 
@@ -38,8 +37,10 @@ def test_ours_beside_theirs(cli, stories):
 
 
 def test_json_and_csv(cli, stories):
-    figures = json.loads(cli("reproduce", stories, "--format", "json").out)["figures"]
-    records = list(csv.DictReader(io.StringIO(cli("reproduce", stories, "--format", "csv").out)))
+    document = cli("reproduce", stories, "--format", "json").json
+    assert list(document) == ["version", "figures"]
+    figures = document["figures"]
+    records = cli("reproduce", stories, "--format", "csv").records
     assert len(figures) == len(records) > 10
     assert figures[0]["ours"] == pytest.approx(float(records[0]["ours"]))
 
@@ -61,7 +62,7 @@ def test_files_of_the_user(cli, stories, tmp_path):
     scores = tmp_path / "mc160.dev.scores"
     scores.write_text("\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8")
     done = cli("reproduce", stories, "--with", f"rte={scores}", "--format", "json")
-    rte = [f for f in json.loads(done.out)["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
+    rte = [f for f in done.json["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
     assert [figure["ours"] for figure in rte] == [100.0]
 
 

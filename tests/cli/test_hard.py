@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pytest
 
 from classic_rc.datasets import load
 
@@ -25,7 +25,7 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
     run = cli("run", lines, "-s", "sw+d", "-s", "surface-lr", "--cv", 2, "--format", "json")
     assert run.row("sw+d")["metrics"]["accuracy"] == 0
     reported = cli(*asked, "--format", "json")
-    plain = json.loads(reported.out)
+    plain = reported.json
     assert plain["hard"] == [q.id for q in found]
     assert plain["fingerprint"] == found.fingerprint
     assert [row["by_construction"] for row in plain["rows"]] == [True, True, False, False]
@@ -45,12 +45,12 @@ def test_the_form_may_be_told_apart_from_the_name(cli, single, tmp_path):
 
 def test_options_reach_the_filter(cli, single):
     asked = ("hard", single, "-s", "sw+d", "-s", "constant-position:first", "--format", "json", "--resamples", 10)
-    strict, lenient = json.loads(cli(*asked).out), json.loads(cli(*asked, "--max-solved", 1).out)
+    strict, lenient = cli(*asked).json, cli(*asked, "--max-solved", 1).json
     assert [len(plain["hard"]) for plain in (strict, lenient)] == [0, 2]
     assert lenient["solved"] == {"metric": "accuracy", "above": 0.5, "max_solved": 1}
-    ties = json.loads(cli("hard", single, "-s", "word-distance", "--solved-above", 0, "--format", "json").out)
+    ties = cli("hard", single, "-s", "word-distance", "--solved-above", 0, "--format", "json").json
     assert ties["solved"]["above"] == 0
-    learned = json.loads(cli(*asked, "--report", "surface-lr", "--cv", 2).out)
+    learned = cli(*asked, "--report", "surface-lr", "--cv", 2).json
     assert "train:cv2" in learned["rows"][-1]["signature"].replace("trained_on", "train")
 
 
@@ -59,14 +59,24 @@ def test_latex_and_markdown(cli, single):
     assert "| system |" in cli("hard", single, "-s", "longest", "--format", "markdown").out
 
 
-def test_what_is_wrong_is_said_with_an_exit_code(cli, single, hidden, write, tmp_path):
-    assert cli("hard", single).code == 2  # no -s
-    assert "may solve" in cli("hard", single, "-s", "longest", "--max-solved", 1).err
-    assert "name a file" in cli("hard", single, "-s", "longest", "--as", "ids").err
-    assert "is the data that is filtered" in cli("hard", single, "-s", "surface-lr", "--train", single).err
-    assert cli("hard", hidden, "-s", "longest").code == 3
-    assert cli("hard", tmp_path / "nothing", "-s", "longest").code == 3
-    assert cli("hard", single, "-s", "longest", "-o", single).code == 2
+@pytest.mark.parametrize(
+    ("args", "code", "problem"),
+    [
+        (["DATA"], 2, "required: -s/--solver"),
+        (["DATA", "-s", "longest", "--max-solved", "1"], 2, "may solve"),
+        (["DATA", "-s", "longest", "--as", "ids"], 2, "name a file"),
+        (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, "is the data that is filtered"),
+        (["HIDDEN", "-s", "longest"], 3, "hide their gold answers"),
+        (["nothing", "-s", "longest"], 3, "no such file"),
+        (["DATA", "-s", "longest", "-o", "DATA"], 2, "is read here"),
+    ],
+)
+def test_what_is_wrong_is_said_with_an_exit_code(cli, single, hidden, args, code, problem):
+    paths = {"DATA": single, "HIDDEN": hidden}
+    cli("hard", *(paths.get(arg, arg) for arg in args)).fails(code, problem)
+
+
+def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
     row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
     broken = write("broken.jsonl", [row])
     done = cli("hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")

@@ -7,6 +7,7 @@ import json
 import joblib
 import pytest
 
+from classic_rc import __version__
 from classic_rc.evaluation import fitted_system as scoring
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
@@ -28,7 +29,7 @@ def test_without_a_solver_the_default_set_for_the_task_runs(cli):
 
 def test_sample_stands_for_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
-    assert [run["dataset"]["name"] for run in json.loads(done.out)["runs"]] == SAMPLES
+    assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     (note,) = done.err.splitlines()
     assert note.startswith("classic-rc: note: sample:multi-span: a perfect choice among the candidate spans")
 
@@ -260,3 +261,182 @@ def test_save_keeps_the_run_with_every_outcome(cli, single, tmp_path):
     assert set(run["rows"][0]["outcomes"]) == {"q1", "q2", "q3"}
     assert run["rows"][0]["outcomes"]["q1"]["answer"] == [2]
     assert record["environment"]["packages"]["numpy"]
+
+
+ROW_KEYS = {
+    *("solver", "variant", "signature", "params", "metrics", "expected", "tie_rate", "ties", "seed", "threshold"),
+    *("tuned_on", "trained_on", "questions", "no_evidence", "seconds"),
+}
+
+
+DATASET_KEYS = {"name", "reader", "split", "fingerprint", "passages", "questions", "candidates"}
+
+
+METRICS = {
+    "sample:single-choice": {"accuracy"},
+    "sample:multiple-answer": {"f1_m", "f1_a", "em0", "em1", "superglue_f1_m"},
+    "sample:cloze": {"em", "f1"},
+    "sample:multi-span": {"quoref_em", "quoref_f1"},
+}
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_has_the_documented_keys_for_every_task(cli, tmp_path):
+    done = cli("run", "sample", "--format", "json")
+    document = json.loads(done.out, parse_constant=no_constant)
+    assert set(document) == {"version", "runs"}
+    assert document["version"] == __version__
+    for run in document["runs"]:
+        assert set(run["dataset"]) >= DATASET_KEYS
+        assert len(run["dataset"]["fingerprint"]) == 64
+        for row in run["rows"]:
+            assert set(row) >= ROW_KEYS
+            assert set(row["metrics"]) == METRICS[run["dataset"]["name"]]
+            assert all(0 <= value <= 1 for value in row["metrics"].values())
+            assert set(row["seconds"]) == {"read", "encode", "fit", "score"}
+            assert row["questions"] == run["dataset"]["questions"]
+            assert row["expected"] is (row["solver"] == "random")
+            assert (row["tie_rate"] is None) is (row["ties"] is None)
+
+
+def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, several):
+    done = cli("run", single, several, "-s", "random", "-s", "longest", "--format", "csv")
+    records = done.records
+    assert [(r["dataset"], r["solver"]) for r in records] == [
+        *(("single", "random"), ("single", "longest")),
+        *(("several", "all-positive"), ("several", "random"), ("several", "longest")),
+    ]
+    assert float(records[0]["accuracy"]) == pytest.approx(1 / 3, abs=1e-15)
+    assert records[2]["accuracy"] == ""
+    assert float(records[2]["f1_a"]) > 0
+    assert records[4]["tuned_on"] == "cv5"
+    assert len(records[4]["threshold"].split(";")) == 2
+
+
+def test_markdown_and_latex(cli, single):
+    markdown = cli("run", single, "-s", "random", "--format", "markdown").out
+    assert "| system | Acc. | ties | notes |\n|---|---:|---:|---|\n| random | 33.33 |" in markdown
+    latex = cli("run", single, "-s", "random", "--format", "latex").out
+    assert (
+        "\\begin{tabular}{lrrl}\n\\toprule\nsystem & Acc. & ties & notes \\\\\n\\midrule\nrandom & 33.33 &" in latex
+    )
+
+
+def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
+    done = cli("run", single, "--save", single)
+    assert (done.code, done.out) == (2, "")
+    assert "is not a folder" in done.err
+
+
+def test_run_takes_the_same_keys(cli, single):
+    done = cli("run", single, "-s", "longest", "--group-by", "question-type", "--format", "json")
+    assert {name: group["questions"] for name, group in done.rows[0]["groups"].items()} == {
+        "what": 1,
+        "who": 1,
+        "when": 1,
+    }
+
+
+def test_a_baseline_is_tested_against(cli):
+    done = cli(
+        "run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest", "--format", "json"
+    )
+    assert done.run["significance"]["baseline"] == "longest"
+    assert 0 < done.row("sw+d")["p_values"]["accuracy"] <= 1
+    assert done.row("longest")["p_values"] == {}
+    table = cli("run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest")
+    assert "*: differs from longest, p < 0.05" in table.out
+
+
+def test_a_baseline_that_is_no_row_is_refused_before_anything_runs(cli):
+    done = cli("run", "sample:single-choice", "-s", "sw+d:mctest500", "-s", "longest", "--baseline", "sw+d")
+    assert done.code == 2
+    assert "unknown baseline row 'sw+d': known are longest, sw+d:mctest500" in done.err
+    assert not done.out
+
+
+def test_a_run_with_a_baseline_comes_out_again(cli, single, tmp_path):
+    cli(
+        "run",
+        single,
+        "-s",
+        "sw+d",
+        "-s",
+        "longest",
+        "--baseline",
+        "sw+d",
+        "--group-by",
+        "kind",
+        "--intervals",
+        50,
+        "--save",
+        tmp_path,
+    )
+    assert cli("rerun", tmp_path / "run.json").code == 0
+
+
+def test_every_row_gets_them(cli, many):
+    done = cli("run", many, "-s", "random", "-s", "longest", "--intervals", "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    assert done.run["resampling"] == {"level": 0.95, "resamples": 10_000, "seed": 0, "groups": 40, "group": None}
+    assert done.rows[0]["intervals"] == {"accuracy": [0.5, 0.5]}
+    low, high = done.rows[1]["intervals"]["accuracy"]
+    assert low < done.rows[1]["metrics"]["accuracy"] < high
+
+
+def test_they_are_in_the_table_the_csv_and_the_record(cli, many, tmp_path):
+    args = ("run", many, "-s", "longest", "--intervals", "200")
+    table = cli(*args, "--save", tmp_path / "saved").out
+    assert "longest  32.50 [" in table
+    assert "95 % interval: 200 resamples of 40 passages, seed 0" in table
+    (record,) = cli(*args, "--format", "csv").records
+    kept = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0]["rows"][0]
+    assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == kept["intervals"]["accuracy"]
+
+
+def test_without_the_option_there_are_none(cli, many):
+    done = cli("run", many, "-s", "longest", "--format", "json")
+    assert done.run["resampling"] is None
+    assert done.rows[0]["intervals"] == {}
+    assert "[" not in cli("run", many, "-s", "longest").out
+
+
+def test_the_seed_is_that_of_everything_drawn(cli, many):
+    args = ("run", many, "-s", "longest", "--intervals", "100", "--format", "json")
+    zero, none, one = (cli(*args, *seed).rows[0]["intervals"] for seed in (["--seed", 0], [], ["--seed", 1]))
+    assert zero == none != one
+
+
+def test_group_keeps_passages_together(cli, write):
+    rows = [
+        {
+            "passage": f"{i}",
+            "question": "?",
+            "candidates": ["a", "bb"],
+            "gold": i // 20,
+            "meta": {"author": i // 20},
+        }
+        for i in range(40)
+    ]
+    done = cli(
+        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--group", "author", "--format", "json"
+    )
+    assert done.rows[0]["intervals"] == {"accuracy": [0, 1]}
+    assert done.run["resampling"]["group"] == "author"
+
+
+def test_few_passages_are_warned_about(cli, single):
+    done = cli("run", single, "-s", "longest", "--intervals")
+    assert "warning: intervals are likely too narrow: 2 passages are fewer than 30" in done.err
+    assert "likely too narrow, with fewer than 30" in done.out
+    assert cli("run", single, "-s", "longest", "--intervals", "--quiet").err == ""
+
+
+@pytest.mark.parametrize("n", ["0", "-5", "many"])
+def test_a_wrong_number_is_refused(cli, single, n):
+    done = cli("run", single, f"--intervals={n}")
+    assert done.code == 2
+    assert "is no number of resamples (name DATA before this option)" in done.err

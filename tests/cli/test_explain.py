@@ -1,4 +1,4 @@
-"""``explain`` shows where scores come from; ``list`` what there is."""
+"""``classic-rc explain`` shows where scores come from, in every form."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from classic_rc.datasets import READERS, load
-from classic_rc.formats import FORMATS
-from classic_rc.metrics import METRICS
-from classic_rc.solvers import DEFAULT_SOLVERS, SOLVERS, parse_solver
-from classic_rc.text.analyzers import ANALYZERS
-from classic_rc.text.stop_words import STOP_LISTS
+from classic_rc.datasets import load
+from classic_rc.solvers import DEFAULT_SOLVERS
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
+
+
 CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
+
+
 MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}
 
 
@@ -25,7 +25,7 @@ def test_every_solver_explains_every_task(cli, sample, solver):
     text, plain = cli(*args), cli(*args, "--format", "json")
     assert (text.code, text.err, plain.code) == (0, "", 0)
     assert text.out.startswith(f"{question.id}: {question.text}\nsolver: {solver}\n")
-    document = json.loads(plain.out)
+    document = plain.json
     assert document["question_id"] == question.id
     assert document["passage"] == question.passage.text
     if question.candidates:
@@ -42,7 +42,7 @@ def test_every_solver_explains_every_task(cli, sample, solver):
 )
 def test_explained_scores_are_those_that_are_decided_on(cli, spec):
     question = load("sample:single-choice")[3]
-    document = json.loads(cli("explain", "sample:single-choice", question.id, "-s", spec, "--format", "json").out)
+    document = cli("explain", "sample:single-choice", question.id, "-s", spec, "--format", "json").json
     done = cli("predict", "sample:single-choice", "-s", spec)
     scores = [row["score"] for row in map(json.loads, done.out.splitlines()) if row["question_id"] == question.id]
     assert [candidate["score"] for candidate in document["candidates"]] == scores
@@ -75,7 +75,7 @@ def test_a_tuned_window_is_tuned_first(cli, single):
 def test_a_majority_is_learned_first(cli, single):
     args = ("explain", single, "q2", "-s", "constant-position:majority", "--format", "json")
     assert cli(*args).code == 2
-    candidates = json.loads(cli(*args, "--train", single).out)["candidates"]
+    candidates = cli(*args, "--train", single).json["candidates"]
     assert [c["score"] for c in candidates] == [0.0, 1.0, 0.0]
 
 
@@ -91,29 +91,22 @@ def test_hidden_gold_marks_nothing_right(cli, hidden):
     assert "RIGHT" not in done.out
 
 
-@pytest.mark.parametrize(
-    ("what", "names"),
-    [
-        ("solvers", SOLVERS),
-        ("variants", [f"{name}:{variant}" for name, solver in SOLVERS.items() for variant in solver.variants]),
-        ("readers", READERS),
-        ("metrics", METRICS),
-        ("analyzers", ANALYZERS),
-        ("formats", FORMATS),
-        ("stop-lists", STOP_LISTS),
-    ],
-)
-def test_lists_have_a_line_for_each_with_a_description(cli, what, names):
-    done = cli("list", what)
-    assert (done.code, done.err) == (0, "")
-    lines = [line.split(maxsplit=1) for line in done.out.splitlines()]
-    assert [name for name, *_ in lines] == list(names)
-    assert all(len(line) == 2 and len(line[1]) > 5 for line in lines)
+def test_an_explanation_as_html(cli, single, tmp_path):
+    file = tmp_path / "q1.html"
+    done = cli("explain", single, "q1", "--format", "html", "-o", file)
+    assert (done.code, done.out) == (0, "")
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert '<span class="mark pair-question question window" title="question word: ' in page
+    assert cli("explain", single, "q1", "--format", "html").out == page
 
 
-def test_listed_variants_can_be_given_to_run(cli):
-    for line in cli("list", "variants").out.splitlines():
-        spec = line.split()[0]
-        solver, variant = parse_solver(spec), spec.partition(":")[2]
-        given = solver.get_params(deep=False)
-        assert all(repr(given[name]) == repr(value) for name, value in solver.variants[variant].params.items())
+def test_colours_are_for_terminals_unless_told(cli, single, monkeypatch):
+    colours = "\x1b[36m"
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    explain = ("explain", single, "q1")
+    assert colours not in cli(*explain).out
+    assert colours in cli(*explain, "--color", "always").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert colours in cli(*explain, "--color", "always").out

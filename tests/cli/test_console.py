@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import json
 import os
@@ -13,65 +12,9 @@ from pathlib import Path
 import pytest
 
 from classic_rc import __version__
+from classic_rc.cli.console import json_result, use_colour
+from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
-from classic_rc.cli.options import shows_progress
-
-ROW_KEYS = {
-    *("solver", "variant", "signature", "params", "metrics", "expected", "tie_rate", "ties", "seed", "threshold"),
-    *("tuned_on", "trained_on", "questions", "no_evidence", "seconds"),
-}
-DATASET_KEYS = {"name", "reader", "split", "fingerprint", "passages", "questions", "candidates"}
-METRICS = {
-    "sample:single-choice": {"accuracy"},
-    "sample:multiple-answer": {"f1_m", "f1_a", "em0", "em1", "superglue_f1_m"},
-    "sample:cloze": {"em", "f1"},
-    "sample:multi-span": {"quoref_em", "quoref_f1"},
-}
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is no JSON")
-
-
-def test_json_has_the_documented_keys_for_every_task(cli, tmp_path):
-    done = cli("run", "sample", "--format", "json")
-    document = json.loads(done.out, parse_constant=no_constant)
-    assert set(document) == {"version", "runs"}
-    assert document["version"] == __version__
-    for run in document["runs"]:
-        assert set(run["dataset"]) >= DATASET_KEYS
-        assert len(run["dataset"]["fingerprint"]) == 64
-        for row in run["rows"]:
-            assert set(row) >= ROW_KEYS
-            assert set(row["metrics"]) == METRICS[run["dataset"]["name"]]
-            assert all(0 <= value <= 1 for value in row["metrics"].values())
-            assert set(row["seconds"]) == {"read", "encode", "fit", "score"}
-            assert row["questions"] == run["dataset"]["questions"]
-            assert row["expected"] is (row["solver"] == "random")
-            assert (row["tie_rate"] is None) is (row["ties"] is None)
-
-
-def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, several):
-    done = cli("run", single, several, "-s", "random", "-s", "longest", "--format", "csv")
-    records = list(csv.DictReader(io.StringIO(done.out)))
-    assert [(r["dataset"], r["solver"]) for r in records] == [
-        *(("single", "random"), ("single", "longest")),
-        *(("several", "all-positive"), ("several", "random"), ("several", "longest")),
-    ]
-    assert float(records[0]["accuracy"]) == pytest.approx(1 / 3, abs=1e-15)
-    assert records[2]["accuracy"] == ""
-    assert float(records[2]["f1_a"]) > 0
-    assert records[4]["tuned_on"] == "cv5"
-    assert len(records[4]["threshold"].split(";")) == 2
-
-
-def test_markdown_and_latex(cli, single):
-    markdown = cli("run", single, "-s", "random", "--format", "markdown").out
-    assert "| system | Acc. | ties | notes |\n|---|---:|---:|---|\n| random | 33.33 |" in markdown
-    latex = cli("run", single, "-s", "random", "--format", "latex").out
-    assert (
-        "\\begin{tabular}{lrrl}\n\\toprule\nsystem & Acc. & ties & notes \\\\\n\\midrule\nrandom & 33.33 &" in latex
-    )
 
 
 def test_results_are_on_stdout_and_all_else_on_stderr(cli, own_files):
@@ -160,6 +103,39 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
     assert single.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("run", ["DATA", "-s", "longest"]),
+        ("score", ["DATA", "PREDICTIONS"]),
+        ("compare", ["--data", "DATA", "longest", "shortest", "--resamples", "20"]),
+        ("breakdown", ["DATA", "--by", "kind"]),
+        ("check", ["DATA", "--permutations", "20"]),
+        ("stats", ["DATA"]),
+        ("rerun", ["RECORD"]),
+        ("hard", ["DATA", "-s", "longest", "--resamples", "20"]),
+        ("explain", ["DATA", "q1"]),
+    ],
+)
+def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, command, args):
+    paths = {"DATA": single, "PREDICTIONS": tmp_path / "p.jsonl", "RECORD": tmp_path / "record"}
+    if command == "score":
+        cli("predict", single, "-s", "longest", "-o", paths["PREDICTIONS"])
+    if command == "rerun":
+        cli("run", single, "-s", "longest", "--save", paths["RECORD"])
+    done = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json")
+    assert done.code == 0, done.err
+    key, value = next(iter(done.json.items()))
+    assert (key, value) == ("version", __version__)
+    assert len(done.json) > 1
+
+
+def test_infinite_numbers_are_written_where_they_may_be():
+    assert '"score": Infinity' in json_result({"score": float("inf")}, infinite=True)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_result({"score": float("inf")})
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no /dev/null here")
 def test_a_device_stays_a_device(cli, single):
     assert cli("run", single, "-s", "random", "-o", "/dev/null").code == 0
@@ -174,12 +150,6 @@ def test_a_link_stays_a_link(cli, single, tmp_path):
     assert cli("run", single, "-s", "random", "-o", link).code == 0
     assert link.is_symlink()
     assert target.read_text(encoding="utf-8").startswith("single")
-
-
-def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
-    done = cli("run", single, "--save", single)
-    assert (done.code, done.out) == (2, "")
-    assert "is not a folder" in done.err
 
 
 class Console(io.TextIOWrapper):
@@ -293,3 +263,25 @@ def test_the_contents_of_files_cannot_drive_the_terminal(cli, write):
     assert r"out\n\nside" in outputs[0].out
     done = cli("explain", data, "nothing of that kind")
     assert "\x1b" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("tty", "env", "when", "colour"),
+    [
+        (True, {}, "auto", True),
+        (True, {"NO_COLOR": "1"}, "auto", False),
+        (True, {"TERM": "dumb"}, "auto", False),
+        (True, {}, "never", False),
+        (False, {}, "auto", False),
+        (False, {"NO_COLOR": "1"}, "always", True),
+    ],
+)
+def test_when_colours_are_used(monkeypatch, tty, env, when, colour):
+    class Stream:
+        def isatty(self):
+            return tty
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name, value in {"NO_COLOR": "", "TERM": "xterm", **env}.items():
+        monkeypatch.setenv(name, value)
+    assert use_colour(Stream(), when) is colour

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
@@ -39,7 +38,7 @@ def leaking(write):
 
 
 def results(done):
-    (report,) = json.loads(done.out)["checks"]
+    (report,) = done.json["checks"]
     return {row["name"]: row for row in report["partial_inputs"]["results"]}
 
 
@@ -75,7 +74,7 @@ def test_the_level_in_points(cli, leaking):
 
 def test_json_has_everything(cli, leaking):
     done = cli("check", leaking, "--format", "json", "--permutations", 500, "--seed", 3)
-    (report,) = json.loads(done.out)["checks"]
+    (report,) = done.json["checks"]
     assert report["dataset"]["questions"] == 90
     assert report["partial_inputs"]["permutations"] == 500
     assert report["partial_inputs"]["seed"] == 3
@@ -104,7 +103,7 @@ def test_folds_and_groups(cli, write):
 def test_several_datasets_and_one_that_cannot_be_read(cli, sound, leaking, tmp_path):
     done = cli("check", sound, tmp_path / "nowhere.jsonl", leaking, "--format", "json", "--fail")
     assert done.code == 3
-    assert [check["dataset"]["name"] for check in json.loads(done.out)["checks"]] == ["sound", "leaking"]
+    assert [check["dataset"]["name"] for check in done.json["checks"]] == ["sound", "leaking"]
     assert "nowhere.jsonl" in done.err
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli import options
-from classic_rc.cli.console import message
+from classic_rc.cli import inputs
 from classic_rc.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def contests(
 def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
     """The questions of ``--data``; None where they are not needed."""
     if args.data is not None:
-        return options.dataset_of(args, args.data)
+        return inputs.dataset_of(args, args.data)
     for system in systems:
         if system.record is None:
             what = "no run record" if system.solver is None else "a solver"
@@ -162,9 +161,9 @@ def _entries(
     from classic_rc.evaluation.comparison import Contest
     from classic_rc.evaluation.record import read_contests
 
-    learning = options.learning_options(args)
+    learning = inputs.learning_options(args)
     named = [system.solver for system in systems if system.solver is not None]
-    solvers = iter(options.searching(args, named))
+    solvers = iter(inputs.searching(args, named))
     for system in systems:
         record = system.record
         if record is not None:
@@ -194,7 +193,7 @@ def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learnin
     content = read_predictions(system.path, dataset, notes=notes)
     if isinstance(content, Scores):
         return _evaluated(args, dataset, ScoreFile(path=system.path), learning)
-    _warn(args, notes)
+    inputs.tell(args, "warning", notes)
     return evaluate_predictions(dataset, content, source=system.path)
 
 
@@ -204,13 +203,13 @@ def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learn
     evaluation = evaluate(
         dataset,
         [solver],
-        spans=options.span_generator(args),
+        spans=inputs.span_generator(args),
         jobs=args.jobs,
-        progress=options.shows_progress(args),
+        progress=inputs.shows_progress(args),
         **learning,
-        **options.decision_options(args),
+        **inputs.decision_options(args),
     )
-    _warn(args, evaluation.warnings)
+    inputs.tell(args, "warning", evaluation.warnings)
     return evaluation
 
 
@@ -219,7 +218,7 @@ def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contende
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.solvers.random import Random
 
-    contest = Contest.of(evaluate(dataset, [Random()], spans=options.span_generator(args)))
+    contest = Contest.of(evaluate(dataset, [Random()], spans=inputs.span_generator(args)))
     return {contest.fingerprint: contest.contenders[0]}
 
 
@@ -241,7 +240,8 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
             [contest, *(next(iter(o.values())) for o in others if fingerprint not in o)]
         )  # says what is different
     left_out = {c.fingerprint: c for entry in by_system for c in entry.values() if c.fingerprint not in shared}
-    _warn(args, (f"{contest.label} is left out: not all systems answered it" for contest in left_out.values()))
+    labels = (contest.label for contest in left_out.values())
+    inputs.tell(args, "warning", (f"{label} is left out: not all systems answered it" for label in labels))
     return shared
 
 
@@ -259,9 +259,3 @@ def _told_apart(named: Sequence[tuple[str, Contest]]) -> Contest:
     told = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
     rows = tuple(replace(row, name=name) for row, name in zip(contest.contenders, told, strict=True))
     return replace(contest, contenders=rows)
-
-
-def _warn(args: argparse.Namespace, warnings: Iterable[str]) -> None:
-    if not args.quiet:
-        for warning in warnings:
-            message(f"warning: {warning}")
