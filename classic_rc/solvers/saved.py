@@ -32,7 +32,7 @@ _HINT = "Save it anew with `classic-rc fit DATA -s SOLVER -o FILE`"
 
 @runtime_checkable
 class Persistent(Protocol):
-    """What a solver writes to be saved: what :meth:`~classic_rc.solvers.base.Solver.fit` learned, as plain data and arrays, and back."""
+    """What a solver writes to be saved: what ``fit`` learned, as plain data and arrays, and back."""
 
     def fitted_state(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
         """What was learned: data that JSON can hold, and arrays of numbers, each by name.

@@ -34,7 +34,7 @@ SOURCES = sorted(
 )
 RECORDER = ROOT / "benchmarks" / "recorder.py"  # its paths are those of the folders that it works in
 
-DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+")
+DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
 MODULE_PATH = re.compile(
     rf"(?<![\w./-])(?:{'|'.join(sorted(path.parent.name for path in PACKAGE.glob('*/__init__.py')))})/[\w/]+\.py\b"
@@ -66,7 +66,7 @@ def looked_up(dotted: str) -> Any:
     LookupError
         There is none.
     """
-    parts = dotted.split(".")
+    parts = dotted.replace(":", ".").split(".")  # a registry's "module:Class" too
     for n in range(len(parts), 0, -1):
         name = ".".join(parts[:n])
         try:
@@ -208,6 +208,7 @@ def test_every_relative_link_leads_somewhere(page):
         (missing_names, "`classic_rc.solvers.SlidingWindow` and classic_rc.folds.", []),
         (missing_names, "classic_rc.questions.Question.passage, classic_rc.evaluation.breakdown.Group.cells", []),
         (missing_names, "`classic_rc.gone`, classic_rc.folds.gone", ["classic_rc.gone", "classic_rc.folds.gone"]),
+        (missing_names, "'classic_rc.folds:Overlap', 'classic_rc.folds:Gone'", ["classic_rc.folds:Gone"]),
         (missing_names, "https://example.org/classic_rc.gone", []),
         (missing_paths, "docs/tour.md, `classic_rc/text/` and kernels/arrays.py", []),
         (missing_paths, "docs/gone.md and `kernels/gone.py`", ["docs/gone.md", "classic_rc/kernels/gone.py"]),
