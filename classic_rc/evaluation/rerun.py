@@ -13,13 +13,13 @@ from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.plan import Protocol
-from classic_rc.evaluation.protocol import Finder, made_solver
-from classic_rc.evaluation.record import SCHEMA, environment, run_record
+from classic_rc.evaluation.record import SCHEMA, Finder, environment, run_record
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.io.json import parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
+from classic_rc.solvers.codec import made_solver
 from classic_rc.text.spans import SpanGenerator
 
 

@@ -157,7 +157,7 @@ def test_auto_looks_at_the_first_texts(write, texts, paragraphs):
 
 def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
     write("f/a.txt", "One.\n")
-    write("f/b.txt.gz", gzip.compress(PARAGRAPH.encode()))
+    write("f/b.txt.gz", gzip.compress(PARAGRAPH.encode(), mtime=0))
     write("f/c.jsonl", rows({"text": "Two."}))
     assert [source.paragraphs for source in read_texts(str(tmp_path / "f"))] == [True] * 3
 
@@ -257,7 +257,7 @@ def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_p
 
 def test_altered_bytes_give_one_error(tmp_path):
     path = tmp_path / "corpus.gz"
-    data = bytearray(gzip.compress(b"A line of text.\n" * 1000))
+    data = bytearray(gzip.compress(b"A line of text.\n" * 1000, mtime=0))
     data[-8] ^= 1  # its checksum
     path.write_bytes(data)
     with pytest.raises(DataError, match="broken or cut short"):
@@ -270,7 +270,7 @@ def test_altered_bytes_give_one_error(tmp_path):
         ("text".encode("utf-16"), "UTF-16"),
         (b"PK\x03\x04rest", "a zip archive"),
         (b"\x28\xb5\x2f\xfdrest", "zstd"),
-        (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0")), "a tar archive"),
+        (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
     ],
 )
 def test_what_is_no_text_is_refused(content, what, tmp_path):
