@@ -8,8 +8,6 @@ from benchmarks.generate import dataset
 from benchmarks.timing import Table, interleaved
 from classic_rc.text.encode import encode
 
-__all__ = ["run"]
-
 
 def run(quick: bool = False) -> list[Table]:
     """Microseconds a token, on the passages, questions and options of RACE-sized data."""

@@ -11,8 +11,6 @@ from pathlib import Path
 from benchmarks.generate import dataset
 from benchmarks.timing import Table
 
-__all__ = ["run"]
-
 RACE = Path(__file__).resolve().parents[2] / "shared" / "data" / "race" / "RACE-train-dev.tar.gz"
 
 _PROGRAM = """

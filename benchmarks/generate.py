@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from classic_rc.kernels import TokenArrays
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-
-__all__ = ["SHAPES", "dataset", "token_arrays", "zipf_words"]
 
 SHAPES = {
     # tokens a passage, questions a passage, tokens a question, tokens an option

@@ -8,10 +8,9 @@ import numpy as np
 
 from benchmarks.generate import token_arrays, zipf_words
 from benchmarks.timing import Table, interleaved
-from classic_rc.kernels import TokenArrays, score_spans, window_and_distance
-from classic_rc.kernels.arrays import offsets_of
-
-__all__ = ["run"]
+from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.distance import window_and_distance
+from classic_rc.kernels.spans import score_spans
 
 
 def run(quick: bool = False) -> list[Table]:

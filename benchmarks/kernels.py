@@ -6,16 +6,11 @@ import numpy as np
 
 from benchmarks.generate import SHAPES, token_arrays
 from benchmarks.timing import Table, interleaved
-from classic_rc.kernels import (
-    TokenArrays,
-    inverse_count_weights,
-    reference,
-    sliding_window,
-    window_and_distance,
-    window_sweep,
-)
-
-__all__ = ["run"]
+from classic_rc.kernels import reference
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.distance import window_and_distance
+from classic_rc.kernels.weights import inverse_count_weights
+from classic_rc.kernels.window import sliding_window, window_sweep
 
 SAMPLE_PASSAGES = 6
 """How many passages the slow ones work on; their time is scaled up to all."""

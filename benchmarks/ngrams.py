@@ -8,14 +8,11 @@ import sys
 
 from benchmarks.timing import Table
 
-__all__ = ["run"]
-
 _PROGRAM = """
 import json, sys, time
 import numpy as np
 from benchmarks.generate import dataset, zipf_words
-from classic_rc.kernels.kneser_ney import END, MARKS, START, kneser_ney
-from classic_rc.kernels.ngrams import count_ngrams
+from classic_rc.kernels.kneser_ney import END, MARKS, START, count_ngrams, kneser_ney
 from classic_rc.solvers import NGramLM
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 

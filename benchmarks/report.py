@@ -8,8 +8,6 @@ from typing import Any
 
 from benchmarks.timing import Table
 
-__all__ = ["RESULTS", "markdown", "readme_section"]
-
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results.json"
 

@@ -18,10 +18,8 @@ from benchmarks.report import ROOT
 from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, K, Peer
 from benchmarks.retrieval_text import analyzed, material
 from benchmarks.timing import Table, interleaved
-from classic_rc.retrieval.directory import open_index
+from classic_rc.retrieval.index import open_index
 from classic_rc.text.analyzers import get_analyzer
-
-__all__ = ["index_and_search", "run", "search_when_told"]
 
 SIZES = (10_000, 100_000, 1_000_000)
 """Sentences."""

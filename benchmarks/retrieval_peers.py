@@ -13,15 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from classic_rc.errors import ClassicRCError
-from classic_rc.retrieval import Engine
+from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.directory import open_index
-from classic_rc.retrieval.jvm import lucene_version, start_java
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.jvm import lucene_version, start_java
+from classic_rc.retrieval.engines.lucene import Lucene
+from classic_rc.retrieval.index import open_index
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
-
-__all__ = ["PEERS", "SIMILARITY", "Batch", "IndexFolder", "K", "Peer"]
 
 K = 10
 """How many hits are asked for where no constraint is."""

@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.generate import zipf_words
-from classic_rc.datasets import load
+from classic_rc.datasets.registry import load
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Question
 from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stop_words import stop_words
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["Material", "analyzed", "material"]
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = (

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from benchmarks.timing import Table
 
-__all__ = ["run"]
-
 MULTIRC = Path(__file__).resolve().parents[2] / "shared" / "data" / "multirc" / "train_456-fixedIds.json"
 
 _SPECS = ("surface-lr", "surface-lr,learner=newton-cg", "surface-lr:multirc2018", "surface-lr,hashing=262144")

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
-__all__ = ["Table", "environment", "interleaved"]
-
 Table = dict[str, Any]
 """A benchmark's result: ``title``, ``header``, ``rows`` and ``notes``, ready for JSON."""
 

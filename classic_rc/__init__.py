@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING, Any
 from classic_rc._version import __version__
 
 if TYPE_CHECKING:
-    from classic_rc.datasets import from_rows, load
+    from classic_rc import decisions, errors, plots
+    from classic_rc.datasets.registry import from_rows, load
     from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
-    from classic_rc.evaluation import evaluate
+    from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-    from classic_rc.solvers import Solver, parse_solver
+    from classic_rc.solvers.base import Solver
+    from classic_rc.solvers.specs import parse_solver
     from classic_rc.text.encode import encode
 
+_MODULES = ("decisions", "errors", "plots")
 _HOMES = {
-    "datasets": ("from_rows", "load"),
+    "datasets.registry": ("from_rows", "load"),
     "decisions": ("Argmax", "RelativeThreshold", "Threshold", "TunedThreshold"),
-    "evaluation": ("evaluate",),
+    "evaluation.evaluate": ("evaluate",),
     "predictions": ("Prediction", "Scores"),
     "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
-    "solvers": ("Solver", "parse_solver"),
+    "solvers.base": ("Solver",),
+    "solvers.specs": ("parse_solver",),
     "text.encode": ("encode",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -44,15 +48,20 @@ __all__ = [
     "Threshold",
     "TunedThreshold",
     "__version__",
+    "decisions",
     "encode",
+    "errors",
     "evaluate",
     "from_rows",
     "load",
     "parse_solver",
+    "plots",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"classic_rc.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'classic_rc' has no attribute {name!r}")
     return getattr(import_module(f"classic_rc.{_HOME_OF[name]}"), name)

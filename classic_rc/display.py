@@ -7,12 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import MissingPackageError
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["frame_of_columns", "frame_of_records", "html_table"]
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

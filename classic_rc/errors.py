@@ -6,15 +6,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = [
-    "ClassicRCError",
-    "DataError",
-    "MissingPackageError",
-    "NotFittedError",
-    "UsageError",
-    "unknown_name",
-]
-
 
 class ClassicRCError(Exception):
     """Base of every error that this package raises on purpose.

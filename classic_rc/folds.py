@@ -1,8 +1,8 @@
-"""Groups of passages that must stay together, and out-of-fold plans over them."""
+"""What must stay together: groups of passages, out-of-fold plans over them, and the overlap of two datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,69 +11,9 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
-from classic_rc.questions import Question, normalised_text
-
-__all__ = ["FoldPlan", "passage_groups"]
+from classic_rc.questions import Dataset, Question, normalised_text
 
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-
-def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
-    """Which questions belong together because their passages' normalised texts are equal.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    field : str, optional
-        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_questions,)
-        Group numbers from 0. They follow from the set of passages, not from the order of the questions.
-
-    Raises
-    ------
-    UsageError
-        No question has the field.
-    """
-    by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
-    distinct = sorted(set(by_passage.values()))
-    # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
-    rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
-    number = dict(zip(distinct, rank.tolist(), strict=True))
-    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
-    return groups if field is None else _joined(groups, _values(questions, field))
-
-
-def _values(questions: Sequence[Question], field: str) -> list[str | None]:
-    """Each question's value of a field; None where it has none."""
-    values = [q.meta_value(field) for q in questions]
-    if len(values) and all(value is None for value in values):
-        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
-        if not known:
-            raise UsageError("the questions have no meta to group by")
-        raise unknown_name("meta key", field, known)
-    return [None if value is None else str(value) for value in values]
-
-
-def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
-    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
-    least = list(range(int(groups.max(initial=-1)) + 1))
-
-    def root(group: int) -> int:
-        while least[group] != group:
-            least[group] = least[least[group]]
-            group = least[group]
-        return group
-
-    first: dict[str, int] = {}
-    for group, value in zip(groups.tolist(), values, strict=True):
-        if value is not None:
-            one, other = root(group), root(first.setdefault(value, group))
-            least[max(one, other)] = min(one, other)
-    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
-    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +68,121 @@ class FoldPlan:
             )
         fold = groups % min(self.n_folds, n_groups)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
+
+
+def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
+    """Which questions belong together because their passages' normalised texts are equal.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    field : str, optional
+        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_questions,)
+        Group numbers from 0. They follow from the set of passages, not from the order of the questions.
+
+    Raises
+    ------
+    UsageError
+        No question has the field.
+    """
+    by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
+    distinct = sorted(set(by_passage.values()))
+    # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
+    rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
+    number = dict(zip(distinct, rank.tolist(), strict=True))
+    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
+    return groups if field is None else _joined(groups, _values(questions, field))
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of one dataset stands in another.
+
+    Parameters
+    ----------
+    passages : int
+        Passages whose normalised text stands there.
+    questions : int
+        Questions that are asked there: about such a passage in the same words, or in the same words with the
+        same options.
+    affected : frozenset of str
+        Ids of the questions that are asked there, or whose passage stands there.
+    """
+
+    passages: int
+    questions: int
+    affected: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.affected)
+
+
+def overlap(dataset: Dataset, other: Dataset) -> Overlap:
+    """How much of `dataset` stands in `other`, case and blanks aside."""
+    texts = {normalised_text(p.text) for p in other.passages}
+    shared = {id(p) for p in dataset.passages if normalised_text(p.text) in texts}
+    alike = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
+    asked = {key for q in other for key in _keys(q, alike)}
+    repeated = {q.id for q in dataset if not asked.isdisjoint(_keys(q, alike))}
+    affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
+    return Overlap(len(shared), len(repeated), frozenset(affected))
+
+
+def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
+    """`dataset` without the questions that are asked in `other` or whose passage stands there.
+
+    Raises
+    ------
+    UsageError
+        Nothing is left.
+    """
+    shared = overlap(dataset, other)
+    if not shared:
+        return dataset
+    rest = dataset.filter(lambda q: q.id not in shared.affected)
+    if not len(rest):
+        raise UsageError(f"nothing is left of {dataset.name} without what it shares with {other.name}")
+    return rest
+
+
+def _values(questions: Sequence[Question], field: str) -> list[str | None]:
+    """Each question's value of a field; None where it has none."""
+    values = [q.meta_value(field) for q in questions]
+    if len(values) and all(value is None for value in values):
+        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
+        if not known:
+            raise UsageError("the questions have no meta to group by")
+        raise unknown_name("meta key", field, known)
+    return [None if value is None else str(value) for value in values]
+
+
+def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
+    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
+    least = list(range(int(groups.max(initial=-1)) + 1))
+
+    def root(group: int) -> int:
+        while least[group] != group:
+            least[group] = least[least[group]]
+            group = least[group]
+        return group
+
+    first: dict[str, int] = {}
+    for group, value in zip(groups.tolist(), values, strict=True):
+        if value is not None:
+            one, other = root(group), root(first.setdefault(value, group))
+            least[max(one, other)] = min(one, other)
+    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
+    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
+
+
+def _keys(question: Question, alike: Container[str]) -> Iterator[tuple[str, ...]]:
+    """What makes two questions the same question; either one suffices."""
+    text = normalised_text(question.text)
+    if text in alike:  # most are not: spare their options
+        yield ("passage", text, normalised_text(question.passage.text))
+        if question.task.has_choices:
+            yield ("options", text, *sorted(normalised_text(c.text) for c in question.candidates))

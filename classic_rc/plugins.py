@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from classic_rc.errors import UsageError
@@ -13,7 +14,6 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginWarning", "Registry"]
 
 T = TypeVar("T")
 
@@ -36,12 +36,13 @@ class Registry(Mapping[str, T], Generic[T]):
     kind : str
         What is registered: ``"solver"`` makes the entry points' group ``classic_rc.solvers``.
     own : mapping
+        The things themselves, or ``"module:name"`` of what is imported, and accepted, on first use.
     accept : callable
         From the name and the object that an entry point names, the thing to register; it raises UsageError for
         what cannot be.
     """
 
-    def __init__(self, kind: str, own: Mapping[str, T], accept: Callable[[str, Any], T]) -> None:
+    def __init__(self, kind: str, own: Mapping[str, T | str], accept: Callable[[str, Any], T]) -> None:
         self.kind = kind
         self._own = dict(own)
         self._accept = accept
@@ -51,7 +52,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name in self._own:
-            return self._own[name]
+            return self._own_thing(name)
         if name not in self._offered:
             raise KeyError(name)
         if self._has_loaded(name):
@@ -77,6 +78,14 @@ class Registry(Mapping[str, T], Generic[T]):
     def package_of(self, name: str) -> str | None:
         """The package that a plug-in comes from, with its version; None for our own."""
         return None if name in self._own else " and ".join(map(_package, self._offered[name]))
+
+    def _own_thing(self, name: str) -> T:
+        """One of our own things, imported if it has not been used before."""
+        thing = self._own[name]
+        if isinstance(thing, str):
+            module, _, attribute = thing.partition(":")
+            thing = self._own[name] = self._accept(name, getattr(import_module(module), attribute))
+        return thing
 
     @cached_property
     def _offered(self) -> dict[str, list[EntryPoint]]:

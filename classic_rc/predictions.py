@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-__all__ = ["Answer", "Prediction", "Scores"]
-
 Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
 """One answer to a question: the chosen candidates' indices, or the predicted texts."""
 

@@ -11,27 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, MissingPackageError
 
-__all__ = [
-    "PLACEHOLDER",
-    "Candidate",
-    "Dataset",
-    "Gold",
-    "Passage",
-    "Question",
-    "Source",
-    "Task",
-    "normalised_text",
-]
+if TYPE_CHECKING:
+    import pandas
 
 PLACEHOLDER = "@placeholder"
 """What stands for the missing entity in a cloze question; readers of other notations convert to it."""
 
 Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
 """The right answer: candidate indices for choices, texts for cloze and spans, None where hidden."""
+
+_COLUMNS = ("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split")
 
 
 class Task(StrEnum):
@@ -252,6 +245,56 @@ class Dataset(Sequence[Question]):
         lazy = {id(p): LazyCandidates(p, generator) for p in self.passages}
         questions = [replace(q, candidates=lazy[id(q.passage)]) for q in self.questions]
         return replace(self, questions=questions, span_generator=signature)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The questions as a pandas frame, one a row.
+
+        ``from_rows(frame.to_dict("records"))`` reads the questions back; only mentions lose their offsets.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its columns, in this order:
+
+            ``id``, ``passage_id``, ``passage``, ``question``
+                Texts; the passage's is repeated for each of its questions.
+            ``candidates``
+                A tuple of texts. It is empty for span questions: what a generator made is left out.
+            ``gold``
+                A tuple: the indices of the right candidates from 0, or the accepted texts; None where it is hidden.
+            ``task``
+                Such as ``"single-choice"``.
+            ``split``
+                The question's own where its `meta` has one, else that of the dataset.
+            ``meta.KEY``
+                A column for each other key of the questions' and the passages' `meta`, None where a question has
+                no such key. A question's own value comes before that of its passage.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
+        keys = dict.fromkeys(key for q in self.questions for key in (*q.passage.meta, *q.meta) if key != "split")
+        rows = [
+            (
+                q.id,
+                q.passage.id,
+                q.passage.text,
+                q.text,
+                () if q.task.has_spans else tuple(candidate.text for candidate in q.candidates),
+                None if q.gold is None else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
+                q.task.value,
+                q.meta_value("split", self.split),
+                *(q.meta_value(key) for key in keys),
+            )
+            for q in self.questions
+        ]
+        return pandas.DataFrame(rows, columns=[*_COLUMNS, *(f"meta.{key}" for key in keys)])
 
 
 class LazyCandidates(Sequence[Candidate]):

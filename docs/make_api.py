@@ -1,15 +1,19 @@
-"""Makes the API reference from the source: api.md, a line a module; or a page for each module in a folder.
+"""Makes the API reference from the source: api.md, a line a name; or a page for each package in a folder.
 
 python docs/make_api.py
 python docs/make_api.py FOLDER
+
+What is public is what the packages' `__init__` files name in `__all__`. A name's text comes from the module that
+defines it. Nothing of the package is imported.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 
@@ -18,90 +22,150 @@ INDEX = ROOT / "docs" / "api.md"
 
 HEAD = """# API reference
 
-Every public module with what it is for and the names that it exports. `help(classic_rc.evaluate)` shows the rest;
-`python docs/make_api.py FOLDER` writes a page with all docstrings for each of these modules. This page is made by
-`python docs/make_api.py`.
+Every package with the names that it exports and what each is for. Other names are internal and may change.
+`help(classic_rc.evaluate)` shows the rest; `python docs/make_api.py FOLDER` writes a page with all signatures and
+docstrings for each of these packages. This page is made by `python docs/make_api.py`.
 """
+VERSION = "The version of the package, as in `classic-rc --version`."
 
 Definition = ast.FunctionDef | ast.ClassDef
+Constant = ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True)
 class Module:
-    """What a module's source says of itself."""
+    """What a module's source says."""
 
     name: str
     tree: ast.Module
+    is_package: bool
 
     @property
     def text(self) -> str:
         return ast.get_docstring(self.tree) or ""
 
     @property
-    def summary(self) -> str:
-        return " ".join(self.text.partition("\n\n")[0].split())
-
-    @property
-    def exports(self) -> list[str]:
-        """The names in ``__all__``."""
+    def public(self) -> list[str]:
+        """The names in a package's ``__all__``; of another module, those it documents that have no underscore."""
+        if not self.is_package:
+            return [name for name, (_, text) in self.defined().items() if text and not name.startswith("_")]
         for node in self.tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 return list(ast.literal_eval(node.value))
         return []
 
-    def definitions(self) -> Iterator[Definition]:
-        """The functions and classes that it exports and defines itself."""
-        own = {node.name: node for node in self.tree.body if isinstance(node, Definition)}
-        return (own[name] for name in self.exports if name in own)
-
-    def constants(self) -> Iterator[tuple[str, str]]:
-        """The other names that it exports and says something of, and what it says."""
-        body = self.tree.body
-        for node, after in zip(body, body[1:], strict=False):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(after, ast.Expr):
+    def defined(self) -> dict[str, tuple[Definition | Constant, str]]:
+        """The functions, classes and constants that it defines, with their docstrings."""
+        found: dict[str, tuple[Definition | Constant, str]] = {}
+        for node, after in zip(self.tree.body, [*self.tree.body[1:], None], strict=True):
+            if isinstance(node, Definition):
+                found[node.name] = node, ast.get_docstring(node) or ""
+            elif isinstance(node, Constant):
                 name = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
-                if name in self.exports and isinstance(after.value, ast.Constant):
-                    yield name, cleandoc(str(after.value.value))
+                is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                found[name] = node, cleandoc(str(after.value.value)) if is_text else ""
+        return found
+
+    def imported(self) -> dict[str, tuple[str, str]]:
+        """The names that it imports, those for type checkers included: from which module, and under which name."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module]
+        return {alias.asname or alias.name: (node.module, alias.name) for node in nodes for alias in node.names}
 
 
-def modules() -> list[Module]:
-    """The modules that export names, but for the command line's."""
-    found = []
+@dataclass(frozen=True)
+class Name:
+    """An exported name, and where it comes from."""
+
+    name: str
+    home: str  # the module that defines it; of a module itself, its name
+    origin: str  # its name there; empty for a module
+    text: str  # its docstring, or nothing
+    node: Definition | Constant | ast.Module
+
+    @property
+    def summary(self) -> str:
+        return summary(self.text)
+
+
+@cache
+def sources() -> dict[str, Module]:
+    """Every module of the package by its name."""
+    found = {}
     for file in sorted((ROOT / "classic_rc").rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
-        if not name.startswith("classic_rc.cli") and not name.rpartition(".")[2].startswith("_"):
-            module = Module(name, ast.parse(file.read_text(encoding="utf-8")))
-            if module.exports:
-                found.append(module)
-    return sorted(found, key=lambda module: (module.name.split(".")[:2], module.name))
+        found[name] = Module(name, ast.parse(file.read_text(encoding="utf-8")), parts[-1] == "__init__")
+    return found
 
 
-def index(listed: list[Module]) -> str:
-    lines, package = [HEAD.rstrip()], ""
-    for module in listed:
-        own = ".".join(module.name.split(".")[:2])
-        if own != package and any(other.name.startswith(f"{own}.") for other in listed):
-            lines += ["", f"## {own}"]
-        if own != package:
-            lines += ["", "| module | what | names |", "|---|---|---|"]
-        package = own
-        names = ", ".join(f"`{name}`" for name in module.exports)
-        summary = module.summary.replace("|", "\\|")
-        lines.append(f"| `{module.name}` | {summary} | {names} |")
+@cache
+def modules() -> list[Module]:
+    """The packages that export names, and the modules that they export, in the order of their names."""
+    packages = {module.name for module in sources().values() if module.is_package and module.public}
+    named = [name for package in packages for name in names(sources()[package])]
+    exported = {name.home for name in named if isinstance(name.node, ast.Module)}
+    return [sources()[name] for name in sorted(packages | exported)]
+
+
+def names(module: Module) -> list[Name]:
+    """The public names of a package or module.
+
+    Raises
+    ------
+    LookupError
+        A package exports what it neither defines nor imports.
+    """
+    return [resolved(module, name) for name in module.public]
+
+
+def resolved(module: Module, name: str) -> Name:
+    """A name of a module, followed through imports to the module that defines it."""
+    if name == "__version__":
+        return Name(name, f"{module.name}._version", name, VERSION, ast.Assign())
+    if name in module.defined():
+        node, text = module.defined()[name]
+        return Name(name, module.name, name, text, node)
+    if name not in module.imported():
+        raise LookupError(f"{module.name} exports {name}, which it neither defines nor imports")
+    home, origin = module.imported()[name]
+    if f"{home}.{origin}" in sources():
+        own = sources()[f"{home}.{origin}"]
+        return Name(name, own.name, "", own.text, own.tree)
+    return resolved(sources()[home], origin)
+
+
+def summary(text: str) -> str:
+    """The first paragraph in one line, its cross-references as code."""
+    return re.sub(r":[a-z]+:`~?([^`]*)`", r"`\1`", " ".join(text.partition("\n\n")[0].split()))
+
+
+def index() -> str:
+    """The content of api.md."""
+    lines = [HEAD.rstrip()]
+    for module in modules():
+        lines += ["", f"## {module.name}", "", summary(module.text), "", "| name | what it is |", "|---|---|"]
+        for name in names(module):
+            lines.append(f"| `{name.name}` | " + name.summary.replace("|", "\\|") + " |")
     return "\n".join(lines) + "\n"
 
 
 def page(module: Module) -> str:
-    """A module's page: its docstring, then a section for each name that it defines and exports."""
+    """A package's page: its docstring, then a section for each name that it exports."""
     parts = [f"# {module.name}", module.text]
-    parts += [f"## {name}\n\n{text}" for name, text in module.constants()]
-    for node in module.definitions():
-        parts += [f"## {node.name}", described(node)]
-        if isinstance(node, ast.ClassDef):
-            methods = [own for own in node.body if isinstance(own, ast.FunctionDef)]
+    for name in names(module):
+        parts.append(f"## {name.name}")
+        if name.origin and name.home != module.name and name.name != "__version__":
+            parts.append(f"Defined in `{name.home}`.")
+        if isinstance(name.node, Definition):
+            parts.append(described(name.node))
+        elif isinstance(name.node, ast.Module):
+            parts.append(f"A module with a page of its own: {name.summary}")
+        else:
+            parts.append(name.text)
+        if isinstance(name.node, ast.ClassDef):
+            methods = [own for own in name.node.body if isinstance(own, ast.FunctionDef)]
             shown = [own for own in methods if not own.name.startswith("_") and ast.get_docstring(own)]
-            parts += [part for own in shown for part in (f"### {node.name}.{own.name}", described(own))]
+            parts += [part for own in shown for part in (f"### {name.name}.{own.name}", described(own))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -118,7 +182,7 @@ def described(node: Definition) -> str:
 
 def main(folder: str | None = None) -> None:
     if folder is None:
-        INDEX.write_text(index(modules()), encoding="utf-8", newline="\n")
+        INDEX.write_text(index(), encoding="utf-8", newline="\n")
         return
     Path(folder).mkdir(parents=True, exist_ok=True)
     for module in modules():

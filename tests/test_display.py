@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.analysis import check
+from classic_rc.audit import check
 from classic_rc.display import html_table
 from classic_rc.errors import MissingPackageError
 from classic_rc.evaluation.curves import PrecisionRecallCurve

@@ -5,56 +5,53 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "classic_rc"
 
-# A layer may import what its arrow names, and whatever those may import in their turn.
-ARROWS = {
-    "cli": {"reports"},
-    "reports": {"analysis"},
-    "analysis": {"evaluation"},
-    "evaluation": {"solvers", "datasets"},
-    "solvers": {"decisions", "retrieval"},
-    "decisions": {"metrics"},
-    "metrics": {"formats", "folds", "overlap"},
-    "formats": {"predictions"},
-    "overlap": {"predictions"},
-    "folds": {"predictions"},
-    "predictions": {"questions"},
-    "retrieval": {"text"},
-    "datasets": {"text"},
-    "text": {"predictions"},
-    "questions": {"errors"},
-    "files": {"errors"},
-    "kernels": set(),
-    "plugins": {"errors"},
-    "display": {"errors", "printable"},
-    "errors": set(),
-    "printable": set(),
-    "progress": {"printable"},
-    "_version": set(),
-}
-SHARED = {"kernels", "files", "plugins", "display", "errors", "printable", "progress", "_version"}
-"""What every layer but these may import besides."""
-SURFACES = {"__init__", "__main__", "cli", "testing"}
-"""What users touch: may import anything that is public."""
+# Lowest first. A module imports from its own level or from those below it.
+LEVELS = (
+    {"errors", "_version"},
+    {"plugins"},
+    {"kernels"},
+    {"questions", "predictions"},
+    {"io"},
+    {"display"},
+    {"text"},
+    {"near_duplicates", "folds"},
+    {"datasets", "formats"},
+    {"metrics"},
+    {"retrieval"},
+    {"decisions"},
+    {"solvers"},
+    {"evaluation"},
+    {"audit"},
+    {"reports", "plots"},
+    {"teaching", "testing"},
+    {"cli", "__init__", "__main__"},
+)
+LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
+COMMAND_LINE = LEVEL["cli"]
+"""A `__main__` module is a command line too, whatever package it is in: nothing imports it."""
+USER_LEVEL = LEVEL["teaching"]
+"""Written as a user would write it: from here up, no private name of another part is imported."""
 KERNEL_PACKAGES = {"numpy", "scipy"}
 
 HEAVY = {
-    *("sklearn", "scipy", "nltk", "pandas", "matplotlib", "joblib", "tqdm"),
-    *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "dask"),
+    *("sklearn", "scipy", "nltk", "pandas", "matplotlib", "joblib", "tqdm", "jinja2", "pooch", "threadpoolctl"),
+    *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "pyarrow", "dask", "distributed"),
 }
 MAY_LOAD_HEAVY = {
     "kernels": {"scipy"},
     "decisions": {"sklearn"},
     "solvers.base": {"sklearn"},
-    "evaluation.prepare": {"sklearn"},
-    "evaluation.tuning": {"sklearn"},
+    "evaluation.fitted_system": {"sklearn"},
+    "evaluation.plan": {"sklearn"},
     "testing": {"sklearn"},
 }
 """Modules that need a heavy package to be defined at all; the command line imports them when it runs one."""
@@ -62,21 +59,26 @@ MAY_LOAD_HEAVY = {
 
 @dataclass(frozen=True)
 class Import:
-    module: str  # that imports: "solvers.base"
+    module: str  # that imports, without the package's name: "solvers.base"
     line: int
     target: str  # that is imported: "classic_rc.questions.Question"
     on_load: bool  # runs when the module is imported, not when a function is called
+    in_string: bool = False  # "classic_rc.solvers.random:Random" in a registry
 
     @property
-    def layer(self) -> str:
+    def part(self) -> str:
         return self.module.split(".")[0]
+
+    @property
+    def level(self) -> int | None:
+        return COMMAND_LINE if self.module.split(".")[-1] == "__main__" else LEVEL.get(self.part)
 
     @property
     def package(self) -> str:
         return self.target.split(".")[0]
 
     @property
-    def target_layer(self) -> str:
+    def target_part(self) -> str:
         name = self.target.split(".")[1] if "." in self.target else "__init__"
         return name if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file() else "__init__"
 
@@ -84,13 +86,13 @@ class Import:
         return f"{self.module} (line {self.line}) imports {self.target}"
 
 
-def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterator[Import]:
+def imports_of(source: str | ast.Module, module: str, *, is_package: bool = False) -> Iterator[Import]:
     """Every import in a module's source: nested ones, those for type checkers, and modules named in strings."""
     parents = [*("classic_rc." + module).split("."), ""] if is_package else ("classic_rc." + module).split(".")
 
     def walk(node: ast.AST, on_load: bool) -> Iterator[Import]:
         for target in targets(node):
-            yield Import(module, node.lineno, target, on_load)
+            yield Import(module, node.lineno, target, on_load, isinstance(node, ast.Constant))
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             branches = [(child, False) for child in node.body] + [(child, on_load) for child in node.orelse]
         else:
@@ -107,55 +109,106 @@ def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterato
                 origin = parents[: len(parents) - node.level] if node.level else []
                 base = ".".join([*origin, *([node.module] if node.module else [])])
                 return [f"{base}.{alias.name}" for alias in node.names]
-            case ast.Constant(value=str(text)) if text.startswith("classic_rc."):  # a registry's lazy import
+            case ast.Constant(value=str(text)) if text.startswith("classic_rc."):
                 dotted = text.replace(":", ".")
                 return [dotted] if all(part.isidentifier() for part in dotted.split(".")) else []
         return []
 
-    return walk(ast.parse(source), True)
+    return walk(source if isinstance(source, ast.Module) else ast.parse(source), True)
 
 
-def all_imports() -> list[Import]:
-    found = []
+@cache
+def sources() -> dict[str, tuple[ast.Module, bool]]:
+    """Every module by its name without the package's ("solvers.base"), parsed, and whether it is a package."""
+    found = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE).with_suffix("").parts
         is_package = parts[-1] == "__init__" and len(parts) > 1
         module = ".".join(parts[:-1] if is_package else parts)
-        source = file.read_text(encoding="utf-8")
-        found += imports_of(source, module, is_package=is_package)
+        found[module] = ast.parse(file.read_text(encoding="utf-8")), is_package
     return found
 
 
-def reachable(layer: str) -> set[str]:
-    """The layers that the arrows from `layer` lead to, at any distance."""
-    seen: set[str] = set()
-    ahead = set(ARROWS[layer])
-    while ahead:
-        step = ahead.pop()
-        seen.add(step)
-        ahead |= ARROWS[step] - seen
-    return seen
+@cache
+def all_imports() -> tuple[Import, ...]:
+    return tuple(
+        found
+        for module, (tree, is_package) in sources().items()
+        for found in imports_of(tree, module, is_package=is_package)
+    )
 
 
 def fault(found: Import) -> str | None:
     """What is wrong with an import, if anything."""
-    if found.layer == "kernels" and found.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}:
+    if found.part == "kernels" and found.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}:
         return f"{found}: kernels import NumPy and SciPy only"
-    if found.package != "classic_rc" or found.layer == found.target_layer:
+    if found.package != "classic_rc":
         return None
-    if found.layer in SURFACES:
+    if found.part == "kernels" != found.target_part:
+        return f"{found}: kernels import NumPy and SciPy only"
+    if found.level is None:
+        return f"{found}: {found.part} has no level"
+    if found.part == found.target_part:
+        return None
+    target_level = LEVEL.get(found.target_part)
+    if target_level is None or target_level > found.level:
+        return f"{found}: {found.target_part} is above {found.part}"
+    if found.level >= USER_LEVEL:
         private = [name for name in found.target.split(".") if name.startswith("_") and not name.endswith("__")]
-        return f"{found}: it is private" if private and found.target_layer != "_version" else None
-    if found.layer not in ARROWS:
-        return f"{found}: {found.layer} has no place among the layers"
-    shared = set() if found.layer in SHARED else SHARED
-    if found.target_layer not in reachable(found.layer) | shared:
-        return f"{found}: {found.layer} may not import {found.target_layer}"
+        return f"{found}: it is private" if private and found.target_part != "_version" else None
     return None
 
 
+def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[str]]:
+    """The modules that each module imports.
+
+    Names in strings do not count here. A registry's "module:Class" is looked up when a user asks for the name, long
+    after both modules are loaded, and the registry's code knows nothing of the class; an import, wherever it is
+    written, says that one module's code cannot be read without the other's.
+    """
+    known = set(modules)
+    arrows: dict[str, set[str]] = {module: set() for module in known}
+    for found in imports:
+        if found.package != "classic_rc" or found.in_string:
+            continue
+        target = found.target.removeprefix("classic_rc").removeprefix(".")
+        while target and target not in known:  # from the name that is imported to the module that has it
+            target = target.rpartition(".")[0]
+        target = target or "__init__"
+        if target != found.module:
+            arrows[found.module].add(target)
+    return arrows
+
+
+def cycles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module."""
+    reached = {module: reachable(module, arrows) for module in arrows}
+    found = {
+        tuple(sorted(other for other in reached[module] if module in reached[other]))
+        for module in arrows
+        if module in reached[module]
+    }
+    return [list(component) for component in sorted(found)]
+
+
+def reachable(module: str, arrows: dict[str, set[str]]) -> set[str]:
+    """The modules that the arrows from `module` lead to, at any distance."""
+    seen: set[str] = set()
+    ahead = set(arrows[module])
+    while ahead:
+        step = ahead.pop()
+        seen.add(step)
+        ahead |= arrows[step] - seen
+    return seen
+
+
+def assigns_all(tree: ast.Module) -> bool:
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return any(name.id == "__all__" for name in names)
+
+
 def is_heavy(found: Import) -> bool:
-    allowed = MAY_LOAD_HEAVY.get(found.module, set()) | MAY_LOAD_HEAVY.get(found.layer, set())
+    allowed = MAY_LOAD_HEAVY.get(found.module, set()) | MAY_LOAD_HEAVY.get(found.part, set())
     return found.on_load and found.package in HEAVY - allowed
 
 
@@ -163,34 +216,51 @@ def test_imports_follow_the_layers():
     assert [problem for found in all_imports() if (problem := fault(found))] == []
 
 
+def test_no_modules_import_each_other_in_a_cycle():
+    assert cycles(graph(all_imports(), sources())) == []
+
+
 def test_heavy_packages_are_imported_where_they_are_used():
     assert [str(found) for found in all_imports() if is_heavy(found)] == []
 
 
-def test_every_module_has_a_place_among_the_layers():
+def test_only_packages_have_an_all():
+    assert [module for module, (tree, is_package) in sources().items() if not is_package and assigns_all(tree)] == [
+        "__init__"
+    ]
+
+
+def test_every_module_has_a_level():
     modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    assert modules <= set(ARROWS) | SURFACES
-
-
-def test_the_arrows_have_no_circle_and_keep_solvers_and_all_below_them_from_datasets():
-    assert [layer for layer in ARROWS if layer in reachable(layer)] == []
-    assert [layer for layer in ("solvers", *reachable("solvers")) if "datasets" in reachable(layer)] == []
-    assert reachable("cli") == set(ARROWS) - SHARED - {"cli"} | {"errors"}
+    assert modules <= set(LEVEL)
+    assert sum(map(len, LEVELS)) == len(LEVEL)  # and one only
 
 
 PLANTED = [
-    ("solvers.bad", "from classic_rc.datasets import load"),
-    ("solvers.bad", "def f():\n    import classic_rc.datasets.race"),
-    ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..datasets import load"),
-    ("solvers.bad", "READERS = {'race': 'classic_rc.datasets.race:read'}"),
+    ("solvers.bad", "from classic_rc.evaluation import evaluate"),
+    ("solvers.bad", "def f():\n    import classic_rc.evaluation.results"),
+    ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..evaluation import evaluate"),
+    ("solvers.bad", "CHECKS = {'words': 'classic_rc.audit.words:leaking_words'}"),
+    ("solvers.bad", "from classic_rc import load"),
     ("metrics.bad", "class A:\n    from classic_rc import predictions, solvers"),
     ("text.bad", "from .. import metrics"),
+    ("io.bad", "from classic_rc.text.spans import SpanGenerator"),
     ("questions", "from classic_rc.text.spans import Spans"),
+    ("questions", "from classic_rc.io.json import read_json"),
     ("errors", "from classic_rc.questions import Task"),
+    ("plugins", "from classic_rc.display import html_table"),
+    ("datasets.bad", "from classic_rc.metrics import METRICS"),
     ("formats.bad", "from classic_rc import __version__"),
+    ("retrieval.bad", "from classic_rc.decisions import Argmax"),
     ("kernels.bad", "from classic_rc.errors import UsageError"),
     ("kernels.bad", "import sklearn.utils"),
+    ("kernels.bad", "def f():\n    from classic_rc.plugins import Registry"),
+    ("evaluation.bad", "from classic_rc.audit import check"),
     ("evaluation.bad", "from classic_rc.cli.main import main"),
+    ("audit.bad", "from classic_rc.reports.tables import render"),
+    ("reports.bad", "from classic_rc.teaching.grading import grade_file"),
+    ("testing.bad", "from classic_rc.cli.console import emit"),
+    ("teaching.bad", "from classic_rc.solvers.base import _helper"),
     ("cli.bad", "from classic_rc.solvers.base import _helper"),
     ("helpers", "from classic_rc.errors import UsageError"),
 ]
@@ -203,18 +273,67 @@ def test_a_planted_violation_is_found(module, source):
 
 ALLOWED = [
     ("solvers.good", "from classic_rc.text.encode import encode\nfrom .base import Solver"),
+    ("solvers.good", "SOLVERS = {'random': 'classic_rc.solvers.random:Random'}"),
+    ("solvers.good", "from classic_rc.datasets.registry import load"),
     ("evaluation.good", "from classic_rc.datasets import load\nfrom classic_rc.errors import DataError"),
     ("decisions", "import numpy as np\nfrom classic_rc.kernels.ragged import segment_max"),
+    ("formats.good", "from classic_rc.datasets.labels import labels"),
     ("kernels.good", "import math\nimport numpy as np\nfrom classic_rc.kernels import reference"),
     ("cli.good", "def f():\n    from classic_rc.datasets.race import read"),
     ("formats.good", "'classic_rc.solvers. The words of a docstring are not an import'"),
     ("formats.good", "from classic_rc._version import __version__"),
+    ("testing.__main__", "from classic_rc.cli.console import emit"),
+    ("__main__", "from classic_rc.cli.main import main"),
 ]
 
 
 @pytest.mark.parametrize(("module", "source"), ALLOWED)
 def test_an_allowed_import_is_not(module, source):
     assert [problem for found in imports_of(source, module) if (problem := fault(found))] == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ({"a": "from .b import x", "b": "from .a import y"}, [["a", "b"]]),
+        ({"a": "from . import b", "b": "def f():\n    from classic_rc.a import y"}, [["a", "b"]]),
+        ({"a": "import classic_rc.b", "b": "if TYPE_CHECKING:\n    from .a import y"}, [["a", "b"]]),
+        ({"a": "from .b import x", "b": "from .c import x", "c": "from .a import x"}, [["a", "b", "c"]]),
+        (
+            {
+                "a": "from .b import x",
+                "b": "from .a import x",
+                "c": "from .d import x; from .a import x",
+                "d": "from .c import x",
+            },
+            [["a", "b"], ["c", "d"]],
+        ),
+        ({"p": "from classic_rc.p.m import x", "p.m": "from classic_rc.p import n", "p.n": ""}, []),
+        ({"p": "from classic_rc.p.m import x", "p.m": "from classic_rc.p import x"}, [["p", "p.m"]]),
+        ({"a": "from .b import x", "b": "TABLE = {'x': 'classic_rc.a:X'}"}, []),
+        ({"a": "from .b import x", "b": "from .c import x", "c": "import numpy"}, []),
+    ],
+)
+def test_a_planted_cycle_is_found(planted, found):
+    packages = {name for name in planted if any(other.startswith(f"{name}.") for other in planted)}
+    imports = [
+        one for name, source in planted.items() for one in imports_of(source, name, is_package=name in packages)
+    ]
+    assert cycles(graph(imports, planted)) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "has_one"),
+    [
+        ("__all__ = ['f']", True),
+        ("__all__: list[str] = []", True),
+        ("if x:\n    __all__ += ['f']", True),
+        ("from classic_rc import __all__ as names", False),
+        ("x = classic_rc.__all__", False),
+    ],
+)
+def test_a_planted_all_is_found(source, has_one):
+    assert assigns_all(ast.parse(source)) is has_one
 
 
 def test_a_relative_import_in_a_package_starts_from_the_package():

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from dataclasses import replace
 
 import pytest
 
-from classic_rc.errors import DataError
+from classic_rc.datasets import from_rows, load
+from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Source, Task
 
 PASSAGE = Passage("p", "Ann met Bob.")
@@ -84,3 +87,59 @@ def test_everything_pickles():
     assert copy.fingerprint == data.fingerprint
     error = pickle.loads(pickle.dumps(DataError("bad", source="f", where="line 1", hint="Mend it")))
     assert str(error) == "f, line 1: bad. Mend it"
+
+
+def test_a_frame_has_a_row_a_question():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    passage = Passage("p", "Ann met Bob.", meta={"author": "A", "level": "easy"})
+    one = Question(
+        "1", passage, "Who?", (Candidate("Ann"), Candidate("Bob")), frozenset({1, 0}), Task.MULTIPLE_ANSWER
+    )
+    hidden = replace(one, id="2", gold=None, meta={"split": "test", "level": "hard", "score": 0.5})
+    frame = Dataset([one, hidden], "d", split="dev").to_frame()
+    assert frame.columns.tolist() == [
+        *("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split"),
+        *("meta.author", "meta.level", "meta.score"),
+    ]
+    assert frame.iloc[0, :-1].tolist() == [
+        *("1", "p", "Ann met Bob.", "Who?", ("Ann", "Bob"), (0, 1), "multiple-answer", "dev", "A", "easy")
+    ]
+    assert frame["gold"].tolist() == [(0, 1), None]
+    assert frame["split"].tolist() == ["dev", "test"]
+    assert frame["meta.level"].tolist() == ["easy", "hard"]
+    assert frame["meta.score"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("task", [Task.CLOZE, Task.SPAN, Task.MULTI_SPAN])
+def test_a_frame_has_gold_texts_and_no_generated_spans(task):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    spans = [question(gold=("Bob", "Ann"), task=task, options=("Ann",) if task is Task.CLOZE else ())]
+    data = Dataset(spans, "d")
+    if task.has_spans:
+        data = data.with_candidates(lambda passage: pytest.fail("generated"), "k=1")
+    (row,) = data.to_frame().to_dict("records")
+    assert row["gold"] == ("Bob", "Ann")
+    assert row["candidates"] == (("Ann",) if task is Task.CLOZE else ())
+    assert row["split"] is None
+
+
+@pytest.mark.parametrize("name", ["single-choice", "multiple-answer", "multi-span"])
+def test_a_frame_can_be_read_back(name):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    data = load(f"sample:{name}")
+    back = from_rows(data.to_frame().to_dict("records"), split=data.split)
+    assert back.fingerprint == data.fingerprint
+    assert back.to_frame()["id"].tolist() == [q.id for q in data]
+
+
+def test_a_frame_of_no_question_has_the_columns():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = Dataset([], "empty").to_frame()
+    assert (len(frame), frame.columns[0], frame.columns[-1]) == (0, "id", "split")
+
+
+def test_without_pandas_a_frame_is_one_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingPackageError) as caught:
+        Dataset([question()], "d").to_frame()
+    assert (caught.value.package, caught.value.extra, caught.value.exit_code) == ("pandas", "pandas", 4)

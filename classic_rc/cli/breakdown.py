@@ -6,84 +6,55 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message, write_file
+from classic_rc.cli import inputs
+from classic_rc.cli.console import check_writable, emit, json_result, write_file
+from classic_rc.cli.options import vary
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from classic_rc.cli.contenders import System
+    from classic_rc.cli.systems import System
     from classic_rc.datasets.labels import Labels
-    from classic_rc.evaluation import Contest
     from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
+    from classic_rc.evaluation.comparison import Contest
     from classic_rc.questions import Dataset
 
-__all__ = ["add_arguments", "handle", "labels_of"]
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser)
-    parser.add_argument(
-        "-s",
-        "--system",
-        action="append",
-        default=[],
-        metavar="[NAME=]SYSTEM",
-        help="a solver, a file of predictions, or a record of `run --save` (FOLDER#SOLVER for one of its rows); "
-        "once for each; without one, questions are counted",
-    )
-    options.add_spans(parser)
-    group = parser.add_argument_group("breaking down")
-    group.add_argument(
-        "--by",
-        action="append",
-        default=[],
-        metavar="KEY",
-        help="a name in a file of labels, something the data says (type, level), or one of `list keys`; once for "
-        "each. KEY:alone tells apart what has one label alone and with others, KEY:count goes by how many there "
-        "are. Without it, all that the files of labels say",
-    )
-    group.add_argument(
-        "--labels",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a "
-        "folder of categories; once for each",
-    )
-    group.add_argument(
-        "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
-    )
-    group.add_argument(
-        "--cross",
-        action="append",
-        default=[],
-        metavar="KEY[,KEY]",
-        help="also count how often groups of two keys, or two labels of one, occur together; once for each",
-    )
-    group.add_argument("--metric", metavar="M", help="what is measured (default: the task's main metric)")
-    options.add_resamples(group, "how many resamples for intervals")
-    group.add_argument("--plot", metavar="FILE", help="also draw bars (.pdf, .png, .svg); needs matplotlib")
-    options.add_training_options(parser)
-    options.add_search_options(parser)
-    options.add_decision_options(parser)
-    options.add_jobs(parser)
-    options.add_output_options(parser)
+OPTIONS = (
+    "data",
+    "reading",
+    "--system",
+    "--spans",
+    "--by",
+    "--labels",
+    "--other-questions",
+    "--cross",
+    "--metric",
+    "--resamples",
+    "training and tuning",
+    "searching",
+    "decisions",
+    "--jobs",
+    "--format",
+    "--output",
+    "--quiet",
+    vary("--plot", help="also draw bars (.pdf, .png, .svg); needs matplotlib"),
+)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.cli.contenders import parse_system
-    from classic_rc.evaluation import break_down, group_questions
+    from classic_rc.cli.systems import parse_system
+    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.evaluation.grouping import group_questions
 
     systems = [parse_system(text) for text in args.system]
-    inputs = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
-    check_writable(args.output, *inputs)
-    form = None if args.plot is None else options.figure_form(args.plot, *inputs)
-    dataset = options.dataset_of(args, args.data)
-    labels = labels_of(args, dataset)
+    files = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
+    check_writable(args.output, *files)
+    form = None if args.plot is None else inputs.figure_form(args.plot, *files)
+    dataset = inputs.dataset_of(args, args.data)
+    labels = inputs.labels_of(args, dataset)
     keys = args.by or _all_keys(labels, bool(args.cross))
     groupings = [group_questions(dataset, key, labels) for key in keys]
     crosses = [_crossed(dataset, text, labels) for text in args.cross]
@@ -96,21 +67,6 @@ def handle(args: argparse.Namespace) -> int:
     if form is not None:
         _draw(breakdowns, Path(args.plot), form)
     return 0
-
-
-def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
-    """What the files of ``--labels`` say of the questions, their notes on stderr."""
-    from classic_rc.datasets.labels import check_names, read_labels
-
-    notes: list[str] = []
-    labels = [
-        own for path in args.labels for own in read_labels(path, dataset, others=args.other_questions, notes=notes)
-    ]
-    check_names(labels)
-    if not args.quiet:
-        for note in notes:
-            message(f"note: {note}")
-    return labels
 
 
 def _all_keys(labels: Sequence[Labels], crossed: bool) -> list[str]:
@@ -133,8 +89,8 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
     UsageError
         Systems answered other questions.
     """
-    from classic_rc.cli.contenders import contests
-    from classic_rc.evaluation import Contest
+    from classic_rc.cli.systems import contests
+    from classic_rc.evaluation.comparison import Contest
     from classic_rc.folds import passage_groups
 
     assert dataset.task is not None
@@ -149,7 +105,8 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
 
 def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
     """The counts of ``KEY,KEY``, or of one key with itself."""
-    from classic_rc.evaluation import cross_tabulate, group_questions
+    from classic_rc.evaluation.breakdown import cross_tabulate
+    from classic_rc.evaluation.grouping import group_questions
 
     one, _, other = keys.partition(",")
     rows = group_questions(dataset, one.strip(), labels)
@@ -157,26 +114,23 @@ def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabu
 
 
 def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+    from classic_rc.reports.tables import render
 
     if form == "json":
-        plain = {
-            "version": __version__,
-            "dataset": {
-                "name": contest.dataset,
-                "fingerprint": contest.fingerprint,
-                "questions": len(contest.groups),
-            },
-            "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
-            "signatures": {contender.name: contender.signature for contender in contest.contenders},
-            "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
-            "cross": [cross.to_dict() for cross in crosses],
-        }
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(
+            {
+                "dataset": {
+                    "name": contest.dataset,
+                    "fingerprint": contest.fingerprint,
+                    "questions": len(contest.groups),
+                },
+                "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
+                "signatures": {contender.name: contender.signature for contender in contest.contenders},
+                "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
+                "cross": [cross.to_dict() for cross in crosses],
+            }
+        )
     if form == "csv":
         return breakdown_csv(breakdowns, crosses)
     tables = [*breakdown_tables(breakdowns), *map(cross_table, crosses)]
@@ -184,7 +138,6 @@ def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[Cross
 
 
 def _draw(breakdowns: list[Breakdown], path: Path, form: str) -> None:
-    from classic_rc.reports.breakdown_figure import breakdown_figure
-    from classic_rc.reports.figures import figure_bytes
+    from classic_rc.reports.figures import breakdown_figure, figure_bytes
 
     write_file(path, figure_bytes(breakdown_figure(breakdowns), form))

@@ -5,19 +5,9 @@ from __future__ import annotations
 import argparse
 
 from classic_rc.cli.console import check_writable, emit
+from classic_rc.cli.options import vary
 
-__all__ = ["add_arguments", "handle"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    parser.add_argument(
-        "names",
-        metavar="SOLVER[:VARIANT]|DATASET|METRIC",
-        nargs="*",
-        help="what to cite (`list solvers`, `list readers`, `list metrics`); without any, everything",
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+OPTIONS = ("names", vary("--output", help="write to a file instead of stdout"))
 
 
 def handle(args: argparse.Namespace) -> int:

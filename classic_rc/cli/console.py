@@ -8,26 +8,16 @@ import os
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
-from classic_rc.errors import UsageError
-from classic_rc.files.writing import write_file
+from classic_rc._version import __version__
+from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.io.printable import printable
+from classic_rc.io.text import write_file
 from classic_rc.plugins import PluginWarning
-from classic_rc.printable import printable
-
-__all__ = [
-    "check_folder",
-    "check_writable",
-    "emit",
-    "message",
-    "plugin_warnings_as_messages",
-    "prepare_streams",
-    "use_colour",
-    "write_file",
-]
 
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
@@ -70,6 +60,22 @@ def message(text: str) -> None:
         sys.stderr.flush()
 
 
+class Failures:
+    """Errors of single datasets or systems, which must not cost the others their results."""
+
+    exit_code: int = 0
+    """The first error's; 0 without any."""
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Say an error where it happens, and go on."""
+        try:
+            yield
+        except ClassicRCError as error:
+            message(f"error: {error}")
+            self.exit_code = self.exit_code or error.exit_code
+
+
 @contextmanager
 def plugin_warnings_as_messages() -> Iterator[None]:
     """Let warnings about plug-ins be one line, as all that we say."""
@@ -84,6 +90,21 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
         warnings.showwarning = cast(Any, say)
         yield
+
+
+def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
+    """A command's result as JSON: the package's version, then the command's own keys.
+
+    Parameters
+    ----------
+    plain : dict
+    infinite : bool
+        Whether numbers may be infinite, and are written as ``Infinity``, which is no JSON.
+    """
+    import json
+
+    document = {"version": __version__, **plain}
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
 
 
 def emit(text: str, output: str | None) -> None:

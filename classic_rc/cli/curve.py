@@ -6,55 +6,39 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.progress import progress_bar
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_writable, emit, write_file
+from classic_rc.cli.options import vary
+from classic_rc.errors import UsageError
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
-
-__all__ = ["add_arguments", "handle"]
+    from classic_rc.solvers.base import Solver
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser)
-    options.add_solvers(parser, f"{options.ANY_SOLVER}; once for each solver")
-    parser.add_argument(
-        "--predictions",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="[NAME=]FILE",
-        help="scores, which give a curve, or decisions (also where scores stand beside them), which give a point, "
-        "in one of the formats of `list formats`; it is called by its file name if not otherwise",
-    )
-    parser.add_argument(
-        "--average",
-        choices=("macro", "micro"),
-        default="macro",
-        help="the mean precision and recall of the questions (default), or those of all options together",
-    )
-    options.add_training_options(parser)
-    options.add_jobs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "-o",
+OPTIONS = (
+    "data",
+    "reading",
+    vary("--solver", help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver"),
+    "--predictions",
+    "--average",
+    "training and tuning",
+    "--jobs",
+    "--quiet",
+    vary(
         "--output",
-        metavar="FILE",
         help="a figure (.pdf, .png, .svg) or every point (.csv); without it, or with -, the points go to stdout",
-    )
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    ),
+)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
-    from classic_rc.evaluation.prepare import require_gold
+    from classic_rc.evaluation.plan import require_gold
     from classic_rc.predictions import Scores
     from classic_rc.reports.figures import require_matplotlib
 
@@ -64,28 +48,24 @@ def handle(args: argparse.Namespace) -> int:
     check_writable(output, args.data, args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
     if form != "csv":
         require_matplotlib()
-    dataset = options.dataset_of(args, args.data)
+    dataset = inputs.dataset_of(args, args.data)
     check_choices(dataset)
     require_gold(dataset, "there is neither precision nor recall")
-    learning = options.learning_options(args)
+    learning = inputs.learning_options(args)
     curves: list[PrecisionRecallCurve] = []
-    failed: ClassicRCError | None = None
+    failures = Failures()
     try:
         for name, system in systems.items():
-            try:
+            with failures.caught():
                 answers = _answers(args, dataset, system, learning)
                 if isinstance(answers, Scores):
                     curve = PrecisionRecallCurve.from_scores(answers, dataset, name, args.average)
                 else:
                     curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, args.average)
                 curves.append(curve)
-            except ClassicRCError as error:
-                # One system that has no curve must not cost those of the others.
-                message(f"error: {error}")
-                failed = failed or error
     finally:
         _report(curves, form, output)
-    return failed.exit_code if failed else 0
+    return failures.exit_code
 
 
 def _form(output: str | None) -> str:
@@ -103,7 +83,7 @@ def _form(output: str | None) -> str:
 
 def _systems(args: argparse.Namespace) -> dict[str, Solver | str]:
     """The solvers and the files of predictions, by name, in the order of the legend."""
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     named: list[tuple[str, Solver | str]] = [(spec.strip(), parse_solver(spec)) for spec in args.solver]
     named += map(_named_file, args.predictions)
@@ -127,20 +107,18 @@ def _answers(
     args: argparse.Namespace, dataset: Dataset, system: Solver | str, learning: dict[str, Any]
 ) -> Scores | list[Prediction]:
     """A solver's scores, or what a file holds."""
-    from classic_rc.evaluation.predict import predict
-    from classic_rc.formats import read_predictions
+    from classic_rc.evaluation.evaluate import predict
+    from classic_rc.formats.registry import read_predictions
 
     notes: list[str] = []
     if isinstance(system, str):
         answers = read_predictions(system, dataset, notes=notes)
     else:
-        with progress_bar(f"scoring {dataset.name}", None, options.shows_progress(args)):
+        with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
             result = predict(dataset, system, decide=False, jobs=args.jobs, **learning)
         assert result.scores is not None  # as for all questions with choices
         answers, notes = result.scores, [*result.warnings]
-    if not args.quiet:
-        for note in notes:
-            message(f"warning: {note}")
+    inputs.tell(args, "warning", notes)
     return answers
 
 

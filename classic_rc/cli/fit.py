@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import argparse
 
-from classic_rc.cli import options
+from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, message
-from classic_rc.progress import progress_bar
+from classic_rc.cli.options import vary
+from classic_rc.io.progress import progress_bar
 
-__all__ = ["add_arguments", "handle"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser)
-    options.add_spans(parser)
-    options.add_solvers(parser, "a solver that learns (`list solvers`)", several=False, required=True)
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="where to keep it; `-s saved,path=FILE` runs it"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+OPTIONS = (
+    "data",
+    "reading",
+    "--spans",
+    "--quiet",
+    vary("--solver alone", required=True, help="a solver that learns (`list solvers`)"),
+    vary("--output", required=True, help="where to keep it; `-s saved,path=FILE` runs it"),
+)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.prepare import configured, with_spans
-    from classic_rc.solvers import parse_solver, save_solver
-    from classic_rc.solvers.saved import require_persistent
+    from classic_rc.evaluation.plan import configured, with_spans
+    from classic_rc.solvers.saved import require_persistent, save_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data)
     solver = parse_solver(args.solver)
     require_persistent(solver)
-    dataset = with_spans(options.dataset_of(args, args.data), options.span_generator(args))
+    dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
     configured(solver, dataset)  # refuses data that the solver is not for
-    with progress_bar(f"fitting to {dataset.name}", None, options.shows_progress(args)):
+    with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)
+    inputs.tell(args, "warning", solver.caveats(dataset), solver.name)
     if not args.quiet:
-        for caveat in solver.caveats(dataset):
-            message(f"warning: {solver.name}: {caveat}")
         variant = solver.variant_name()
         message(
             f"{solver.name}{f':{variant}' if variant else ''} learned from {len(dataset):,} questions about "

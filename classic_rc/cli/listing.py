@@ -8,14 +8,10 @@ from collections.abc import Iterator
 from classic_rc.cli.console import emit
 from classic_rc.errors import unknown_name
 
-__all__ = ["add_arguments", "handle"]
-
 Entry = tuple[str, str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    parser.add_argument("what", metavar="WHAT", help=", ".join(sorted(_LISTS)))
+OPTIONS = ("what",)
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -29,15 +25,16 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _solvers() -> Iterator[Entry]:
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.registry import LINES, SOLVERS
 
-    for name, solver in SOLVERS.items():
-        variants = f" [{', '.join(solver.variants)}]" if solver.variants else ""
-        yield name, solver.description + variants + _origin(SOLVERS.package_of(name))
+    for name in SOLVERS:
+        line = LINES.get(name) or SOLVERS[name]  # our own are not imported to be listed
+        variants = f" [{', '.join(line.variants)}]" if line.variants else ""
+        yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 
 
 def _variants() -> Iterator[Entry]:
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
         for variant, bundle in solver.variants.items():
@@ -45,7 +42,7 @@ def _variants() -> Iterator[Entry]:
 
 
 def _readers() -> Iterator[Entry]:
-    from classic_rc.datasets import READERS
+    from classic_rc.datasets.registry import READERS
 
     for name, reader in READERS.items():
         yield name, f"{reader.title}: {reader.description}" + _origin(READERS.package_of(name))
@@ -56,7 +53,7 @@ def _origin(package: str | None) -> str:
 
 
 def _metrics() -> Iterator[Entry]:
-    from classic_rc.metrics import METRICS
+    from classic_rc.metrics.registry import METRICS
 
     return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
 
@@ -68,7 +65,7 @@ def _analyzers() -> Iterator[Entry]:
 
 
 def _formats() -> Iterator[Entry]:
-    from classic_rc.formats import FORMATS
+    from classic_rc.formats.registry import FORMATS
 
     return ((name, form.description) for name, form in FORMATS.items())
 
@@ -80,7 +77,7 @@ def _stop_lists() -> Iterator[Entry]:
 
 
 def _keys() -> Iterator[Entry]:
-    from classic_rc.evaluation.derived import DERIVED_KEYS
+    from classic_rc.evaluation.grouping import DERIVED_KEYS
 
     return ((name, key.description) for name, key in DERIVED_KEYS.items())
 

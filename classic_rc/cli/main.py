@@ -8,52 +8,36 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli import (
-    breakdown,
-    check,
-    cite,
-    compare,
-    curve,
-    explain,
-    fit,
-    hard,
-    index,
-    listing,
-    predict,
-    report,
-    reproduce,
-    rerun,
-    run,
-    score,
-    stats,
-)
 from classic_rc.cli.console import message, plugin_warnings_as_messages, prepare_streams
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
-__all__ = ["build_parser", "main"]
-
-_COMMANDS = {
-    "run": run,
-    "predict": predict,
-    "score": score,
-    "compare": compare,
-    "breakdown": breakdown,
-    "curve": curve,
-    "check": check,
-    "stats": stats,
-    "reproduce": reproduce,
-    "rerun": rerun,
-    "hard": hard,
-    "explain": explain,
-    "report": report,
-    "fit": fit,
-    "index": index,
-    "list": listing,
-    "cite": cite,
+COMMANDS = {
+    "run": ("run", "score datasets with baselines and print the results table."),
+    "predict": ("predict", "write a solver's scores or answers as an official submission file."),
+    "score": ("score", "measure any system's predictions with the dataset's official metrics."),
+    "compare": ("compare", "differences between systems with intervals and tests, and who solves what."),
+    "breakdown": (
+        "breakdown",
+        "what systems score on each kind of question: by data, words or annotators' labels.",
+    ),
+    "curve": ("curve", "draw or list precision against recall, of solvers and of anybody's predictions."),
+    "check": ("check", "find out whether a dataset can be answered without reading it, and whether it is sound."),
+    "stats": ("stats", "count what is in datasets, as each paper does it and all alike."),
+    "reproduce": ("reproduce", "run what has published figures and put ours beside theirs, with reasons."),
+    "rerun": ("rerun", "work a run record out again and compare every number of it."),
+    "hard": ("hard", "find the questions that no baseline solves, and what is left of every score on them."),
+    "explain": ("explain", "show what produced the scores of one question's candidates."),
+    "report": ("report", "write one page of HTML with everything about a dataset and its baselines."),
+    "fit": ("fit", "let a solver learn from a dataset, and keep what it learned in a file."),
+    "index": ("index", "build, extend or check a folder of sentences that can be searched."),
+    "list": ("listing", "say what there is: solvers, variants, readers, metrics, analyzers, formats."),
+    "cite": ("cite", "print BibTeX of what a solver, a dataset or a metric follows."),
 }
+"""Each sub-command's module, with ``OPTIONS`` and ``handle``, and its line in ``--help``."""
 
 _INTERRUPTED = 130
 _READER_LEFT = (errno.EPIPE, errno.EINVAL)
@@ -85,6 +69,23 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
 
+class _CommandParser(_Parser):
+    """A sub-command's parser, which imports the sub-command when its arguments are parsed."""
+
+    module = ""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As its base class does, with the sub-command's options."""
+        if self.module:
+            from classic_rc.cli.options import add_options
+
+            command = import_module(f"classic_rc.cli.{self.module}")
+            add_options(self, command.OPTIONS)
+            self.set_defaults(handle=command.handle)
+            self.module = ""
+        return super().parse_known_args(args, namespace)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = _Parser(
@@ -93,12 +94,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="Try: classic-rc run sample",
     )
     parser.add_argument("--version", action="version", version=f"classic-rc {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, module in _COMMANDS.items():
-        help_line = (module.__doc__ or "").split(": ", 1)[-1].splitlines()[0]
-        sub = commands.add_parser(name, help=help_line, description=help_line)
-        module.add_arguments(sub)
-        sub.set_defaults(handle=module.handle)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
+    for name, (module, line) in COMMANDS.items():
+        commands.add_parser(name, help=line, description=line).module = module
     return parser
 
 
@@ -143,8 +141,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv and not argv[0].startswith("-") and argv[0] not in _COMMANDS:
-        raise unknown_name("command", argv[0], _COMMANDS)
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        raise unknown_name("command", argv[0], COMMANDS)
     try:
         args = build_parser().parse_args(argv)
     except SystemExit as done:  # --help or --version

@@ -1,242 +1,28 @@
-"""Options that several sub-commands share, and what they mean."""
+"""The options of all sub-commands, each declared once in one table, and the values that they take."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from classic_rc.cli.console import check_writable, message
-from classic_rc.errors import UsageError
-from classic_rc.progress import progress_bar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
-    from classic_rc.text.spans import SpanGenerator
-
-__all__ = [
-    "ANY_OR_USUAL_SOLVERS",
-    "ANY_SOLVER",
-    "add_data_options",
-    "add_decision_options",
-    "add_intervals",
-    "add_jobs",
-    "add_output_options",
-    "add_reading_options",
-    "add_resamples",
-    "add_search_options",
-    "add_solvers",
-    "add_spans",
-    "add_training_options",
-    "dataset_of",
-    "decision_options",
-    "figure_form",
-    "learning_options",
-    "searching",
-    "shows_progress",
-    "span_generator",
-    "training_data",
-]
-
-_DATA_HELP = "a file or folder of a dataset, or `sample` for the questions that come with the package"
-
-ANY_SOLVER = "a solver (`list solvers`), or path/to/file.py:Class for your own"
-ANY_OR_USUAL_SOLVERS = f"{ANY_SOLVER}; once for each solver; without it the default set for the task"
+# ------------------------------------------------------------------------------------------------------------------
+# Values
 
 _MOST_RESAMPLES = 10**9
 
 
-def add_data_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """DATA and how to read it."""
-    parser.add_argument("data", metavar="DATA", nargs="+" if several else None, help=_DATA_HELP)
-    add_reading_options(parser)
-
-
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """How to read DATA."""
-    group = parser.add_argument_group("reading")
-    group.add_argument("--reader", metavar="R", help="the format, instead of finding it (`list readers`)")
-    group.add_argument("--split", metavar="S", help="the split to take of data that holds several")
-    group.add_argument("--subset", metavar="X", help="the subset to take: mc160, middle, …")
-    group.add_argument("--answers", metavar="FILE", help="the answers, where they are not beside the data (MCTest)")
-    group.add_argument(
-        "--fields", metavar="F", help="where your own file has things: passage=context,question=q.text,…"
-    )
-    group.add_argument(
-        "--gold-as",
-        choices=("index0", "index1", "letter", "text", "flags"),
-        help="how your own file codes the right answer",
-    )
-
-
-def add_spans(parser: argparse.ArgumentParser) -> None:
-    """Which spans are candidates."""
-    parser.add_argument(
-        "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
-    )
-
-
-def add_solvers(
-    parser: argparse._ActionsContainer, what: str, *, several: bool = True, required: bool = False
-) -> None:
-    """Which solver, or solvers; `what` is told of them."""
-    parser.add_argument(
-        "-s",
-        "--solver",
-        metavar="SOLVER[:VARIANT][,key=value]…",
-        help=what,
-        required=required,
-        **({"action": "append", "default": None if required else []} if several else {}),
-    )
-
-
-def add_training_options(parser: argparse.ArgumentParser) -> None:
-    """What to learn and tune from."""
-    group = parser.add_argument_group("training and tuning")
-    group.add_argument("--train", metavar="DATA", help="what solvers learn from")
-    group.add_argument("--train-split", metavar="S", help="the split to take of it")
-    group.add_argument("--tune", metavar="DATA", help="what thresholds and windows are tuned on")
-    group.add_argument("--tune-split", metavar="S", help="the split to take of it")
-    group.add_argument(
-        "--cv", type=_whole, metavar="N", help="learn out of fold, in N folds of whole passages, without --train"
-    )
-    group.add_argument(
-        "--group", metavar="META", help="what else stays in one fold: article, author, … as the data says"
-    )
-    group.add_argument(
-        "--drop-overlap",
-        action="store_true",
-        help="leave out of --train and --tune the passages and questions that DATA holds too",
-    )
-
-
-def add_search_options(parser: argparse.ArgumentParser) -> None:
-    """What else is searched."""
-    group = parser.add_argument_group("searching")
-    group.add_argument(
-        "--corpus",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="an index (`classic-rc index`) for `ir`: in place of the own passage, or besides all paragraphs; "
-        "once for each",
-    )
-    group.add_argument(
-        "--exclude-verbatim",
-        action="store_true",
-        help="leave out of what `ir` searches the sentences that hold DATA's questions word for word",
-    )
-
-
-def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
-    """The solvers, those that search set to search as the options say.
-
-    Raises
-    ------
-    UsageError
-        Something is to be searched, and no solver does.
-    """
-    from classic_rc.solvers import IRSolver
-
-    if not args.corpus and not args.exclude_verbatim:
-        return list(solvers)
-    if not any(isinstance(solver, IRSolver) for solver in solvers):
-        raise UsageError("--corpus and --exclude-verbatim are for solvers that search: add -s ir")
-    wanted = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
-    return [solver.searching(**wanted) if isinstance(solver, IRSolver) else solver for solver in solvers]
-
-
-def add_decision_options(parser: argparse.ArgumentParser) -> None:
-    """How scores become answers."""
-    group = parser.add_argument_group("decisions")
-    group.add_argument(
-        "--threshold", type=_finite, metavar="T", help="select candidates that score above T, instead of tuning"
-    )
-    group.add_argument(
-        "--relative-threshold",
-        type=_finite,
-        metavar="MARGIN",
-        help="answer with all spans within MARGIN of the best score, not with the best one alone (Quoref)",
-    )
-    group.add_argument(
-        "--tune-metric",
-        metavar="M",
-        help="what thresholds are tuned for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
-    )
-    group.add_argument(
-        "--tune-cuts",
-        choices=("exact", "multirc2018"),
-        help="which thresholds are tried: all that make a difference (default), or the release's grid of 0.02",
-    )
-    group.add_argument(
-        "--ties",
-        choices=("partial", "first", "random", "strict"),
-        help="what becomes of candidates that share the best score (default: the solver's own, partial)",
-    )
-    group.add_argument("--seed", type=_whole, metavar="N", help="the seed of everything drawn (default 0)")
-
-
-def add_output_options(
-    parser: argparse.ArgumentParser, forms: Sequence[str] = ("table", "markdown", "latex", "csv", "json")
-) -> None:
-    """Where results go, and how they look."""
-    group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=forms, default="table", help="what results look like (default table)")
-    group.add_argument("-o", "--output", metavar="FILE", help="write results to a file instead of stdout")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
-
-
-def add_intervals(parser: argparse.ArgumentParser) -> None:
-    """How sure the numbers are."""
-    parser.add_argument(
-        "--intervals",
-        nargs="?",
-        type=_resamples,
-        const=10_000,
-        metavar="N",
-        help="95 %% intervals of the metrics, from N resamples of whole passages (default 10000); after DATA",
-    )
-
-
-def add_resamples(parser: argparse._ActionsContainer, what: str) -> None:
-    """How many resamples; `what` is told of them."""
-    parser.add_argument("--resamples", type=_count, default=10_000, metavar="N", help=f"{what} (default 10000)")
-
-
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """How many processes."""
-    parser.add_argument(
-        "--jobs", type=_jobs, default=1, metavar="N", help="processes to score with; -1 for all cores"
-    )
-
-
-def _whole(text: str) -> int:
+def whole_number(text: str) -> int:
+    """The value of an option that takes a whole number."""
     try:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
 
 
-def _resamples(text: str) -> int:
-    if not text.isdecimal() or _count(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
-    return _count(text)
-
-
-def _count(text: str) -> int:
-    number = _whole(text)
-    if number > _MOST_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"{number} is more than {_MOST_RESAMPLES:,}")
-    return number
-
-
-def _finite(text: str) -> float:
+def finite_number(text: str) -> float:
+    """The value of an option that takes any number but infinity."""
     try:
         number = float(text)
     except ValueError:
@@ -246,98 +32,449 @@ def _finite(text: str) -> float:
     return number
 
 
-def _jobs(text: str) -> int:
-    jobs = _whole(text)
-    if jobs == 0 or jobs < -1:
-        raise argparse.ArgumentTypeError(f"{jobs} processes cannot work: give 1 or more, or -1 for all cores")
-    return jobs
+def resamples(text: str) -> int:
+    """The value of ``--resamples``; the library says what is too few."""
+    number = whole_number(text)
+    if number > _MOST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"{number} is more than {_MOST_RESAMPLES:,}")
+    return number
 
 
-def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
-    """Read DATA as the options say, its notes on stderr."""
-    from classic_rc.datasets import load
-
-    with progress_bar(f"reading {data}", None, shows_progress(args)):
-        dataset = load(
-            data,
-            reader=args.reader,
-            split=args.split if split is None else split or None,
-            subset=args.subset,
-            answers=args.answers,
-            fields=args.fields,
-            gold_as=args.gold_as,
-        )
-    if not args.quiet:
-        for note in dataset.notes:
-            message(f"note: {dataset.name}: {note}")
-    return dataset
+def resamples_after_data(text: str) -> int:
+    """The value of ``--intervals``, which may have none: DATA after it would be taken for one."""
+    if not text.isdecimal() or resamples(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
+    return resamples(text)
 
 
-def training_data(args: argparse.Namespace) -> dict[str, Any]:
-    """The datasets of ``--train`` and ``--tune``, as keyword arguments."""
-    return {
-        role: None if data is None else dataset_of(args, data, split=split or "")
-        for role, data, split in (
-            ("train", args.train, args.train_split),
-            ("tune", args.tune, args.tune_split),
-        )
-    }
+def jobs(text: str) -> int:
+    """The value of ``--jobs``."""
+    number = whole_number(text)
+    if number == 0 or number < -1:
+        raise argparse.ArgumentTypeError(f"{number} processes cannot work: give 1 or more, or -1 for all cores")
+    return number
 
 
-def learning_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of learning, as the keyword arguments of :func:`classic_rc.evaluate`."""
-    return {**training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
+# ------------------------------------------------------------------------------------------------------------------
+# The table
 
 
-def decision_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The decision options, as the keyword arguments of :func:`classic_rc.evaluate`."""
-    return {
-        "ties": args.ties,
-        "threshold": args.threshold,
-        "tune_metric": args.tune_metric,
-        "tune_cuts": args.tune_cuts,
-        "relative_threshold": args.relative_threshold,
-        "seed": args.seed,
-    }
+class Option(NamedTuple):
+    """An argument of the command line, as argparse takes it."""
+
+    flags: tuple[str, ...]
+    """``("-o", "--output")``, or the one name of a positional argument."""
+    name: str
+    """What commands call it: the long flag, or a name that tells it from another option with the same flag."""
+    settings: dict[str, Any]
+    """The keyword arguments of ``add_argument``."""
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether it has no flag."""
+        return not self.flags[0].startswith("-")
 
 
-def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
-    """The generator that ``--spans`` describes."""
-    if args.spans is None:
-        return None
-    from classic_rc.text.spans import SpanGenerator
-
-    text = args.spans.removeprefix("k=")
-    try:
-        most = int(text) if text.isdecimal() else 0
-    except ValueError:  # more digits than Python reads
-        most = 0
-    if most < 1:
-        raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
-    return SpanGenerator(max_tokens=most)
+Choice = Sequence[str | Option]
+"""What a command has: names of options, headings (all options under them), options that `vary` made."""
 
 
-def figure_form(path: str, *inputs: str | None) -> str:
-    """The format of the figure that ``--plot`` names, by its suffix; whether it can be drawn is checked too.
-
-    Raises
-    ------
-    UsageError
-        No format has the suffix, or the file cannot be written.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
-    from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
-
-    form = Path(path).suffix.lower().removeprefix(".")
-    if form not in FIGURE_FORMATS:
-        known = ", ".join(f".{known}" for known in FIGURE_FORMATS)
-        raise UsageError(f"--plot {path} does not say what to write: give a file whose name ends in one of {known}")
-    check_writable(path, *inputs)
-    require_matplotlib()
-    return form
+def _option(*flags: str, name: str | None = None, **settings: Any) -> Option:
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0])
+    return Option(flags, name or long, settings)
 
 
-def shows_progress(args: argparse.Namespace) -> bool:
-    """Whether a progress bar may be drawn: on a terminal, unless told to be quiet."""
-    return not args.quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+_DATA = "a file or folder of a dataset, or `sample` for the questions that come with the package"
+_SOLVER = "SOLVER[:VARIANT][,key=value]…"
+_TAKE_SPLIT = "the split to take of it"
+_FORMATS = ("table", "markdown", "latex", "csv", "json")
+
+TABLE: dict[str, tuple[Option, ...]] = {
+    "arguments": (
+        _option("data", metavar="DATA", help=_DATA),
+        _option("data", name="data...", nargs="+", metavar="DATA", help=_DATA),
+        _option("question", metavar="QUESTION_ID", help="the question's id, as in the dataset"),
+        _option("file", metavar="FILE", help="scores or decisions in one of the formats of `list formats`"),
+        _option(
+            "systems",
+            nargs="+",
+            metavar="[NAME=]SYSTEM",
+            help="a record of `run --save` (its folder or file; FOLDER#SOLVER for one of its rows); or, on --data, "
+            "a file of predictions or a solver",
+        ),
+        _option("record", metavar="RECORD", help="what `run --save` wrote: run.json or its folder"),
+        _option(
+            "corpus",
+            nargs="+",
+            metavar="CORPUS",
+            help="text with a sentence or a paragraph a line, JSON lines, a folder of these, each plain or "
+            "compressed (gzip, bzip2, xz); - for standard input; or a dataset, each of whose passages is taken "
+            "once; with --check, an index",
+        ),
+        _option(
+            "what",
+            metavar="WHAT",
+            help="analyzers, formats, keys, metrics, readers, solvers, stop-lists or variants",
+        ),
+        _option(
+            "names",
+            nargs="*",
+            metavar="SOLVER[:VARIANT]|DATASET|METRIC",
+            help="what to cite (`list solvers`, `list readers`, `list metrics`); without any, everything",
+        ),
+    ),
+    "reading": (
+        _option("--reader", metavar="R", help="the format, instead of finding it (`list readers`)"),
+        _option("--split", metavar="S", help="the split to take of data that holds several"),
+        _option("--subset", metavar="X", help="the subset to take: mc160, middle, …"),
+        _option("--answers", metavar="FILE", help="the answers, where they are not beside the data (MCTest)"),
+        _option("--fields", metavar="F", help="where your own file has things: passage=context,question=q.text,…"),
+        _option(
+            "--gold-as",
+            choices=("index0", "index1", "letter", "text", "flags"),
+            help="how your own file codes the right answer",
+        ),
+    ),
+    "other inputs": (
+        _option("--data", metavar="DATA", help="the questions that predictions and solvers answer"),
+        _option(
+            "--data",
+            name="--data of records",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="a folder to look in, at any depth, for files that are not in their place; their sha256 tells "
+            "them",
+        ),
+        _option(
+            "--with",
+            dest="files",
+            action="append",
+            default=[],
+            metavar="NAME=FILE",
+            help="a file that a system reads: rte (MCTest's released RTE scores), annotations (CoreNLP's), "
+            "categories (a folder); again for several",
+        ),
+    ),
+    "solvers": (
+        _option(
+            "-s",
+            "--solver",
+            action="append",
+            default=[],
+            metavar=_SOLVER,
+            help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver; without "
+            "it the default set for the task",
+        ),
+        _option(
+            "-s",
+            "--solver",
+            name="--solver alone",
+            metavar=_SOLVER,
+            help="a solver (`list solvers`), or path/to/file.py:Class for your own",
+        ),
+        _option(
+            "-s",
+            "--system",
+            action="append",
+            default=[],
+            metavar="[NAME=]SYSTEM",
+            help="a solver, a file of predictions, or a record of `run --save` (FOLDER#SOLVER for one of its "
+            "rows); once for each; without one, questions are counted",
+        ),
+        _option(
+            "--predictions",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="[NAME=]FILE",
+            help="scores, which give a curve, or decisions (also where scores stand beside them), which give a "
+            "point, in one of the formats of `list formats`; it is called by its file name if not otherwise",
+        ),
+        _option(
+            "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
+        ),
+        _option(
+            "--trust",
+            action="store_true",
+            help="run solvers that are code of one's own (path/to/file.py:Class), too",
+        ),
+        _option("--jobs", type=jobs, default=1, metavar="N", help="processes to score with; -1 for all cores"),
+    ),
+    "training and tuning": (
+        _option("--train", metavar="DATA", help="what solvers learn from"),
+        _option("--train-split", metavar="S", help=_TAKE_SPLIT),
+        _option("--tune", metavar="DATA", help="what thresholds and windows are tuned on"),
+        _option("--tune-split", metavar="S", help=_TAKE_SPLIT),
+        _option(
+            "--cv",
+            type=whole_number,
+            metavar="N",
+            help="learn out of fold, in N folds of whole passages, without --train",
+        ),
+        _option("--group", metavar="META", help="what else stays in one fold: article, author, … as the data says"),
+        _option(
+            "--drop-overlap",
+            action="store_true",
+            help="leave out of --train and --tune the passages and questions that DATA holds too",
+        ),
+    ),
+    "searching": (
+        _option(
+            "--corpus",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="an index (`classic-rc index`) for `ir`: in place of the own passage, or besides all paragraphs; "
+            "once for each",
+        ),
+        _option(
+            "--exclude-verbatim",
+            action="store_true",
+            help="leave out of what `ir` searches the sentences that hold DATA's questions word for word",
+        ),
+    ),
+    "decisions": (
+        _option(
+            "--threshold",
+            type=finite_number,
+            metavar="T",
+            help="select candidates that score above T, instead of tuning",
+        ),
+        _option(
+            "--relative-threshold",
+            type=finite_number,
+            metavar="MARGIN",
+            help="answer with all spans within MARGIN of the best score, not with the best one alone (Quoref)",
+        ),
+        _option(
+            "--tune-metric",
+            metavar="M",
+            help="what thresholds are tuned for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
+        ),
+        _option(
+            "--tune-cuts",
+            choices=("exact", "multirc2018"),
+            help="which thresholds are tried: all that make a difference (default), or the release's grid of 0.02",
+        ),
+        _option(
+            "--ties",
+            choices=("partial", "first", "random", "strict"),
+            help="what becomes of candidates that share the best score (default: the solver's own, partial)",
+        ),
+        _option("--seed", type=whole_number, metavar="N", help="the seed of everything drawn (default 0)"),
+    ),
+    "breaking down": (
+        _option(
+            "--by",
+            action="append",
+            default=[],
+            metavar="KEY",
+            help="a name in a file of labels, something the data says (type, level), or one of `list keys`; once "
+            "for each. KEY:alone tells apart what has one label alone and with others, KEY:count goes by how many "
+            "there are. Without it, all that the files of labels say",
+        ),
+        _option(
+            "--group-by",
+            metavar="KEY",
+            help="break the metrics down by something the data says, or one of `list keys`; `breakdown` does more",
+        ),
+        _option(
+            "--labels",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a "
+            "folder of categories; once for each",
+        ),
+        _option(
+            "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
+        ),
+        _option(
+            "--cross",
+            action="append",
+            default=[],
+            metavar="KEY[,KEY]",
+            help="also count how often groups of two keys, or two labels of one, occur together; once for each",
+        ),
+    ),
+    "measuring": (
+        _option("--metric", metavar="M", help="what is measured (default: the task's main metric)"),
+        _option(
+            "--average",
+            choices=("macro", "micro"),
+            default="macro",
+            help="the mean precision and recall of the questions (default), or those of all options together",
+        ),
+        _option(
+            "--analyzer",
+            default="word",
+            metavar="A",
+            help="what a token is in the common table (`list analyzers`; default word); papers' tables have their "
+            "own",
+        ),
+        _option("--published", action="store_true", help="show the published figures of the same data beside ours"),
+        _option(
+            "--baseline",
+            metavar="ROW",
+            help="mark rows that differ from this one (permutation test, Holm's p < 0.05)",
+        ),
+        _option(
+            "--intervals",
+            nargs="?",
+            type=resamples_after_data,
+            const=10_000,
+            metavar="N",
+            help="95 %% intervals of the metrics, from N resamples of whole passages (default 10000); after DATA",
+        ),
+        _option(
+            "--resamples",
+            type=resamples,
+            default=10_000,
+            metavar="N",
+            help="how many resamples of whole passages intervals are made from (default 10000)",
+        ),
+        _option(
+            "--test",
+            choices=("permutation", "bootstrap", "mcnemar"),
+            default="permutation",
+            help="where p-values come from: swapping whole passages (default), resampling them, or McNemar's test, "
+            "which assumes independent questions",
+        ),
+        _option(
+            "--check", action="store_true", help="exit with 1 where a figure that is known to come out does not"
+        ),
+    ),
+    "leaks": (
+        _option(
+            "--permutations",
+            type=int,
+            default=10_000,
+            metavar="N",
+            help="of gold, to know chance by (default 10000)",
+        ),
+        _option("--fail", action="store_true", help="exit with 1 where a partial input leaks"),
+        _option(
+            "--level",
+            type=float,
+            default=5.0,
+            metavar="POINTS",
+            help="it leaks where the lower bound of its gain's 95 %% interval is above so many points (default 5)",
+        ),
+    ),
+    "filtering": (
+        _option(
+            "--report",
+            action="append",
+            default=[],
+            metavar="SOLVER",
+            help="a solver that is scored before and after, and is no member; once for each",
+        ),
+        _option(
+            "--max-solved",
+            type=int,
+            default=0,
+            metavar="K",
+            help="keep what at most K members solve (default 0)",
+        ),
+        _option(
+            "--solved-above",
+            type=float,
+            metavar="CREDIT",
+            help="a question is solved above this credit for the answers that tie, 1/k for k of them (default 0.5)",
+        ),
+    ),
+    "contents": (
+        _option(
+            "--explain",
+            action="append",
+            metavar="SOLVER",
+            help="explain the answers of this one of the solvers; once for each; `none` for none "
+            "(default: those of -s; without -s, sw+d)",
+        ),
+        _option("--no-check", action="store_true", help="leave out whether the data leaks"),
+        _option("--title", metavar="TEXT", help="what to call the page (default: the dataset's name)"),
+        _option("--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)"),
+    ),
+    "indexing": (
+        _option(
+            "--lines",
+            choices=("auto", "sentences", "paragraphs"),
+            default="auto",
+            help="what a line of text or the text of a JSON line is; auto (the default) takes them for paragraphs "
+            "if more than a quarter of the first 1,000 have several sentences, and says so",
+        ),
+        _option("--field", metavar="F", default="text", help="where JSON lines have the text (default text)"),
+        _option("--id-field", metavar="F", default="id", help="where they have an id, if any (default id)"),
+        _option(
+            "--analyzer",
+            name="--analyzer of an index",
+            default="lucene-english",
+            metavar="A",
+            help="how text becomes index terms (`list analyzers`; default lucene-english)",
+        ),
+        _option(
+            "--segment-sentences",
+            type=int,
+            metavar="N",
+            help="sentences a segment, which is what is held in memory and kept after an interruption (default and "
+            "most 500,000)",
+        ),
+        _option("--append", action="store_true", help="add to the index in DIR"),
+        _option(
+            "--check",
+            name="--check of an index",
+            action="store_true",
+            help="read all of an index and compare it with its checksums",
+        ),
+    ),
+    "output": (
+        _option("--format", choices=_FORMATS, default="table", help="what results look like (default table)"),
+        _option("-o", "--output", metavar="FILE", help="write results to a file instead of stdout"),
+        _option("--as", dest="form", metavar="FORMAT", help="the file's format, instead of finding it"),
+        _option("--decide", action="store_true", help="write decisions where the format could hold scores as well"),
+        _option("--plot", metavar="FILE", help="also draw a figure (.pdf, .png, .svg); needs matplotlib"),
+        _option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, every outcome"),
+        _option(
+            "--color",
+            "--colour",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="whether text has colours (default: on a terminal, unless NO_COLOR is set)",
+        ),
+        _option("--quiet", action="store_true", help="no progress and no notes on stderr"),
+    ),
+}
+"""Every option of the command line, under the heading that it has in ``--help``."""
+
+
+_BY_NAME = {option.name: (heading, option) for heading, options in TABLE.items() for option in options}
+
+
+def vary(name: str, **settings: Any) -> Option:
+    """Return an option of the table with other settings than it has there."""
+    option = _BY_NAME[name][1]
+    return option._replace(settings={**option.settings, **settings})
+
+
+def chosen(choice: Choice) -> Iterator[tuple[str, Option]]:
+    """Yield the options that a command chooses, each with its heading."""
+    for one in choice:
+        if isinstance(one, Option):
+            yield _BY_NAME[one.name][0], one
+        elif one in TABLE:
+            yield from ((one, option) for option in TABLE[one])
+        else:
+            yield _BY_NAME[one]
+
+
+def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
+    """Give a parser the options that a sub-command chooses."""
+    headings: dict[str, argparse._ArgumentGroup] = {}
+    for heading, option in chosen(choice):
+        if option.is_positional:
+            parser.add_argument(*option.flags, **option.settings)
+            continue
+        if heading not in headings:
+            headings[heading] = parser.add_argument_group(heading)
+        headings[heading].add_argument(*option.flags, **option.settings)

@@ -6,79 +6,60 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.cli import inputs
+from classic_rc.cli.console import check_writable, emit
+from classic_rc.cli.options import vary
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.analysis import CheckReport
-    from classic_rc.evaluation import Evaluation
+    from classic_rc.audit.check import CheckReport
     from classic_rc.evaluation.curves import PrecisionRecallCurve
-    from classic_rc.evaluation.explaining import Explainer
+    from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.grouping import Grouping
+    from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
+    from classic_rc.solvers.base import Solver
     from classic_rc.solvers.explanation import Explanation
 
-__all__ = ["add_arguments", "handle"]
 
 _USUALLY_EXPLAINED = "sw+d"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser)
-    options.add_spans(parser)
-    options.add_solvers(parser, options.ANY_OR_USUAL_SOLVERS)
-    options.add_training_options(parser)
-    options.add_search_options(parser)
-    options.add_decision_options(parser)
-    group = parser.add_argument_group("contents")
-    group.add_argument(
-        "--explain",
-        action="append",
-        metavar="SOLVER",
-        help="explain the answers of this one of the solvers; once for each; `none` for none "
-        "(default: those of -s; without -s, sw+d)",
-    )
-    group.add_argument(
+OPTIONS = (
+    "data",
+    "reading",
+    "--spans",
+    "--solver",
+    "training and tuning",
+    "searching",
+    "decisions",
+    "contents",
+    "--labels",
+    "--other-questions",
+    "--published",
+    "--jobs",
+    "--quiet",
+    vary(
         "--by",
-        action="append",
-        default=[],
-        metavar="KEY",
         help="break the results down by this (see `breakdown`); once for each (default: what the files of labels "
         "say, and what the data says that tells 2 to 12 groups apart)",
-    )
-    group.add_argument(
-        "--labels", action="append", default=[], metavar="FILE", help="question ids with labels; once for each"
-    )
-    group.add_argument(
-        "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
-    )
-    group.add_argument(
-        "--published", action="store_true", help="show published figures of the same data beside ours"
-    )
-    group.add_argument("--no-check", action="store_true", help="leave out whether the data leaks")
-    group.add_argument("--title", metavar="TEXT", help="what to call the page (default: the dataset's name)")
-    group.add_argument(
-        "--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)"
-    )
-    options.add_jobs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, report.html")
-    group.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    ),
+    vary("--output", required=True, help="the file to write, report.html"),
+)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.analysis.statistics import statistics
-    from classic_rc.cli.run import solvers_for
-    from classic_rc.datasets import expand
-    from classic_rc.evaluation import Contest, break_down, evaluate, with_intervals
-    from classic_rc.evaluation.prepare import with_spans
+    from classic_rc.audit.statistics.tables import statistics
+    from classic_rc.datasets.registry import expand
+    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.plan import with_spans
+    from classic_rc.evaluation.significance import with_intervals
     from classic_rc.reports.page import PageContent, page_html
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune, *args.labels)
     named = [parse_solver(spec) for spec in args.solver]
@@ -87,24 +68,22 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(
             f"a report is about one dataset, and {args.data} has several: give one of {', '.join(names)}"
         )
-    dataset = with_spans(options.dataset_of(args, names[0]), options.span_generator(args))
-    learning = options.learning_options(args)
-    solvers = solvers_for(dataset, named, learning)
+    dataset = with_spans(inputs.dataset_of(args, names[0]), inputs.span_generator(args))
+    learning = inputs.learning_options(args)
+    solvers = inputs.solvers_for(dataset, named, learning)
     explained = _explained(args, solvers)
-    solvers = options.searching(args, solvers)
+    solvers = inputs.searching(args, solvers)
     groupings = _groupings(args, dataset)
     evaluation = evaluate(
         dataset,
         solvers,
         jobs=args.jobs,
-        progress=options.shows_progress(args),
+        progress=inputs.shows_progress(args),
         **learning,
-        **options.decision_options(args),
+        **inputs.decision_options(args),
     )
     evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
-    if not args.quiet:
-        for warning in evaluation.warnings:
-            message(f"warning: {warning}")
+    inputs.tell(args, "warning", evaluation.warnings)
     systems = list(_systems(args, evaluation, solvers, explained, learning))
     contest = Contest.of(evaluation, group=args.group)
     content = PageContent(
@@ -133,7 +112,7 @@ class _System(NamedTuple):
 def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
     """Which of the solvers are to explain their answers."""
     from classic_rc.evaluation.signature import plain_params
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     if args.explain == ["none"]:
         return set()
@@ -150,17 +129,16 @@ def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
 
 
 def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
-    from classic_rc.cli.breakdown import labels_of
-    from classic_rc.evaluation import group_questions
+    from classic_rc.evaluation.grouping import group_questions
     from classic_rc.reports.page import usual_keys
 
-    labels = labels_of(args, dataset)
+    labels = inputs.labels_of(args, dataset)
     keys = args.by or dict.fromkeys([*(own.name for own in labels), *usual_keys(dataset)])
     return [group_questions(dataset, key, labels) for key in keys]
 
 
 def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
-    from classic_rc.analysis import check
+    from classic_rc.audit.check import check
 
     return check(
         dataset,
@@ -168,7 +146,7 @@ def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any])
         cv=learning["cv"],
         group=learning["group"],
         seed=args.seed or 0,
-        progress=options.shows_progress(args),
+        progress=inputs.shows_progress(args),
     )
 
 
@@ -180,11 +158,10 @@ def _systems(
     learning: dict[str, Any],
 ) -> Iterator[_System]:
     """The solvers that are to explain their answers, and those that have a curve."""
-    from classic_rc.evaluation.explaining import Explainer
-    from classic_rc.evaluation.learning import Learning
-    from classic_rc.evaluation.prepare import Overrides
+    from classic_rc.evaluation.explain import Explainer
+    from classic_rc.evaluation.plan import Learning, Overrides
 
-    overrides = Overrides(**options.decision_options(args))
+    overrides = Overrides(**inputs.decision_options(args))
     for number, solver in enumerate(solvers):
         if number in explained or _has_curve(evaluation):
             explainer = Explainer(solver, evaluation.dataset, Learning(**learning), overrides)
@@ -201,7 +178,7 @@ def _has_curve(evaluation: Evaluation) -> bool:
 def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
     """The curves of systems that a threshold decides, where any number of candidates may be right."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve
-    from classic_rc.reports.page_data import system_names
+    from classic_rc.reports.page import system_names
 
     names = system_names(evaluation.rows)
     for system in systems:
@@ -212,7 +189,7 @@ def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[Prec
 
 def _watched(args: argparse.Namespace, explainer: Explainer) -> Iterator[Explanation]:
     dataset = explainer.dataset
-    with progress_bar(f"explaining {dataset.name}", len(dataset), options.shows_progress(args)) as advance:
+    with progress_bar(f"explaining {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance:
         for explanation in explainer:
             yield explanation
             advance(1)

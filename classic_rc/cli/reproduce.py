@@ -5,46 +5,28 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_writable, emit, message
+from classic_rc.cli import inputs
+from classic_rc.cli.console import check_writable, emit, json_result, message
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
     from classic_rc.reports.reproduction import Reproduced
 
-__all__ = ["add_arguments", "handle"]
 
 _DIFFERS = 1
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser, several=True)
-    parser.add_argument(
-        "--with",
-        dest="files",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="a file that a system reads: rte (MCTest's released RTE scores), annotations (CoreNLP's), "
-        "categories (a folder); again for several",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="exit with 1 where a figure that is known to come out does not"
-    )
-    options.add_jobs(parser)
-    options.add_output_options(parser)
+OPTIONS = ("data...", "reading", "--with", "--check", "--jobs", "--format", "--output", "--quiet")
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets import expand
     from classic_rc.reports.reproduction import reproduce
 
     check_writable(args.output, *args.data)
     files = _files(args.files)
-    datasets = [options.dataset_of(args, data) for argument in args.data for data in expand(argument)]
-    results = reproduce(datasets, files, args.jobs, options.shows_progress(args))
+    datasets = [inputs.dataset_of(args, data) for data in inputs.named_datasets(args.data)]
+    results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
     emit(_rendered(results, args.format), args.output)
     failed = [result for result in results if result.fails] if args.check else []
     for result in failed:
@@ -68,16 +50,11 @@ def _files(given: list[str]) -> dict[str, list[str]]:
 
 
 def _rendered(results: list[Reproduced], form: str) -> str:
-    import json
-
-    from classic_rc._version import __version__
-    from classic_rc.reports import render
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
-    from classic_rc.reports.tables import records_csv
+    from classic_rc.reports.tables import records_csv, render
 
     if form == "json":
-        plain = {"version": __version__, "figures": reproduction_records(results)}
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result({"figures": reproduction_records(results)})
     if form == "csv":
         return records_csv(reproduction_records(results))
     return render(reproduction_table(results), form)

@@ -7,79 +7,65 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli import options
-from classic_rc.cli.console import check_folder, check_writable, emit, message, write_file
-from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_folder, check_writable, emit, json_result, message, write_file
+from classic_rc.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation import Evaluation
-    from classic_rc.questions import Dataset
-    from classic_rc.solvers import Solver
-
-__all__ = ["add_arguments", "handle", "render_results", "solvers_for"]
+    from classic_rc.evaluation.results import Evaluation
+    from classic_rc.solvers.base import Solver
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The sub-command's arguments."""
-    options.add_data_options(parser, several=True)
-    options.add_spans(parser)
-    options.add_solvers(parser, options.ANY_OR_USUAL_SOLVERS)
-    options.add_training_options(parser)
-    options.add_search_options(parser)
-    options.add_decision_options(parser)
-    parser.add_argument(
-        "--group-by",
-        metavar="KEY",
-        help="break the metrics down by something the data says, or one of `list keys`; `breakdown` does more",
-    )
-    parser.add_argument(
-        "--baseline", metavar="ROW", help="mark rows that differ from this one (permutation test, Holm's p < 0.05)"
-    )
-    parser.add_argument(
-        "--published", action="store_true", help="show the published figures of the same data beside ours"
-    )
-    options.add_intervals(parser)
-    options.add_jobs(parser)
-    options.add_output_options(parser)
-    parser.add_argument(
-        "--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, every outcome"
-    )
+OPTIONS = (
+    "data...",
+    "reading",
+    "--spans",
+    "--solver",
+    "training and tuning",
+    "searching",
+    "decisions",
+    "--group-by",
+    "--baseline",
+    "--published",
+    "--intervals",
+    "--jobs",
+    "--format",
+    "--output",
+    "--save",
+    "--quiet",
+)
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets import expand
-    from classic_rc.solvers import parse_solver
+    from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, *args.data, args.train, args.tune)
     check_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
-    spans = options.span_generator(args)
-    extra = options.learning_options(args)
+    spans = inputs.span_generator(args)
+    extra = inputs.learning_options(args)
     evaluations: list[Evaluation] = []
-    failed: ClassicRCError | None = None
+    failures = Failures()
     try:
-        for data in (name for argument in args.data for name in expand(argument)):
-            try:
+        for data in inputs.named_datasets(args.data):
+            with failures.caught():
                 evaluations.append(_evaluate(args, data, solvers, spans, extra))
-            except ClassicRCError as error:
-                # One unreadable dataset must not cost the results of the others.
-                message(f"error: {error}")
-                failed = failed or error
     finally:
         _report(args, evaluations)
-    return failed.exit_code if failed else 0
+    return failures.exit_code
 
 
 def _evaluate(
     args: argparse.Namespace, data: str, solvers: list[Solver], spans: Any, extra: dict[str, Any]
 ) -> Evaluation:
-    from classic_rc.evaluation import evaluate, with_intervals, with_significance
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.significance import with_intervals, with_significance
 
     start = time.perf_counter()
-    dataset = options.dataset_of(args, data)
+    dataset = inputs.dataset_of(args, data)
     seconds = time.perf_counter() - start
-    solvers = options.searching(args, solvers_for(dataset, solvers, extra))
+    solvers = inputs.searching(args, inputs.solvers_for(dataset, solvers, extra))
     if args.baseline is not None:
         _check_baseline(args.baseline, solvers)
     evaluation = evaluate(
@@ -89,9 +75,9 @@ def _evaluate(
         group_by=args.group_by,
         jobs=args.jobs,
         read_seconds=seconds,
-        progress=options.shows_progress(args),
+        progress=inputs.shows_progress(args),
         **extra,
-        **options.decision_options(args),
+        **inputs.decision_options(args),
     )
     if args.intervals is not None:
         evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0, group=args.group)
@@ -99,11 +85,8 @@ def _evaluate(
         evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
     if args.published and not args.quiet:
         _warn_of_published(evaluation)
-    if not args.quiet:
-        for warning in evaluation.warnings:
-            message(f"warning: {warning}")
-        for note in evaluation.notes:
-            message(f"note: {dataset.name}: {note}")
+    inputs.tell(args, "warning", evaluation.warnings)
+    inputs.tell(args, "note", evaluation.notes, dataset.name)
     return evaluation
 
 
@@ -116,28 +99,10 @@ def _check_baseline(name: str, solvers: list[Solver]) -> None:
 
 
 def _warn_of_published(evaluation: Evaluation) -> None:
-    from classic_rc.reports.beside import published_warning
+    from classic_rc.reports.published import published_warning
 
     if warning := published_warning(evaluation):
         message(f"warning: {evaluation.dataset.name}: {warning}")
-
-
-def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
-    """What runs on a dataset: the named ones, or the usual ones of its task and of what there is to learn from."""
-    from classic_rc.questions import Task
-    from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, AllPositive, parse_solver
-
-    if dataset.task is None:
-        raise DataError("there is no question in it", source=dataset.name)
-    if not named:
-        train = extra["train"]
-        learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
-        usual = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
-        return [parse_solver(name) for name in usual]
-    if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(s, AllPositive) for s in named):
-        # F1m and F1a of everything selected are high: no number should be read without them beside it.
-        return [AllPositive(), *named]
-    return named
 
 
 def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
@@ -152,10 +117,9 @@ def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
 
 def render_results(evaluations: list[Evaluation], form: str, published: bool = False) -> str:
     """The results of all datasets in one form, with published figures if wanted, ending with a line break."""
-    import json
-
     from classic_rc.evaluation.record import runs_to_dict
-    from classic_rc.reports import render, results_csv, results_table
+    from classic_rc.reports.results import results_csv, results_table
+    from classic_rc.reports.tables import render
 
     if form == "json":
         plain = runs_to_dict(evaluations)
@@ -164,7 +128,7 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
 
             for run, evaluation in zip(plain["runs"], evaluations, strict=True):
                 run["published"] = [row.to_dict() for row in published_rows(evaluation.dataset)[1]]
-        return json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_result(plain)
     if form == "csv":
         return results_csv(evaluations, published)
     return "\n".join(render(results_table(evaluation, published), form) for evaluation in evaluations)

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import describe
+from classic_rc.io.archives import File
+from classic_rc.io.json import describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
-
-__all__ = ["CBT"]
 
 _BLANK = "XXXXX"
 _SENTENCES = 20

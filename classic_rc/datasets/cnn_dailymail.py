@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, split_in
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading, split_in
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import describe
+from classic_rc.io.archives import File
+from classic_rc.io.json import describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
-
-__all__ = ["CNNDailyMail"]
 
 _ENTITY = re.compile(r"@entity\d+")
 _TEXTS = {"URL": 0, "passage": 2, "query": 4, "answer": 6}

@@ -6,58 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from classic_rc.errors import unknown_name
-from classic_rc.files.nodes import Node, describe
-
-__all__ = ["CODINGS", "GoldMismatchError", "check_coding", "decode", "fitting", "infer"]
-
-
-class GoldMismatchError(Exception):
-    """A value is not gold in a coding: what was found, and what the coding expects."""
-
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(f"found {found}, expected {expected}")
-        self.found, self.expected = found, expected
-
-
-def _index(value: Any, texts: Sequence[str], first: int) -> int:
-    digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
-    if digits or (isinstance(value, float) and value.is_integer()):  # frames make such floats of gaps
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
-        return value - first
-    raise GoldMismatchError(describe(value), f"an index from {first} to {first + len(texts) - 1}")
-
-
-def _letter(value: Any, texts: Sequence[str]) -> int:
-    if isinstance(value, str) and len(value) == 1 and value.isascii() and value.isalpha():
-        index = ord(value.upper()) - ord("A")
-        if index < len(texts):
-            return index
-    raise GoldMismatchError(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
-
-
-def _text(value: Any, texts: Sequence[str]) -> int:
-    if isinstance(value, str) and texts.count(value) == 1:
-        return texts.index(value)
-    times = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
-    raise GoldMismatchError(describe(value) + times, "the text of exactly one candidate")
-
-
-def _own(value: Any, texts: Sequence[str]) -> int:
-    return _text(value, texts) if isinstance(value, str) else _index(value, texts, 0)
-
-
-_ONE: dict[str, Callable[[Any, Sequence[str]], int]] = {
-    "index0": lambda value, texts: _index(value, texts, 0),
-    "index1": lambda value, texts: _index(value, texts, 1),
-    "letter": _letter,
-    "text": _text,
-    "own": _own,
-}
+from classic_rc.io.json import Node, describe
 
 CODINGS = ("index0", "index1", "letter", "text", "flags")
 """What ``gold_as`` may be: index from 0 or from 1, letter, a candidate's text, a true or false a candidate."""
-
 
 _MEANING = {
     "index0": "an index counted from 0",
@@ -66,6 +18,14 @@ _MEANING = {
     "text": "a candidate's text",
     "flags": "a true or false a candidate",
 }
+
+
+class GoldMismatchError(Exception):
+    """A value is not gold in a coding: what was found, and what the coding expects."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}, expected {expected}")
+        self.found, self.expected = found, expected
 
 
 def check_coding(gold_as: str) -> None:
@@ -155,6 +115,43 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
         expected=" or ".join(_MEANING[coding] for coding in named),
         hint=f"Say which it is: {' or '.join(f'--gold-as {coding}' for coding in named)} (in Python, gold_as=)",
     )
+
+
+def _index(value: Any, texts: Sequence[str], first: int) -> int:
+    digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
+    if digits or (isinstance(value, float) and value.is_integer()):  # frames make such floats of gaps
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
+        return value - first
+    raise GoldMismatchError(describe(value), f"an index from {first} to {first + len(texts) - 1}")
+
+
+def _letter(value: Any, texts: Sequence[str]) -> int:
+    if isinstance(value, str) and len(value) == 1 and value.isascii() and value.isalpha():
+        index = ord(value.upper()) - ord("A")
+        if index < len(texts):
+            return index
+    raise GoldMismatchError(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
+
+
+def _text(value: Any, texts: Sequence[str]) -> int:
+    if isinstance(value, str) and texts.count(value) == 1:
+        return texts.index(value)
+    times = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
+    raise GoldMismatchError(describe(value) + times, "the text of exactly one candidate")
+
+
+def _own(value: Any, texts: Sequence[str]) -> int:
+    return _text(value, texts) if isinstance(value, str) else _index(value, texts, 0)
+
+
+_ONE: dict[str, Callable[[Any, Sequence[str]], int]] = {
+    "index0": lambda value, texts: _index(value, texts, 0),
+    "index1": lambda value, texts: _index(value, texts, 1),
+    "letter": _letter,
+    "text": _text,
+    "own": _own,
+}
 
 
 def _fits(value: Any, texts: Sequence[str], coding: str) -> bool:

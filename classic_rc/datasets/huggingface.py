@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from classic_rc.datasets.arc import keyed_gold
-from classic_rc.datasets.base import Reader
+from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.dream import gold_text
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.rows import questions_of
 from classic_rc.datasets.squad import UNANSWERABLE
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import Question, Task
-
-__all__ = ["SCHEMAS", "HuggingFace", "Schema", "schema_of"]
 
 
 @dataclass(frozen=True)

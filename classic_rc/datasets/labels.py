@@ -1,21 +1,48 @@
-"""Labels of questions from a file: skills, kinds of reasoning, whatever annotators say; several a question."""
+"""Labels of questions from files: a table, JSON, what Sugawara et al. and RACE's authors released, categories."""
 
 from __future__ import annotations
 
+import csv
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from classic_rc.datasets.label_forms import is_row, json_lines, label_object, label_rows, label_table
-from classic_rc.datasets.label_releases import is_mctest_skills, is_race_types, mctest_skills, race_types
-from classic_rc.datasets.labelled import LabelFile, LabelledQuestion
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import Node, parse_json, read_text
-from classic_rc.questions import Dataset
-from classic_rc.text.categories import read_categories
+from classic_rc.io.json import Node, describe, json_lines, parse_json
+from classic_rc.io.text import read_text
+from classic_rc.questions import Dataset, Question
+from classic_rc.text.annotations import read_categories
 
-__all__ = ["Labels", "check_names", "read_labels"]
+_IDS = ("id", "question_id")
+_UNNAMED = "labels"
+_NO_LABEL = "-"
+_EXPECTED = "a label, or a list of labels"
+
+MCTEST_SKILLS = (
+    "object tracking",
+    "mathematical reasoning",
+    "coreference resolution",
+    "logical reasoning",
+    "analogy",
+    "causal relation",
+    "spatiotemporal relation",
+    "ellipsis",
+    "bridging",
+    "elaboration",
+    "meta knowledge",
+    "schematic clause relation",
+    "punctuation",
+)
+"""The prerequisite skills of Sugawara et al. 2017 (ACL), by the numbers of the released annotation."""
+
+_NO_SKILL, _NONSENSE = 13, 14
+
+_LETTERS = "ABCD"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,24 +149,96 @@ def check_names(labels: Sequence[Labels]) -> None:
             raise UsageError(f"{files} both have labels called {name!r}: rename them in one")
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question's entry in a file.
+
+    Parameters
+    ----------
+    id : str
+    where : str
+        The place in the file.
+    labels : mapping of str to tuple of str
+        By name; names of which the entry says nothing are left out.
+    passage : str, optional
+        Its passage's id, where the file gives it.
+    fault : callable, optional
+        What is found in the file and what in a question, where that is not the question that was labelled.
+    """
+
+    id: str
+    where: str
+    labels: Mapping[str, tuple[str, ...]]
+    passage: str | None = None
+    fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFile:
+    """All the entries of a file.
+
+    Parameters
+    ----------
+    source : str
+    questions : sequence of LabelledQuestion
+    orders : mapping of str to tuple of str
+        The order of the labels of a name, where they have one.
+    of_several : bool
+        Whether it was released for several datasets or splits at once.
+    notes : sequence of str
+        What is to be told.
+
+    Raises
+    ------
+    DataError
+        It has no label, or two entries of one question.
+    """
+
+    source: str
+    questions: Sequence[LabelledQuestion]
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    of_several: bool = False
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise DataError("no label in it", source=self.source, expected="an id and labels for each question")
+        seen: set[str] = set()
+        for question in self.questions:
+            if question.id in seen:
+                raise DataError(
+                    "a question has two entries",
+                    source=self.source,
+                    where=question.where,
+                    found=repr(question.id),
+                    expected="one entry with all its labels",
+                )
+            seen.add(question.id)
+
+    @property
+    def names(self) -> Iterable[str]:
+        """What there are labels of, in the order of their first use."""
+        return dict.fromkeys(name for question in self.questions for name in question.labels)
+
+
 def _parse(text: str, source: str) -> LabelFile:
     """A file's entries, its form found by its content."""
     content = text.strip()
     if not content.startswith(("{", "[")):
-        return label_table(text, source)
+        return _table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
         rows = list(json_lines(text, source))
-        if len(rows) > 1 or is_row(rows[0]):
+        if len(rows) > 1 or _is_row(rows[0]):
             return _of_rows(rows, source)
     root = Node(parse_json(text, source), source)
-    return label_object(root, source) if isinstance(root.value, dict) else _of_rows(list(root.elements()), source)
+    return _object(root, source) if isinstance(root.value, dict) else _of_rows(list(root.elements()), source)
 
 
 def _of_rows(rows: list[Node], source: str) -> LabelFile:
     first = rows[0].value if rows else None
-    if is_mctest_skills(first):
-        return mctest_skills(rows, source)
-    return race_types(rows, source) if is_race_types(first) else label_rows(rows, source)
+    if _is_mctest_skills(first):
+        return _mctest_skills(rows, source)
+    return _race_types(rows, source) if _is_race_types(first) else _rows(rows, source)
 
 
 def _folder(path: str | Path) -> LabelFile:
@@ -165,3 +264,164 @@ def _foreign(labelled: Sequence[LabelledQuestion], dataset: Dataset, found: Labe
         expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
         hint="Where the file is about other data too, pass over them (--other-questions)" if partly else None,
     )
+
+
+def _table(text: str, source: str) -> LabelFile:
+    """A comma- or tab-separated table: an id, and a column of labels for each name.
+
+    Several labels in a cell are separated by semicolons. An empty cell is no entry; ``-`` says that there is none.
+    """
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = _records(records, source)
+    header = [column.strip() for _, cells in rows[:1] for column in cells]
+    key = next((key for key in _IDS if key in header), None)
+    if key is None or len(set(header)) < len(header):
+        raise DataError(
+            "no header of a table of labels",
+            source=source,
+            where="line 1",
+            found=describe(text.partition("\n")[0]),
+            expected="id and other columns, each name once; or JSON",
+        )
+    return LabelFile(source, list(_table_rows(rows[1:], header, key, source)))
+
+
+def _records(records: Any, source: str) -> list[tuple[int, list[str]]]:
+    """The records that are not empty, with the lines at which they end."""
+    try:
+        return [(records.line_num, cells) for cells in records if any(cells)]
+    except csv.Error as error:
+        where = f"line {records.line_num}"
+        raise DataError(f"not a table ({error})", source=source, where=where) from None
+
+
+def _table_rows(
+    rows: Iterable[tuple[int, list[str]]], header: list[str], key: str, source: str
+) -> Iterator[LabelledQuestion]:
+    for number, cells in rows:
+        row = Node(dict(zip(header, cells, strict=False)), source, number)
+        if len(cells) != len(header):
+            expected = f"{len(header)}, as in the header"
+            raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
+        labels = {name: _several(cell) for name, cell in row.value.items() if name != key and cell.strip()}
+        yield LabelledQuestion(row.name(key), row.where, labels)
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return () if cell.strip() == _NO_LABEL else tuple(part.strip() for part in cell.split(";") if part.strip())
+
+
+def _rows(rows: Iterable[Node], source: str) -> LabelFile:
+    """Objects with an id and, by name, a label or a list of labels; null is no entry."""
+    return LabelFile(source, [_row(row) for row in rows])
+
+
+def _is_row(node: Node) -> bool:
+    """Whether this is an object with a question's id and its labels, not one of labels by id."""
+    return isinstance(node.value, dict) and any(key in node.value for key in _IDS)
+
+
+def _row(row: Node) -> LabelledQuestion:
+    key = next((key for key in _IDS if row.has(key)), _IDS[0])
+    id_ = row.name(key)
+    return LabelledQuestion(id_, row.where, _named({k: v for k, v in row.value.items() if k != key}, row))
+
+
+def _object(root: Node, source: str) -> LabelFile:
+    """An object that gives each question's id a label, a list of labels, or an object of those by name."""
+    questions = []
+    for id_ in root.value:
+        entry = root.at(id_)
+        if isinstance(entry.value, dict):
+            labels = _named(entry.value, entry)
+        else:
+            labels = _named({_UNNAMED: entry.value}, root)
+        questions.append(LabelledQuestion(id_, entry.where, labels))
+    return LabelFile(source, questions)
+
+
+def _named(values: Mapping[str, Any], node: Node) -> dict[str, tuple[str, ...]]:
+    return {name: _labels(value, name, node) for name, value in values.items() if value is not None}
+
+
+def _labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    for label in several:
+        if not isinstance(label, (str, int, float)) or not str(label).strip():
+            raise node.error("not a label", field=name, found=describe(label), expected=_EXPECTED)
+    return tuple(_text(label) for label in several)
+
+
+def _text(label: Any) -> str:
+    if isinstance(label, bool):
+        return "yes" if label else "no"
+    return str(label).strip()
+
+
+def _is_mctest_skills(row: object) -> bool:
+    """Whether an entry is one of the released skills of MCTest."""
+    return isinstance(row, dict) and {"original_id", "annotations"} <= row.keys()
+
+
+def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
+    """The annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): an object a story, four questions each.
+
+    "No skill" is an empty set of labels, and counts for nothing where it is listed beside skills. Questions that
+    the annotators call nonsense or ambiguous are left out.
+    """
+    questions, n_nonsense, n_beside = [], 0, 0
+    for story in stories:
+        passage = story.text("original_id")
+        for i, entry in enumerate(story.items("annotations")):
+            numbers = entry.integers("skills")
+            if any(not 0 <= number <= _NONSENSE for number in numbers):
+                raise entry.error("no such skill", field="skills", found=str(list(numbers)), expected="0 to 14")
+            if _NONSENSE in numbers:
+                n_nonsense += 1
+                continue
+            skills = tuple(MCTEST_SKILLS[number] for number in numbers if number != _NO_SKILL)
+            n_beside += _NO_SKILL in numbers and bool(skills)
+            questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}, passage))
+    notes = [f"{n_nonsense} called nonsense or ambiguous left out"] if n_nonsense else []
+    if n_beside:
+        notes.append(f"{n_beside} that list 'no skill' beside skills have these")
+    return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, of_several=True, notes=notes)
+
+
+def _is_race_types(row: object) -> bool:
+    """Whether an entry is one of the released question types of RACE."""
+    return isinstance(row, dict) and {"example_id", "question_id", "answer"} <= row.keys()
+
+
+def _race_types(rows: Iterable[Node], source: str) -> LabelFile:
+    """Questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
+
+    That they are the dataset's is checked by the letters and digits of the question, and by the answer.
+    """
+    return LabelFile(source, list(_race_rows(rows)), of_several=True)
+
+
+def _race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
+    for row in rows:
+        article, number = row.text("example_id").removesuffix(".txt"), row.integer("question_id")
+        key = next((key for key in row.value if key.strip() == "question_type"), "question_type")
+        labels = {"reasoning-type": (row.text(key).strip(),)}
+        fault = partial(_race_fault, row.text("question"), row.text("answer"))
+        yield LabelledQuestion(f"{article}-{number - 1}", row.where, labels, article, fault)
+
+
+def _race_fault(text: str, answer: str, question: Question) -> tuple[str, str] | None:
+    if _bare(text) != _bare(question.text):
+        return describe(text), describe(question.text)
+    right = [_LETTERS[index] for index in _right(question) if index < len(_LETTERS)]
+    return None if question.gold is None or answer in right else (f"answer {answer}", f"answer {''.join(right)}")
+
+
+def _right(question: Question) -> Sequence[int]:
+    return sorted(index for index in question.gold or () if isinstance(index, int))
+
+
+def _bare(text: str) -> str:
+    """Letters and digits, as the release has other blanks and underscores."""
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -7,15 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
-from classic_rc.datasets.inputs import Input, open_input
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files.nodes import describe
+from classic_rc.io.archives import File, Input, open_input
+from classic_rc.io.json import describe
 from classic_rc.questions import Candidate, Question, Task
-
-__all__ = ["MCTest"]
 
 _LETTERS = "ABCD"
 _COLUMNS = 23

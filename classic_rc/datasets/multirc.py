@@ -1,4 +1,4 @@
-"""MultiRC in its original JSON."""
+"""MultiRC in its original JSON, and as SuperGLUE distributes it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
-from classic_rc.files.nodes import Node, describe
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import Candidate, Question, Task
-
-__all__ = ["MultiRC"]
 
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 
@@ -59,25 +56,72 @@ class MultiRC(Reader):
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    option_texts(node, answers),
-                    flagged(answers, "isAnswer", Node.flag),
+                    _candidates(node, answers),
+                    _flagged(answers, "isAnswer", Node.flag),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
                 )
 
 
-def option_texts(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+class SuperGlue(Reader):
+    """MultiRC as SuperGLUE distributes it: a passage a line, ``label`` 0 or 1 an answer, hidden in the test set.
+
+    A question's id is ``passage idx==question idx``; ``meta`` has both as ``pid`` and ``qid``, and the answers' own
+    as ``answer_idx``, for submissions.
+    """
+
+    name: ClassVar[str] = "superglue"
+    title: ClassVar[str] = "MultiRC (SuperGLUE)"
+    description: ClassVar[str] = "MultiRC in SuperGLUE's JSON lines, labels optional."
+    citation: ClassVar[str] = (
+        "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A Stickier Benchmark "
+        "for General-Purpose Language Understanding Systems, NeurIPS"
+    )
+    cites = ("wang2019", "khashabi2018multirc")
+
+    def recognises(self, file: File) -> bool:
+        """Whether its first line is a passage with questions."""
+        passage = file.head.get("passage") if isinstance(file.head, dict) else None
+        return isinstance(passage, dict) and "questions" in passage
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """The questions of every passage."""
+        for record in file.records():
+            pid, content = record.name("idx"), record.child("passage")
+            passage = reading.passage(pid, content.text("text"), file.name, record.where)
+            for node in content.items("questions"):
+                qid, answers = node.name("idx"), list(node.items("answers"))
+                yield Question(
+                    f"{pid}=={qid}",
+                    passage,
+                    node.text("question"),
+                    _candidates(node, answers),
+                    _flagged(answers, "label", _zero_or_one),
+                    Task.MULTIPLE_ANSWER,
+                    reading.meta(pid=pid, qid=qid, answer_idx=tuple(answer.integer("idx") for answer in answers)),
+                )
+
+
+def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
     """The candidates of a question's answers, of which there must be one."""
     if not answers:
         raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
     return tuple(Candidate(answer.text("text")) for answer in answers)
 
 
-def flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
+def _flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
     """The positions of the answers flagged as right; None (hidden) where no answer has the flag."""
     if not any(answer.has(key) for answer in answers):
         return None
     return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
+
+
+def _zero_or_one(node: Node, key: str) -> bool:
+    """The label at a key, 0 or 1, as false or true."""
+    label = node.integer(key)
+    if label in (0, 1):
+        return label == 1
+    raise node.error("no such label", field=key, found=describe(label), expected="0 or 1")
 
 
 def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:

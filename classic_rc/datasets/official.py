@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from classic_rc.datasets.base import canonical_split
 from classic_rc.questions import Dataset, Question
 
-__all__ = ["FINGERPRINTS", "Official", "official_parts"]
-
 
 @dataclass(frozen=True)
 class Official:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, split_in
-from classic_rc.datasets.files import File
-from classic_rc.datasets.inputs import Input
-from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.base import Reader, Reading, split_in
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File, Input
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import Candidate, Question, Task
-
-__all__ = ["Race"]
 
 _KEYS = {"article", "questions", "options", "answers", "id"}
 _LEVELS = ("middle", "high")

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
-from classic_rc.files.nodes import Node, describe
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
-
-__all__ = ["Record"]
 
 
 class Record(Reader):

@@ -1,4 +1,4 @@
-"""The readers, and the ways in: by path, by the name of sample data, or from rows in memory."""
+"""The readers by name, and reading by them: paths whose format is recognised, embedded data, rows in memory."""
 
 from __future__ import annotations
 
@@ -10,38 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from classic_rc.datasets.arc import Arc
-from classic_rc.datasets.base import Reader
-from classic_rc.datasets.cbt import CBT
-from classic_rc.datasets.cnn_dailymail import CNNDailyMail
-from classic_rc.datasets.dream import Dream
-from classic_rc.datasets.fields import parse_fields
-from classic_rc.datasets.files import File
-from classic_rc.datasets.huggingface import HuggingFace, schema_of
-from classic_rc.datasets.inputs import Input, open_input
-from classic_rc.datasets.jsonl import JsonLines
-from classic_rc.datasets.mcscript import MCScript
-from classic_rc.datasets.mctest import MCTest
-from classic_rc.datasets.multirc import MultiRC
-from classic_rc.datasets.proposals import unrecognised
-from classic_rc.datasets.quoref import Quoref
-from classic_rc.datasets.race import Race
-from classic_rc.datasets.reading import Options, Reading
-from classic_rc.datasets.record import Record
-from classic_rc.datasets.row_reader import RowReader
-from classic_rc.datasets.rows import is_own_row, questions_of, task_named
-from classic_rc.datasets.squad import Squad
-from classic_rc.datasets.superglue import SuperGlue
-from classic_rc.datasets.table import Table
+from classic_rc.datasets.base import Options, Reader, Reading
+from classic_rc.datasets.proposal import unrecognised
+from classic_rc.datasets.rows import RowReader, is_own_row, parse_fields, questions_of, task_named
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File, Input, open_input
+from classic_rc.io.json import Node, describe
 from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 
-__all__ = ["READERS", "SAMPLES", "expand", "from_rows", "load"]
 
-
-def _plugged_in(name: str, found: Any) -> Reader:
+def _accepted(name: str, found: Any) -> Reader:
+    """The reader that a line of ours or an entry point names: a class, or an instance of one."""
     reader = found() if isinstance(found, type) else found
     if not isinstance(reader, Reader):
         raise UsageError("it is no classic_rc.datasets.Reader")
@@ -50,28 +30,27 @@ def _plugged_in(name: str, found: Any) -> Reader:
     return reader
 
 
-_OWN: Mapping[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        MCTest(),
-        Race(),
-        MultiRC(),
-        SuperGlue(),
-        Record(),
-        CNNDailyMail(),
-        CBT(),
-        Quoref(),
-        Squad(),
-        Dream(),
-        MCScript(),
-        Arc(),
-        HuggingFace(),
-        JsonLines(),
-        Table(),
-    )
-}
-
-READERS = Registry("reader", _OWN, _plugged_in)
+READERS = Registry[Reader](
+    "reader",
+    {
+        "mctest": "classic_rc.datasets.mctest:MCTest",
+        "race": "classic_rc.datasets.race:Race",
+        "multirc": "classic_rc.datasets.multirc:MultiRC",
+        "superglue": "classic_rc.datasets.multirc:SuperGlue",
+        "record": "classic_rc.datasets.record:Record",
+        "cnn-dailymail": "classic_rc.datasets.cnn_dailymail:CNNDailyMail",
+        "cbt": "classic_rc.datasets.cbt:CBT",
+        "quoref": "classic_rc.datasets.squad:Quoref",
+        "squad": "classic_rc.datasets.squad:Squad",
+        "dream": "classic_rc.datasets.dream:Dream",
+        "mcscript": "classic_rc.datasets.mcscript:MCScript",
+        "arc": "classic_rc.datasets.arc:Arc",
+        "huggingface": "classic_rc.datasets.huggingface:HuggingFace",
+        "jsonl": "classic_rc.datasets.jsonl:JsonLines",
+        "table": "classic_rc.datasets.table:Table",
+    },
+    _accepted,
+)
 """The readers by name, in the order in which they are asked whether they recognise a file; those that other
 packages plug in are asked last."""
 
@@ -110,7 +89,7 @@ def load(
     answers : str or path, optional
         MCTest's ``.ans`` file, or the folder that holds it, where it is not beside the stories.
     fields : str or mapping, optional
-        For a file of one's own: where its rows keep what; see :func:`~classic_rc.datasets.fields.parse_fields`.
+        For a file of one's own: where its rows keep what; see :func:`~classic_rc.datasets.rows.parse_fields`.
     gold_as : {"index0", "index1", "letter", "text", "flags"}, optional
         How such a file codes gold.
 
@@ -191,6 +170,8 @@ def from_rows(
         raise DataError("no row", source=name)
     reading = Reading(Options(split=split, fields=roles, gold_as=gold_as))
     if roles is None and not is_own_row(nodes[0].value):
+        from classic_rc.datasets.huggingface import schema_of  # with it come the readers that it draws on
+
         schema = schema_of(nodes[0].value)
         if schema is None:
             raise unrecognised(nodes[:_PROPOSAL_ROWS], name, command=False)

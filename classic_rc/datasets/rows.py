@@ -1,24 +1,81 @@
-"""Questions from rows: our own schema, or any other with a word on where its rows keep what."""
+"""Rows, one a question: where they keep what, the questions that they are, and the reader of files of them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from classic_rc.datasets.fields import ROLES, lookup
+from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.gold import GoldMismatchError, check_coding, decode, infer
-from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.files.nodes import Node, describe
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
-__all__ = ["is_own_row", "questions_of", "task_named"]
+ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
+"""What a row may hold; the keys of our own JSON lines."""
 
-_OWN = {role: role for role in ROLES}
+OWN_FIELDS = {role: role for role in ROLES}
+"""Where our own schema keeps what."""
+
 _TASKS = {task.value: task for task in Task}
 _SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
+
+
+def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
+    """Roles and their paths.
+
+    Parameters
+    ----------
+    fields : str or mapping
+        ``"passage=context,question=q.text,candidates=choices,gold=label"`` or the same as a mapping. A path goes
+        through objects by key and through lists by position (``"answers.0"``); a key after a list is looked up in
+        each of its elements (``"choices.text"``). ``"option_a+option_b"`` gathers several values in a list. For
+        `task`, the name of a task stands for itself.
+
+    Raises
+    ------
+    UsageError
+        A role is unknown, given twice or without a path, or `passage` or `question` is missing.
+
+    Examples
+    --------
+    >>> parse_fields("passage=context,question=q.text")
+    {'passage': 'context', 'question': 'q.text'}
+    """
+    if isinstance(fields, str):
+        pairs = [part.partition("=")[::2] for part in fields.split(",") if part.strip()]
+    else:
+        pairs = list(fields.items())
+    parsed: dict[str, str] = {}
+    for role, path in ((role.strip(), str(path).strip()) for role, path in pairs):
+        if role not in ROLES:
+            raise unknown_name("field", role, ROLES)
+        if not path or role in parsed:
+            raise UsageError(f"fields: {role!r} needs one path, as in {role}=key.inner")
+        parsed[role] = path
+    if missing := [role for role in ("passage", "question") if role not in parsed]:
+        raise UsageError(f"fields: say where {' and '.join(missing)} is, as in passage=context,question=q.text")
+    return parsed
+
+
+def lookup(node: Node, path: str) -> Node | None:
+    """The value at a path (see :func:`parse_fields`); None where the row has no such key.
+
+    Examples
+    --------
+    >>> row = Node({"q": {"choices": [{"text": "yes"}, {"text": "no"}]}}, "rows")
+    >>> lookup(row, "q.choices.text").value, lookup(row, "q.choices.1.text").value, lookup(row, "q.label")
+    (['yes', 'no'], 'no', None)
+    """
+    if isinstance(node.value, dict) and path in node.value:
+        return node.at(path)
+    if "+" in path:
+        return _gathered(node, path, [lookup(node, part.strip()) for part in path.split("+")])
+    return _follow(node, path)
 
 
 def is_own_row(row: Any) -> bool:
@@ -52,7 +109,7 @@ def questions_of(
         Objects, one a question.
     reading : Reading
     fields : mapping of str to str, optional
-        Role to path (:func:`~classic_rc.datasets.fields.parse_fields`); our own schema when None.
+        Role to path (:func:`~classic_rc.datasets.rows.parse_fields`); our own schema when None.
     gold_as : str, optional
         How gold is coded. When None, as in our own schema without `fields`, and with them the one coding that fits.
     task : Task, optional
@@ -67,7 +124,7 @@ def questions_of(
     """
     if gold_as is not None:
         check_coding(gold_as)
-    roles = fields or _OWN
+    roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
@@ -80,6 +137,54 @@ def questions_of(
     for row in read:
         gold = _gold(row, task, coding)
         yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
+
+
+class RowReader(Reader):
+    """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
+
+    citation: ClassVar[str] = "classic_rc, its own format"
+    cites = ("classic_rc",)
+    takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
+    is_dataset: ClassVar[bool] = False
+
+    @abstractmethod
+    def has_rows(self, file: File) -> bool:
+        """Whether a file has rows in this form, whatever their keys."""
+
+    @abstractmethod
+    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+        """The rows of a file."""
+
+    def accepts(self, file: File, reading: Reading) -> bool:
+        """Whether it has rows in this form; without ``fields``, in our schema."""
+        return self.has_rows(file) if reading.options.fields else self.recognises(file)
+
+    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+        """A question a row."""
+        return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
+
+
+def _follow(node: Node, path: str) -> Node | None:
+    if isinstance(node.value, dict):
+        if path in node.value:  # the whole of it may be a key with dots in it
+            return node.at(path)
+        key, _, rest = path.partition(".")
+        return _follow(node.at(key), rest) if rest and key in node.value else None
+    if isinstance(node.value, (list, tuple)):
+        position, _, rest = path.partition(".")
+        if position.isascii() and position.isdigit():
+            if len(position) > 9 or int(position) >= len(node.value):
+                return None
+            element = node.at(int(position))
+            return _follow(element, rest) if rest else element
+        return _gathered(node, path, [_follow(element, path) for element in node.elements()])
+    return None
+
+
+def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
+    if any(part is None for part in parts):
+        return None
+    return Node([part.value for part in parts if part is not None], node.source, None, node, path)
 
 
 @dataclass(frozen=True, slots=True)

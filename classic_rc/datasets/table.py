@@ -9,18 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.fields import ROLES
-from classic_rc.datasets.files import File
-from classic_rc.datasets.reading import Reading
-from classic_rc.datasets.row_reader import RowReader
-from classic_rc.datasets.rows import is_own_row
+from classic_rc.datasets.base import Reading
+from classic_rc.datasets.rows import OWN_FIELDS, RowReader, is_own_row
 from classic_rc.errors import DataError
-from classic_rc.files.nodes import Node, describe
-from classic_rc.files.strict_json import parse_json
+from classic_rc.io.archives import File
+from classic_rc.io.json import Node, describe, parse_json
 
-__all__ = ["Table"]
-
-_OWN = {role: role for role in ROLES}
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
 _NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
@@ -74,7 +68,7 @@ class Table(RowReader):
                 raise node.error(
                     "wrong number of columns", found=str(len(cells)), expected=f"{len(columns)}, as in the header"
                 )
-            yield _values(node, key, wide, fields or _OWN)
+            yield _values(node, key, wide, fields or OWN_FIELDS)
 
 
 def header(file: File) -> list[str]:
@@ -126,7 +120,7 @@ def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: Fi
 def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) -> Node:
     """A row with its cells made what they say: lists, objects, numbers, or nothing."""
     row: dict[str, Any] = dict(node.value)
-    own = fields is _OWN
+    own = fields is OWN_FIELDS
     for role in ("candidates", "sentences", "meta", "gold", "task", "id", "passage_id"):
         column = fields.get(role)
         if column not in row:

@@ -1,4 +1,4 @@
-"""Breaking metrics down by groups of questions: every system on every group, with n and an interval."""
+"""Breakdowns: what systems score on each group of questions, and how groups occur together."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.contest import Contest
-from classic_rc.evaluation.derived import FEW_QUESTIONS
-from classic_rc.evaluation.grouping import Grouping
-from classic_rc.evaluation.intervals import subset_intervals
+from classic_rc.evaluation.comparison import Contest
+from classic_rc.evaluation.grouping import FEW_QUESTIONS, Grouping
 from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.metrics import Metric
-
-__all__ = ["Breakdown", "Cell", "CrossTabulation", "Group", "break_down", "cross_tabulate"]
+from classic_rc.evaluation.significance import subset_intervals
+from classic_rc.metrics.base import Metric
 
 
 class Cell(NamedTuple):
@@ -55,7 +52,7 @@ class Group:
 
     @property
     def is_small(self) -> bool:
-        """Whether it has fewer than :data:`~classic_rc.evaluation.derived.FEW_QUESTIONS` questions."""
+        """Whether it has fewer than :data:`~classic_rc.evaluation.grouping.FEW_QUESTIONS` questions."""
         return self.questions < FEW_QUESTIONS
 
 

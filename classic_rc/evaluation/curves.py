@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from classic_rc.decisions import cut_points, sweep
 from classic_rc.display import frame_of_columns, html_table
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric
-from classic_rc.metrics.selection import harmonic_mean
+from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric, harmonic_mean
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["AVERAGES", "Average", "PrecisionRecallCurve", "check_choices"]
 
 Average: TypeAlias = Literal["macro", "micro"]
 

@@ -1,34 +1,41 @@
-"""The main job: score every candidate, decide, measure; for several solvers on one dataset."""
+"""The pipeline: check, fit, then for each block of questions encode, score, decide and tally; then rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from classic_rc.decisions import TIE_TOLERANCE, Cuts, TiePolicy, TunedThreshold
-from classic_rc.evaluation.blocks import blocks
-from classic_rc.evaluation.caveats import data_warnings, fit_warnings, unused_warnings
+import numpy as np
+
+from classic_rc.decisions import (
+    TIE_TOLERANCE,
+    Argmax,
+    Cuts,
+    RelativeThreshold,
+    Threshold,
+    TiePolicy,
+    TunedThreshold,
+)
+from classic_rc.evaluation.fitted_system import FittedSystem, SharedDatasets, blocks
 from classic_rc.evaluation.grouping import group_masks
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.outcomes import OutcomeTally
-from classic_rc.evaluation.prepare import Overrides, configured, require_gold, with_spans
-from classic_rc.evaluation.protocol import Protocol
-from classic_rc.evaluation.results import Evaluation, Outcomes, Row
+from classic_rc.evaluation.plan import Learning, Overrides, Plan, require_gold
+from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
+    Signature,
     changed_params,
     dataset_signature,
-    long_signature,
+    file_digest,
     plain_params,
-    short_signature,
-    signature_parts,
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
-from classic_rc.evaluation.system import Encodings, System
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.spans import SpanGenerator
-
-__all__ = ["evaluate"]
+from classic_rc.text.tokenizers import unspaced_share
 
 
 def evaluate(
@@ -91,7 +98,7 @@ def evaluate(
         Makes the candidates of span questions.
     group_by : str, optional
         What to break the metrics down by: a key of the questions' or passages' `meta`, or one that follows from
-        every question (:data:`~classic_rc.evaluation.derived.DERIVED_KEYS`).
+        every question (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
         Processes to score with, -1 for all cores; the results do not depend on it. They are joblib's: loky by
         default, those of a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
@@ -111,60 +118,62 @@ def evaluate(
     DataError
         Gold answers are hidden.
     """
-    dataset = with_spans(dataset, spans)
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
-    overrides = Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold)
     groups = {} if group_by is None else group_masks(dataset, group_by)
-    train, tune = (other and with_spans(other, spans) for other in (train, tune))
-    learning = Learning(train, tune, cv, group, drop_overlap).apart_from(dataset)
-    systems = [
-        system
-        for solver in solvers
-        for system in _systems(configured(solver, dataset, overrides), dataset, learning)
-    ]
-    assert dataset.task is not None
-    oracle = SpanOracle() if dataset.task.has_spans else None
-    tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
-    with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
-        for index, questions in blocks(dataset):
-            if oracle is not None:
-                oracle.add(questions)
-            encodings = Encodings(questions, index)
-            for system, tally in zip(systems, tallies, strict=True):
-                predictions, scores = system.expectation(encodings, jobs)
-                tally.add(index, questions, predictions, scores)
-                advance(len(index))
-    rows = tuple(
-        _row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
+    plan = Plan.check(
+        dataset,
+        solvers,
+        Learning(train, tune, cv, group, drop_overlap),
+        Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
+        spans=spans,
+        options={"group_by": group_by},
     )
+    dataset, shared = plan.dataset, SharedDatasets()
+    assert dataset.task is not None
+    systems = [system for solver in plan.solvers for system in _fit(solver, plan, shared)]
+    shared.keep_only(dataset)
+    tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
+    oracle = SpanOracle() if dataset.task.has_spans else None
+    with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
+        for block in blocks(dataset, shared):
+            if oracle is not None:
+                oracle.add(block.questions)
+            for system, tally in zip(systems, tallies, strict=True):
+                scores = system.score(block, jobs)
+                predictions = system.decide_in_expectation(block, scores)
+                tally.add(block.index, block.questions, predictions, scores)
+                advance(len(block.index))
+    rows = [_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)]
     warnings = (
-        *data_warnings(dataset, solvers),
-        *learning.notes,
-        *fit_warnings(systems),
-        *unused_warnings(systems, overrides, learning),
+        *_data_warnings(dataset, solvers),
+        *plan.learning.notes,
+        *_fit_warnings(systems),
+        *_unused_warnings(systems, plan),
     )
     notes = () if oracle is None else (oracle.note,)
-    options = {"cv": cv, "group": group, "drop_overlap": drop_overlap, "group_by": group_by, **vars(overrides)}
-    protocol = Protocol(tuple(solvers), options, train, tune, spans)
-    return Evaluation(dataset, rows, groups, group_by, warnings, notes, protocol=protocol)
+    return Evaluation(dataset, tuple(rows), groups, group_by, warnings, notes, protocol=plan.protocol)
 
 
-def _systems(solver: Solver, dataset: Dataset, learning: Learning) -> list[System]:
-    """A row's system; where it is tuned on what it reports, an honest one after it."""
-    if not System.wants_tuning(solver, dataset):
-        return [learning.system(solver, dataset)]
-    systems = [] if learning.tune is None else [learning.system(solver, dataset, tune=True)]
-    if not systems or systems[0].tuned_here:
-        systems.append(learning.system(solver, dataset, cross_fit=True))
-    return systems
+def _fit(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedSystem]:
+    """A row's system; where it is tuned on what it reports, a cross-fitted one after it."""
+    if not FittedSystem.wants_tuning(solver, plan.dataset):
+        yield FittedSystem(solver, plan.dataset, plan.learning, shared=shared)
+        return
+    tuned_here = False
+    if plan.learning.tune is not None:
+        system = FittedSystem(solver, plan.dataset, plan.learning, tune=True, shared=shared)
+        tuned_here = system.tuned_here
+        yield system
+    if plan.learning.tune is None or tuned_here:
+        yield FittedSystem(solver, plan.dataset, plan.learning, cross_fit=True, shared=shared)
 
 
-def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
+def _row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
     published = solver.published_tuning()
     tolerance = getattr(system.decision, "tie_tolerance", TIE_TOLERANCE)
-    parts = signature_parts(
+    signature = Signature.of(
         solver.name,
         variant,
         changed_params(solver, variant),
@@ -188,10 +197,189 @@ def _row(system: System, outcomes: Outcomes, read_seconds: float) -> Row:
         solver=solver.name,
         variant=variant,
         params=plain_params(solver),
-        signature=long_signature(parts),
-        short_signature=short_signature(parts),
+        signature=str(signature),
+        short_signature=signature.short,
         outcomes=outcomes,
         caveats=system.caveats,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
+
+
+def evaluate_predictions(
+    dataset: Dataset,
+    predictions: Sequence[Prediction],
+    *,
+    source: str,
+    group_by: str | None = None,
+    read_seconds: float = 0.0,
+) -> Evaluation:
+    """Measure predictions of all the dataset's questions, in its order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold answers.
+    predictions : sequence of Prediction
+    source : str
+        Where they come from; a part of the signature.
+    group_by, read_seconds
+        As in :func:`classic_rc.evaluate`.
+
+    Returns
+    -------
+    Evaluation
+        Of one row.
+    """
+    start = time.perf_counter()
+    require_gold(dataset, "nothing can be measured")
+    assert dataset.task is not None
+    tally = OutcomeTally(dataset.task, len(dataset))
+    tally.add(np.arange(len(dataset)), dataset, predictions, None)
+    signature = Signature.of("score-file", None, {"file": file_digest(source)}, dataset)
+    row = Row(
+        solver="score-file",
+        variant=None,
+        params={"path": source},
+        signature=str(signature),
+        short_signature=signature.short,
+        outcomes=tally.outcomes(),
+        seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
+    )
+    groups = group_masks(dataset, group_by) if group_by is not None else {}
+    return Evaluation(dataset, (row,), groups, group_by)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A solver's output on a dataset.
+
+    Parameters
+    ----------
+    scores : Scores or None
+        None for spans, which are scored and dropped some passages at a time.
+    predictions : list of Prediction or None
+        None where they were not wanted.
+    warnings : tuple of str
+        What the reader of the numbers should know.
+    """
+
+    scores: Scores | None
+    predictions: list[Prediction] | None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n_tied(self) -> int:
+        """How many questions' answers were chosen among equals."""
+        return sum(p.n_tied > 1 for p in self.predictions or ())
+
+
+def predict(
+    dataset: Dataset,
+    solver: Solver,
+    *,
+    decide: bool = True,
+    train: Dataset | None = None,
+    tune: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    drop_overlap: bool = False,
+    overrides: Overrides | None = None,
+    spans: SpanGenerator | None = None,
+    jobs: int = 1,
+    shared: SharedDatasets | None = None,
+) -> Predicted:
+    """Score a dataset and, if wanted, decide.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Gold may be hidden.
+    solver : Solver
+        Cloned, never changed.
+    decide : bool
+        Whether predictions are wanted, or scores alone (which need no threshold).
+    train, tune, cv, group, drop_overlap, spans, jobs
+        As in :func:`classic_rc.evaluate`.
+    overrides : Overrides, optional
+        Tie policy, threshold, what it is tuned for, seed.
+    shared : SharedDatasets, optional
+        Encodings to share with other calls on the same datasets.
+
+    Returns
+    -------
+    Predicted
+
+    Raises
+    ------
+    UsageError
+        A threshold or a parameter has to be tuned, there is no tuning data and gold is hidden.
+    """
+    plan = Plan.check(dataset, [solver], Learning(train, tune, cv, group, drop_overlap), overrides, spans=spans)
+    dataset, (solver,) = plan.dataset, plan.solvers
+    tunes = solver.tunes_parameters or (decide and FittedSystem.wants_tuning(solver, dataset))
+    cross_fit = tunes and tune is None
+    shared = shared or SharedDatasets()
+    system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
+    kept: list[Scores | None] = []
+    predictions: dict[int, Prediction] = {}
+    for block in blocks(dataset, shared):
+        scores = system.score(block, jobs)
+        if decide:
+            predictions.update(zip(block.index.tolist(), system.decide(block, scores), strict=True))
+        kept.append(scores if dataset.span_generator is None else None)
+    return Predicted(
+        kept[0] if len(kept) == 1 else None,
+        [predictions[i] for i in range(len(dataset))] if decide else None,
+        (*plan.learning.notes, *_fit_warnings([system])),
+    )
+
+
+_MANY_UNSPACED = 0.1
+
+
+def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
+    """Warn where words are sought in text of scripts that do not space them."""
+    analyzers = {get_analyzer(s.analyzer) for s in solvers if s.analyzer is not None}
+    if all(a.tokenizer == "char" for a in analyzers):
+        return
+    share = unspaced_share([p.text for p in dataset.passages])
+    if share >= _MANY_UNSPACED:
+        yield (
+            f"{share:.0%} of the letters in {dataset.name} belong to scripts without spaces between words: "
+            "analyzer=char makes each of them a token"
+        )
+
+
+def _fit_warnings(systems: Sequence[FittedSystem]) -> Iterator[str]:
+    """Pass on what solvers have to say."""
+    yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
+
+
+def _unused_warnings(systems: Sequence[FittedSystem], plan: Plan) -> Iterator[str]:
+    """Warn where something was given that no solver had a use for."""
+    learning, overrides = plan.learning, plan.overrides
+    train, tune = learning.train, learning.tune
+    if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
+        yield f"training data {train.name} is not used: no solver here learns"
+    cross_fitted = any(system.cross_fit for system in systems)
+    if learning.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
+        yield f"the {learning.cv} folds are not used: no solver here learns from gold or is tuned out of fold"
+    if tune is not None and all(system.tune is None for system in systems):
+        yield f"tuning data {tune.name} is not used: nothing here is tuned"
+    rules = [system.decision for system in systems]
+    if overrides.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
+        yield f"the tie policy {overrides.ties!r} is not used: no best candidate is sought here"
+    if overrides.threshold is not None and not any(
+        isinstance(rule, Threshold) and rule.value == overrides.threshold for rule in rules
+    ):
+        yield f"the threshold {overrides.threshold:g} is not used: nothing here is selected by a tuned one"
+    if overrides.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
+        yield (
+            f"the relative threshold {overrides.relative_threshold:g} is not used: "
+            "no answer here is the best of several spans"
+        )
+    if overrides.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield f"the metric {overrides.tune_metric!r} is not used: no threshold is tuned here"
+    if overrides.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield f"the cut points {overrides.tune_cuts!r} are not used: no threshold is tuned here"

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
 import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc._version import __version__
 from classic_rc.datasets.registry import SAMPLES
-from classic_rc.evaluation.kept_files import kept_file, kept_path
+from classic_rc.errors import DataError
+from classic_rc.evaluation.comparison import Contender, Contest
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
-from classic_rc.questions import Dataset
-
-__all__ = ["SCHEMA", "environment", "run_record", "runs_to_dict"]
+from classic_rc.io.hashing import sha256_of
+from classic_rc.io.json import Node, parse_json
+from classic_rc.io.text import read_text
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import metrics_for
+from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.codec import kept_solver
 
 SCHEMA = 2
 """The number of this form of the record; it grows with every change that a reader of records has to know of."""
@@ -50,7 +63,9 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
         run["dataset"] |= _files(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
-            **protocol.to_dict(folder),
+            "solvers": [kept_solver(solver, partial(kept_file, folder=folder)) for solver in protocol.solvers],
+            "options": dict(protocol.options),
+            "spans": protocol.spans and asdict(protocol.spans),
             "train": protocol.train and _described(protocol.train, folder),
             "tune": protocol.tune and _described(protocol.tune, folder),
         }
@@ -102,3 +117,207 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+RECORD = "run.json"
+"""What the file of a record is called in its folder."""
+
+_BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:')
+
+
+def record_file(path: str) -> Path | None:
+    """The record that a path is or that lies in the folder that it is; None where there is none.
+
+    It is told by its name or by its first key, without reading it.
+    """
+    file = Path(path) / RECORD if Path(path).is_dir() else Path(path)
+    if not file.is_file():
+        return None
+    with file.open("rb") as opened:
+        is_record = _BEGINNING.match(opened.read(200)) is not None
+    return file if is_record or file.name == RECORD else None
+
+
+def read_contests(path: str | Path) -> list[Contest]:
+    """Every dataset of a run record, with all its rows.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ``run --save`` wrote.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, is no run record, or its rows do not answer the same questions.
+    """
+    source = str(path)
+    root = Node(parse_json(read_text(path), source), source)
+    return [_contest(run) for run in root.items("runs")]
+
+
+def _contest(run: Node) -> Contest:
+    dataset = run.child("dataset")
+    task = _task(dataset)
+    groups = np.array(run.integers("passage_groups"), dtype=np.int64)
+    n_questions = dataset.integer("questions")
+    if n_questions < 1:
+        raise dataset.error("no question in it", field="questions", found=str(n_questions), expected="1 or more")
+    numbers = np.unique(groups)
+    if len(groups) != n_questions or not np.array_equal(numbers, np.arange(len(numbers))):
+        raise run.error(
+            "the groups of passages do not fit the questions",
+            field="passage_groups",
+            found=f"{len(groups)} entries",
+            expected=f"a group's number, from 0, for each of {n_questions} questions",
+        )
+    metrics = metrics_for(task)
+    contenders = []
+    asked: list[str] | None = None
+    for row in run.items("rows"):
+        outcomes = row.child("outcomes")
+        ids = list(outcomes.value)
+        asked = ids if asked is None else asked
+        if len(ids) != n_questions or ids != asked:
+            raise row.error(
+                "the outcomes are of other questions",
+                field="outcomes",
+                found=f"{len(ids)} questions" if len(ids) != len(asked) else "other ids",
+                expected=f"the same {n_questions} in every row",
+            )
+        contenders.append(_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
+    return Contest(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(contenders))
+
+
+def _task(dataset: Node) -> Task:
+    name = dataset.text("task")
+    if name not in set(Task):
+        raise dataset.error("no such task", field="task", found=repr(name), expected=" or ".join(Task))
+    return Task(name)
+
+
+def _contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -> Contender:
+    solver, variant = row.text("solver"), row.text("variant") if row.has("variant") else None
+    kept = [outcome.child("statistics") for outcome in outcomes]
+    return Contender(
+        f"{solver}:{variant}" if variant else solver,
+        solver,
+        {metric.name: _statistics(kept, metric.name) for metric in metrics},
+        row.text("short_signature"),
+        row.flag("expected"),
+    )
+
+
+def _statistics(kept: Sequence[Node], metric: str) -> NDArray[np.float64]:
+    """A metric's statistics of all questions, shape (n_questions, n_statistics)."""
+    rows = [node.sequence(metric) for node in kept]
+    width = len(rows[0])
+    for node, row in zip(kept, rows, strict=True):
+        if not row or len(row) != width or not all(isinstance(value, float | int) for value in row):
+            raise node.error("not statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers")
+    return np.array(rows, dtype=np.float64)
+
+
+def kept_path(path: str, folder: Path | None = None) -> str:
+    """A path as a record in `folder` keeps it: a relative one relative to the record, with forward slashes.
+
+    An absolute path stays as it is, and so does one on another drive than the record.
+    """
+    if folder is None or os.path.isabs(path):
+        return path
+    try:
+        return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
+    except ValueError:  # there is no way from one drive to another
+        return os.path.abspath(path)
+
+
+def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
+    """A file, or a folder with all that is in it, as a record in `folder` keeps it.
+
+    Parameters
+    ----------
+    path : str
+    folder : Path, optional
+        Where the record will lie.
+    sha256 : str, optional
+        Where it is known.
+
+    Returns
+    -------
+    dict
+        ``path``, ``sha256`` and ``bytes``, the size of a file, None for a folder.
+    """
+    size = os.path.getsize(path) if os.path.isfile(path) else None
+    return {"path": kept_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
+
+
+class Finder:
+    """Finds what a record names: in its place, or by its content below other folders.
+
+    Parameters
+    ----------
+    base : Path
+        The record's folder, from which its relative paths start.
+    places : sequence of str
+        Folders to look in, at any depth, for what is not in its place or not as it was.
+
+    Raises
+    ------
+    DataError
+        One of the places is no folder.
+    """
+
+    def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
+        self._base = Path(os.path.realpath(base))
+        self._places = [Path(place) for place in places]
+        for place in self._places:
+            if not place.is_dir():
+                raise DataError("no such folder", source=str(place), hint="Name a folder that holds the data")
+
+    def place(self, path: str) -> Path:
+        """Where the record says that something is."""
+        return Path(os.path.normpath(self._base / path))
+
+    def candidates(self, path: str) -> Iterator[Path]:
+        """Where a folder may be: in its place, or as one of the other folders, or below them by its name."""
+        own = self.place(path)
+        for place in (own, *self._places):
+            if place.is_dir():
+                yield place
+        for place in self._places:
+            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
+
+    def find(self, kept: Mapping[str, Any]) -> str:
+        """The path of a file or folder with the content that the record tells.
+
+        Raises
+        ------
+        DataError
+            It is missing, or has changed.
+        """
+        own = self.place(kept["path"])
+        candidates = self.candidates(kept["path"]) if kept["bytes"] is None else self._files(own, kept["bytes"])
+        for path in candidates:
+            if sha256_of(path) == kept["sha256"]:
+                return str(path)
+        raise self.problem(kept)
+
+    def _files(self, own: Path, size: int) -> Iterator[Path]:
+        """Files of a size: the one in its place, and then all that lie below the other folders."""
+        below = (path for place in self._places for path in sorted(place.rglob("*")))
+        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
+
+    def problem(self, kept: Mapping[str, Any]) -> DataError:
+        """What to say of a file or folder that is not as the record has it."""
+        own = self.place(kept["path"])
+        hint = None if self._places else "Name a folder that has it: --data DIR"
+        if not own.exists():
+            where = ", and nothing below --data is the same" if self._places else ""
+            return DataError(f"missing{where}", source=str(own), hint=hint)
+        return DataError(
+            "changed since the record was made",
+            source=str(own),
+            found=f"sha256 {sha256_of(own)}",
+            expected=kept["sha256"],
+            hint=hint,
+        )

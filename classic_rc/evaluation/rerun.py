@@ -1,21 +1,240 @@
-"""A run record worked out again, and every number of it compared to the last digit."""
+"""A run record made ready to be run again: its data found and checked before anything is scored."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from classic_rc.errors import UsageError
+from classic_rc._version import __version__
+from classic_rc.datasets.registry import SAMPLES, load
+from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.intervals import with_intervals
-from classic_rc.evaluation.prepared import Prepared, PreparedRun
-from classic_rc.evaluation.record import run_record
+from classic_rc.evaluation.plan import Protocol
+from classic_rc.evaluation.record import SCHEMA, Finder, environment, run_record
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.significance import with_significance
+from classic_rc.evaluation.significance import with_intervals, with_significance
+from classic_rc.io.json import parse_json
+from classic_rc.io.text import read_text
+from classic_rc.questions import Dataset
+from classic_rc.solvers.codec import made_solver
+from classic_rc.text.spans import SpanGenerator
 
-__all__ = ["Difference", "Rerun", "RowCheck", "RunCheck", "rerun"]
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """One dataset of a record, and what was done with it.
+
+    Parameters
+    ----------
+    recorded : mapping
+        As the record has it.
+    dataset : Dataset
+    protocol : Protocol
+    """
+
+    recorded: Mapping[str, Any]
+    dataset: Dataset
+    protocol: Protocol
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All of a record, ready to be run again.
+
+    Parameters
+    ----------
+    path : str
+        The record.
+    runs : tuple of PreparedRun
+        Those whose data are as they were.
+    changes : tuple of str
+        What is missing or not as it was; where there is any, nothing should be run.
+    notes : tuple of str
+        Versions that differ.
+    """
+
+    path: str
+    runs: tuple[PreparedRun, ...]
+    changes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> Prepared:
+    """Find and check the data of a record.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ``run --save`` wrote.
+    places : sequence of str
+        Folders to look in for files that are not in their place; they are told by their content.
+    trust : bool
+        Whether solvers that are not of this package may be run.
+
+    Raises
+    ------
+    DataError
+        It is no record that can be run again.
+    UsageError
+        A solver cannot be made again.
+    """
+    source = str(path)
+    record = parse_json(read_text(path), source)
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise DataError(
+            "this is no record that can be run again",
+            source=source,
+            field="schema",
+            found=str(record.get("schema", "none")) if isinstance(record, dict) else "no object",
+            expected=str(SCHEMA),
+            hint="Records of another version can be compared; run --save makes a new one",
+        )
+    finder = Finder(Path(path).parent, places)
+    runs: list[PreparedRun] = []
+    changes: list[str] = []
+    try:
+        for run in record["runs"]:
+            _check_form(run)
+            found = _Found(finder, changes)
+            dataset, protocol = found.dataset(run["dataset"]), found.protocol(run["protocol"], trust)
+            if dataset is not None and protocol is not None:
+                runs.append(PreparedRun(run, dataset, protocol))
+        notes = tuple(_notes(record))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ClassicRCError):
+            raise
+        raise DataError(
+            f"the record is broken ({type(error).__name__}: {error})", source=source, hint="Was it edited?"
+        ) from error
+    return Prepared(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
+
+
+def _check_form(run: Mapping[str, Any]) -> None:
+    """Look up what is compared once all is scored: what is not there is an error now, before any work."""
+    if run["resampling"] is not None:
+        _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
+    for row in run["rows"]:
+        _ = [row[name] for name in ("solver", "variant")], row["metrics"].items(), row["outcomes"].items()
+
+
+class _Found:
+    """What one run needs, as far as it is found; what is not goes to `changes`."""
+
+    def __init__(self, finder: Finder, changes: list[str]) -> None:
+        self._finder, self._changes = finder, changes
+
+    def protocol(self, kept: Mapping[str, Any] | None, trust: bool) -> Protocol | None:
+        if kept is None:
+            raise UsageError("the record keeps answers that were not made here: there is nothing to run again")
+        before = len(self._changes)
+        solvers = []
+        for described in kept["solvers"]:
+            try:
+                solvers.append(made_solver(described, self._finder.find, trust=trust))
+            except DataError as problem:
+                self._changes.append(str(problem))
+        train, tune = (kept[role] and self.dataset(kept[role]) for role in ("train", "tune"))
+        if len(self._changes) > before:
+            return None
+        spans = None if kept["spans"] is None else SpanGenerator(**kept["spans"])
+        return Protocol(tuple(solvers), kept["options"], train, tune, spans)
+
+    def dataset(self, kept: Mapping[str, Any]) -> Dataset | None:
+        """The dataset with the content that was kept; None where it is not found, and `changes` says why."""
+        try:
+            dataset = self._read(kept)
+        except DataError as problem:
+            self._changes.append(str(problem))
+            return None
+        if dataset.fingerprint != kept["fingerprint"]:
+            self._changes.append(
+                f"{kept['name']}: the files are as they were, and are read differently: content "
+                f"{dataset.fingerprint}, recorded {kept['fingerprint']}"
+            )
+            return None
+        return dataset
+
+    def _read(self, kept: Mapping[str, Any]) -> Dataset:
+        asked, sources = kept["read_with"], kept["sources"]
+        if asked is None:
+            raise DataError("its questions were in memory, in no file to be read again", source=kept["name"])
+        if asked["path"] in SAMPLES:
+            dataset = _loaded(asked, asked["path"])
+            if _digests(dataset) != _kept_digests(sources):
+                raise DataError("this version of the package has other sample data", source=asked["path"])
+            return dataset
+        own = [source for source in sources if source["path"] == asked["path"] and source["bytes"] is not None]
+        if not own:
+            return self._read_folder(asked, sources, kept["name"])
+        found = {source["path"]: self._finder.find(source) for source in sources}
+        answers = asked["answers"]
+        if answers is not None and answers not in found:  # the folder that they are in
+            inside = [path for kept_as, path in found.items() if kept_as != asked["path"]]
+            answers = str(Path(inside[0]).parent) if inside else str(self._finder.place(answers))
+        else:
+            answers = answers and found[answers]
+        return self._checked(_loaded({**asked, "answers": answers}, found[asked["path"]]), sources, kept["name"])
+
+    def _read_folder(self, asked: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
+        """From the first folder with just the files that were read."""
+        own = self._finder.place(asked["path"])
+        problem: DataError | None = None
+        for folder in self._finder.candidates(asked["path"]):
+            answers = asked["answers"] and str(self._finder.place(asked["answers"]))
+            try:
+                if folder == own:
+                    self._check_in_place(sources)
+                return self._checked(_loaded({**asked, "answers": answers}, str(folder)), sources, name)
+            except DataError as error:
+                problem = problem or error
+        raise problem or self._finder.problem({"path": asked["path"]})
+
+    def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse a file of a folder that is missing or not as it was, before a reader stumbles over it."""
+        in_place = Finder(self._finder.place("."))
+        for source in sources:
+            if source["bytes"] is not None:
+                in_place.find(source)
+
+    @staticmethod
+    def _checked(dataset: Dataset, sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
+        """The dataset, if it was read from just the files that were kept."""
+        read, kept = _digests(dataset), _kept_digests(sources)
+        if read == kept:
+            return dataset
+        raise DataError(
+            "its files have changed since the record was made",
+            source=dataset.read_with["path"] if dataset.read_with else name,
+            found=f"{len(read)} read, sha256 {', '.join(sorted(set(read) - set(kept)))[:80] or 'of fewer'}",
+            expected=f"{len(kept)}, {', '.join(sorted(set(kept) - set(read)))[:80] or 'and no other'}",
+        )
+
+
+def _loaded(asked: Mapping[str, Any], path: str) -> Dataset:
+    options = {name: value for name, value in asked.items() if name != "path"}
+    return load(path, **options)
+
+
+def _digests(dataset: Dataset) -> list[str]:
+    return sorted(source.sha256 for source in dataset.sources)
+
+
+def _kept_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted(source["sha256"] for source in sources)
+
+
+def _notes(record: Mapping[str, Any]) -> Iterator[str]:
+    """Versions that are not those of the record."""
+    kept, now = record["environment"], environment()
+    versions = [("classic_rc", record["version"], __version__), ("Python", kept["python"], now["python"])]
+    versions += [(name, kept["packages"].get(name), version) for name, version in now["packages"].items()]
+    for name, old, new in versions:
+        if old != new:
+            yield f"{name} is {new or 'missing'} here and was {old or 'missing'}"
+
 
 _NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
 """What names versions and places, takes time, or is compared question by question."""
@@ -114,7 +333,7 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
     Parameters
     ----------
     prepared : Prepared
-        From :func:`~classic_rc.evaluation.prepared.prepare`.
+        From :func:`~classic_rc.evaluation.rerun.prepare`.
     jobs : int
         Processes to score with; numbers do not depend on it.
     progress : bool

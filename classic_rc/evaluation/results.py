@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.display import frame_of_records, html_table
-from classic_rc.evaluation.protocol import Protocol
+from classic_rc.evaluation.plan import Protocol
 from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.metrics import METRICS
-from classic_rc.questions import Dataset
+from classic_rc.metrics.registry import METRICS, metrics_for
+from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.questions import Dataset, Question, Task
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["ALPHA", "Evaluation", "Outcomes", "Row", "Significance"]
 
 ALPHA = 0.05
 """The level below which adjusted p-values are marked."""
@@ -295,3 +294,79 @@ def _html_cells(row: Row) -> list[str]:
         bounds = f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else ""
         cells.append(f"{100 * value:.2f}{bounds}")
     return [*cells, "–" if row.tie_rate is None else f"{100 * row.tie_rate:.1f}"]
+
+
+class OutcomeTally:
+    """Outcomes of `n_questions` questions, filled in as predictions come.
+
+    Parameters
+    ----------
+    task : Task
+    n_questions : int
+    """
+
+    def __init__(self, task: Task, n_questions: int) -> None:
+        self._metrics = metrics_for(task)
+        self._statistics: dict[str, NDArray[np.float64]] = {}
+        self._n_tied = np.ones(n_questions, dtype=np.int64)
+        self._n_selected = np.zeros(n_questions)
+        self._n_candidates = np.zeros(n_questions, dtype=np.int64)
+        self._evidence: NDArray[np.bool_] | None = np.zeros(n_questions, dtype=np.bool_)
+        self._answers: list[Any] = [None] * n_questions
+
+    def add(
+        self,
+        index: NDArray[np.int64],
+        questions: Sequence[Question],
+        predictions: Sequence[Prediction],
+        scores: Scores | None,
+    ) -> None:
+        """Measure predictions of the questions that stand at `index`.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n,)
+        questions : sequence of Question, length n
+        predictions : sequence of Prediction, length n
+        scores : Scores, optional
+            Where there are any: what the passage contributed to.
+        """
+        for metric in self._metrics:
+            rows = metric.statistics(questions, predictions)
+            if metric.name not in self._statistics:
+                self._statistics[metric.name] = np.zeros((len(self._n_tied), rows.shape[1]))
+            self._statistics[metric.name][index] = rows
+        self._n_tied[index] = [p.n_tied for p in predictions]
+        self._n_selected[index] = [_n_selected(p) for p in predictions]
+        self._n_candidates[index] = [p.n_candidates for p in predictions]
+        if scores is None:
+            self._evidence = None
+        elif self._evidence is not None:
+            flags = np.concatenate(([0], np.cumsum(scores.evidence)))
+            self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
+        for i, prediction in zip(index.tolist(), predictions, strict=True):
+            # More answers than ties are a closed form over draws: there is no one answer.
+            if 0 < len(prediction.answers) <= prediction.n_tied:
+                self._answers[i] = plain_answer(prediction.answers[0])
+
+    def outcomes(self) -> Outcomes:
+        """What has been collected."""
+        return Outcomes(
+            self._statistics,
+            self._n_tied,
+            self._n_selected,
+            self._n_candidates,
+            self._evidence,
+            tuple(self._answers),
+        )
+
+
+def _n_selected(prediction: Prediction) -> float:
+    if prediction.selection_probability is not None:
+        return prediction.selection_probability * prediction.n_candidates
+    return float(len(prediction.answers[0])) if prediction.answers else 0.0
+
+
+def plain_answer(answer: Answer) -> list[Any]:
+    """An answer as plain data: sorted candidate indices, or texts."""
+    return sorted(answer) if isinstance(answer, frozenset) else list(answer)

@@ -6,28 +6,16 @@ import inspect
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.decisions import Decision, describe
-from classic_rc.evaluation.kept_files import sha256_of
+from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.specs import solver_spec
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.stop_words import stop_list_signature
-
-__all__ = [
-    "changed_params",
-    "dataset_signature",
-    "file_digest",
-    "file_signature",
-    "long_signature",
-    "plain_params",
-    "short_signature",
-    "signature_parts",
-]
 
 _ABBREVIATIONS = {
     "solver": "s",
@@ -45,51 +33,83 @@ _ABBREVIATIONS = {
     "version": "rc",
 }
 _SHORT_FINGERPRINT = 8
+_NAMES = {short: name for name, short in _ABBREVIATIONS.items()}
+_PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not begin a part
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
-def signature_parts(
-    solver: str,
-    variant: str | None,
-    changed: Mapping[str, Any],
-    dataset: Dataset,
-    **facts: Any,
-) -> dict[str, str]:
-    """The parts of a signature by name, in order; those that say nothing are left out.
+@dataclass(frozen=True)
+class Signature:
+    """The parts of a signature by name, in order.
 
-    Parameters
-    ----------
-    solver, variant : str
-    changed : mapping
-        Constructor parameters that differ from their defaults.
-    dataset : Dataset
-    **facts
-        Tie policy, thresholds, tuning and training data, and so on.
+    ``str(signature)`` writes all names and values out: ``solver:sw+d|variant:mctest160|…``.
+
+    Examples
+    --------
+    >>> signature = Signature.parse("solver:sw+d|variant:mctest160|ties:first")
+    >>> signature.short
+    'sw+d|v:mctest160|t:first'
+    >>> Signature.parse(signature.short) == signature
+    True
     """
-    parts = {
-        "solver": solver,
-        "variant": variant,
-        **changed,
-        **facts,
-        "spans": dataset.span_generator,
-        "data": dataset.fingerprint,
-        "split": dataset.split,
-        "questions": len(dataset),
-        "version": __version__,
-    }
-    return {name: _text(value) for name, value in parts.items() if value is not None}
 
+    parts: Mapping[str, str]
 
-def long_signature(parts: Mapping[str, str]) -> str:
-    """All names and values written out: ``solver:sw+d|variant:mctest160|…``."""
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    @classmethod
+    def of(
+        cls, solver: str, variant: str | None, changed: Mapping[str, Any], dataset: Dataset, **facts: Any
+    ) -> Signature:
+        """The signature of a system on a dataset; parts that are None are left out.
 
+        Parameters
+        ----------
+        solver, variant : str
+        changed : mapping
+            Constructor parameters that differ from their defaults.
+        dataset : Dataset
+        **facts
+            Tie policy, thresholds, tuning and training data, and so on.
+        """
+        parts = {
+            "solver": solver,
+            "variant": variant,
+            **changed,
+            **facts,
+            "spans": dataset.span_generator,
+            "data": dataset.fingerprint,
+            "split": dataset.split,
+            "questions": len(dataset),
+            "version": __version__,
+        }
+        return cls({name: _text(value) for name, value in parts.items() if value is not None})
 
-def short_signature(parts: Mapping[str, str]) -> str:
-    """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
-    shown = {name: _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text) for name, text in parts.items()}
-    solver = shown.pop("solver")
-    return "|".join([solver, *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown.items())])
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The signature that is written here, in the long or the short form; digests stay as they are.
+
+        Raises
+        ------
+        ValueError
+            It is no signature.
+        """
+        first, *others = _PART.split(text)
+        parts = {"solver": first.removeprefix("solver:")}
+        for part in others:
+            name, _, value = part.partition(":")
+            parts[_NAMES.get(name, name)] = value
+        if not parts["solver"]:
+            raise ValueError(f"no signature: {text!r}")
+        return cls(parts)
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
+
+    @property
+    def short(self) -> str:
+        """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
+        solver, *others = self.parts.items()
+        shown = ((name, _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text)) for name, text in others)
+        return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
 def dataset_signature(dataset: Dataset) -> str:
@@ -107,16 +127,12 @@ def file_signature(path: str) -> str:
     return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
-def _signed(name: str, value: Any) -> Any:
+def _signed(solver: Solver, name: str, value: Any) -> Any:
     """A parameter's value; where it names a file, by that file's content, the same on every machine."""
-    match name, value:
-        case "analyzer", _:
-            return get_analyzer(value).signature
-        case "stop_words", str():
-            return stop_list_signature(value)
-        case "path", str():
-            return file_signature(value)
-    return _plain(value)
+    declared = type(solver).parameter(name)
+    if declared.signed is not None:
+        return _plain(declared.signed(value))
+    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain(value)
 
 
 def _text(value: Any) -> str:
@@ -143,7 +159,7 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
             for name, value in solver.get_params(deep=False).items()
             if name not in said_elsewhere and _plain(value) != _plain(defaults[name].default)
         }
-    signed = {name: _signed(name, value) for name, value in params.items()}
+    signed = {name: _signed(solver, name, value) for name, value in params.items()}
     if solver.members:
         signed["solvers"] = f"[{'; '.join(map(_member, solver.members))}]"
     return signed

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from classic_rc.errors import UsageError, unknown_name
-from classic_rc.evaluation.multiplicity import holm
-from classic_rc.evaluation.paired import permutation_test
-from classic_rc.evaluation.results import Evaluation, Significance
-from classic_rc.folds import passage_groups
-from classic_rc.metrics import METRICS
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["with_significance"]
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.evaluation.resampling import (
+    Interval,
+    Resampling,
+    holm,
+    percentile_interval,
+    permutation_test,
+    resampled_means,
+)
+from classic_rc.evaluation.results import Evaluation, Row, Significance
+from classic_rc.folds import passage_groups
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS
 
 
 def with_significance(
@@ -20,8 +29,8 @@ def with_significance(
     """The evaluation with a p-value for every metric of every row but the baseline's: does it differ from that?
 
     The test is the paired permutation test that swaps the two rows' outcomes for whole passages
-    (:func:`~classic_rc.evaluation.paired.permutation_test`); the p-values of all rows and metrics, each of which
-    would put a mark into the table, are adjusted together by Holm's method.
+    (:func:`~classic_rc.evaluation.resampling.permutation_test`); the p-values of all rows and metrics, each of
+    which would put a mark into the table, are adjusted together by Holm's method.
 
     Parameters
     ----------
@@ -74,3 +83,133 @@ def with_significance(
         found[i][name] = p
     rows = tuple(replace(row, p_values=own) for row, own in zip(evaluation.rows, found, strict=True))
     return replace(evaluation, rows=rows, significance=Significance(baseline, len(tested), n, seed, group))
+
+
+def with_intervals(
+    evaluation: Evaluation, n: int = 10_000, *, seed: int = 0, level: float = 0.95, group: str | None = None
+) -> Evaluation:
+    """The evaluation with an interval for every metric of every row: the bootstrap over groups of passages.
+
+    Answers stay as they are: what is uncertain is which passages the dataset holds, not what a system would have
+    learned from others. All rows are resampled together, so that each resample is the same passages for all. Of a
+    row that is an expectation over draws, it is the interval of the expectation.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    n : int
+        How many resamples.
+    seed : int
+        Of the resamples.
+    level : float
+        In 0..1.
+    group : str, optional
+        A key of `meta` (article, author) whose equal values stay together, as equal passages do.
+
+    Returns
+    -------
+    Evaluation
+        Warned where there are fewer than :data:`~classic_rc.evaluation.resampling.FEW_GROUPS` groups; without
+        intervals, and with the reason, where there are fewer than two.
+
+    Raises
+    ------
+    UsageError
+        No resample is wanted, `level` is not between 0 and 1, or no question has the `group`.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> from classic_rc.evaluation import with_intervals
+    >>> dataset = classic_rc.load("sample:single-choice")
+    >>> evaluation = with_intervals(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
+    >>> low, high = evaluation.rows[0].intervals["accuracy"]
+    >>> low < evaluation.rows[0].metrics()["accuracy"] < high
+    True
+    """
+    groups = passage_groups(evaluation.dataset, group)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group)
+    rows = evaluation.rows
+    if resampling.n_groups > 1:
+        measured = [(METRICS[name], of) for row in rows for name, of in row.outcomes.statistics.items()]
+        drawn = iter(resampled_metrics(measured, groups, n=n, seed=seed))
+        rows = tuple(
+            replace(row, intervals={name: percentile_interval(next(drawn), level) for name in row.metrics()})
+            for row in rows
+        )
+        rows = _with_group_intervals(replace(evaluation, rows=rows), groups, resampling)
+    warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
+    return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
+
+
+def _with_group_intervals(
+    evaluation: Evaluation, groups: NDArray[np.int64], resampling: Resampling
+) -> tuple[Row, ...]:
+    """The rows with the intervals of each of the evaluation's groups of questions."""
+    found: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
+    measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
+    for value, mask in evaluation.groups.items():
+        intervals = iter(subset_intervals(measured, groups, mask, resampling))
+        for row, of_row in zip(evaluation.rows, found, strict=True):
+            own = {name: next(intervals) for name in row.outcomes.statistics}
+            of_row[value] = {name: interval for name, interval in own.items() if interval is not None}
+    return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, found, strict=True))
+
+
+def resampled_metrics(
+    measured: Sequence[tuple[Metric, NDArray[np.float64]]],
+    groups: NDArray[np.int64],
+    *,
+    n: int = 10_000,
+    seed: int = 0,
+) -> list[NDArray[np.float64]]:
+    """The bootstrap distributions of several metrics, each with the statistics it follows from.
+
+    All are over the same resamples, so the differences of two of them are those of a paired bootstrap.
+
+    Parameters
+    ----------
+    measured : sequence of (Metric, ndarray of float64, shape (n_questions, n_statistics))
+    groups, n, seed
+        As in :func:`~classic_rc.evaluation.resampling.resampled_means`.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (n,)
+    """
+    if not measured:
+        return []
+    ends = np.cumsum([rows.shape[1] for _, rows in measured])
+    means = resampled_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
+    parts = np.split(means, ends[:-1], axis=1)
+    return [metric.from_means(part) for (metric, _), part in zip(measured, parts, strict=True)]
+
+
+def subset_intervals(
+    measured: Sequence[tuple[Metric, NDArray[np.float64]]],
+    groups: NDArray[np.int64],
+    subset: NDArray[np.bool_],
+    resampling: Resampling,
+) -> list[Interval | None]:
+    """The intervals of metrics over some of the questions, whose groups are resampled by themselves.
+
+    Parameters
+    ----------
+    measured, groups
+        Of all questions, as in :func:`resampled_metrics`.
+    subset : ndarray of bool, shape (n_questions,)
+    resampling : Resampling
+        How often, from which seed, and at which level.
+
+    Returns
+    -------
+    list of Interval or None
+        None where the questions are of fewer than two groups.
+    """
+    own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
+    if int(own.max(initial=-1)) < 1:
+        return [None] * len(measured)
+    drawn = resampled_metrics(
+        [(metric, rows[subset]) for metric, rows in measured], own, n=resampling.n, seed=resampling.seed
+    )
+    return [percentile_interval(values, resampling.level) for values in drawn]

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from classic_rc.evaluation.blocks import blocks
-from classic_rc.metrics import METRICS, metrics_for
+from classic_rc.evaluation.fitted_system import blocks
 from classic_rc.metrics.base import TextMetric, Texts, known_gold
+from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Dataset, Question, Task
-
-__all__ = ["SpanOracle", "oracle_predictions", "span_oracle"]
 
 
 def span_oracle(dataset: Dataset) -> SpanOracle:
@@ -21,7 +19,7 @@ def span_oracle(dataset: Dataset) -> SpanOracle:
     Parameters
     ----------
     dataset : Dataset
-        Of span questions with gold and candidates (:func:`~classic_rc.evaluation.prepare.with_spans`).
+        Of span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
 
     Returns
     -------

@@ -12,11 +12,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import Node, describe, parse_json
+from classic_rc.io.json import Node, describe
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
-
-__all__ = ["Content", "Format"]
 
 Content: TypeAlias = Literal["scores", "decisions"]
 
@@ -278,13 +276,6 @@ def members(node: Node) -> Iterator[tuple[str, Node]]:
     if not isinstance(node.value, Mapping):
         raise node.error("wrong type", found=describe(node.value), expected="an object")
     return ((key, node.at(key)) for key in node.value)
-
-
-def json_rows(text: str, source: str) -> Iterator[Node]:
-    """The values of a JSON Lines text, blank lines passed over."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield Node(parse_json(line, source, number), source, number)
 
 
 def score_at(node: Node, key: int | str) -> float:

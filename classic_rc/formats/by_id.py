@@ -1,16 +1,14 @@
-"""What ReCoRD's and SQuAD's prediction files share: one object that gives each question's id its answer."""
+"""ReCoRD's and SQuAD's prediction files: one object that gives each question's id its answer."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
-from classic_rc.files import Node, describe, parse_json
 from classic_rc.formats.base import Format, decided, first_answer, first_row, matched, members
+from classic_rc.io.json import Node, describe, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-
-__all__ = ["AnswersById"]
 
 
 class AnswersById(Format):
@@ -49,6 +47,26 @@ class AnswersById(Format):
                 value = list(texts) if question.task is Task.MULTI_SPAN else next(iter(texts))
                 lines.append(f"{json.dumps(question.id)}: {json.dumps(value)}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+class ReCoRD(AnswersById):
+    """The text of the chosen entity by query id."""
+
+    name = "record"
+    description = "{id: text}; a query left out scores 0"
+    citation = "Zhang et al. 2018, ReCoRD: the official evaluation script"
+    tasks = frozenset({Task.CLOZE})
+    readers = frozenset({"record"})
+
+
+class SQuAD(AnswersById):
+    """The predicted text by question id; for Quoref the list of the predicted spans' texts, or one text."""
+
+    name = "squad"
+    description = "{id: text}, or {id: [texts]} for multi-span answers; a question left out scores 0"
+    citation = "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation scripts"
+    tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
+    readers = frozenset({"squad", "quoref"})
 
 
 def _texts(node: Node, question: Question) -> tuple[str, ...]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import Node, describe
-from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, json_rows, score_at
+from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, score_at
+from classic_rc.io.json import Node, describe, json_lines
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
-
-__all__ = ["JSONLines"]
 
 
 class JSONLines(Format):
@@ -49,7 +47,7 @@ class JSONLines(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
         """The decisions of a text, or its scores where it has no decisions; see :meth:`read`."""
-        rows = list(json_rows(text, source))
+        rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
             return _scores(rows, questions, source)
         if questions and questions[0].task.has_spans:
@@ -71,7 +69,7 @@ class JSONLines(Format):
         DataError
             As :meth:`read`.
         """
-        rows = list(json_rows(text, source))
+        rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
             return _scores(rows, questions, source, partial=partial)
         return super().read_scores(text, questions, source=source)
@@ -119,11 +117,12 @@ def _candidate_rows(
 def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
     """The indices of the candidates that stand for an answer."""
     if question.task.has_choices:
-        return set(answer)
-    strange = [text for text in answer if text not in texts]
+        return set(cast("frozenset[int]", answer))
+    answered = cast("tuple[str, ...]", answer)
+    strange = [text for text in answered if text not in texts]
     if strange:
         raise UsageError(f"question {question.id} is answered {strange[0]!r}, which none of its candidates is")
-    return set(map(texts.index, answer))
+    return {texts.index(text) for text in answered}
 
 
 def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
@@ -184,6 +183,7 @@ def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
         return (frozenset(row.integer("candidate") for row in selected),)
     if not selected:
         return ()
+    answers: set[Answer]
     if question.task is Task.SINGLE_CHOICE:
         answers = {frozenset({row.integer("candidate")}) for row in selected}
     elif question.task is Task.CLOZE:

@@ -12,8 +12,6 @@ from classic_rc.formats.base import Format, decided, first_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
-__all__ = ["MCTestAnswers", "MCTestScores"]
-
 QUESTIONS_PER_STORY = 4
 
 _AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
@@ -98,7 +96,7 @@ class MCTestScores(_StoryLines):
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """The lines of scores; see :meth:`write`."""
-        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores])
+        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores or ()])
 
 
 class MCTestAnswers(_StoryLines):
@@ -123,7 +121,7 @@ class MCTestAnswers(_StoryLines):
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """The lines of letters; see :meth:`write`."""
-        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions])
+        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions or ()])
 
 
 def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:

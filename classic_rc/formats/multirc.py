@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from classic_rc.files import Node, parse_json
 from classic_rc.formats.base import Format, Key, decided, first_answer, in_order, score_at
+from classic_rc.io.json import Node, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-
-__all__ = ["MultiRC"]
 
 
 class MultiRC(Format):

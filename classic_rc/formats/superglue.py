@@ -8,12 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from classic_rc.errors import UsageError
-from classic_rc.files import Node, describe
-from classic_rc.formats.base import Format, Key, decided, first_answer, first_row, in_order, json_rows
+from classic_rc.formats.base import Format, Key, decided, first_answer, first_row, in_order
+from classic_rc.io.json import Node, describe, json_lines
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-
-__all__ = ["SuperGLUE"]
 
 
 class SuperGLUE(Format):
@@ -38,7 +36,7 @@ class SuperGLUE(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
         """The labels of a text; see :meth:`read`."""
-        rows = json_rows(text, source)
+        rows = json_lines(text, source)
         if questions and questions[0].task is Task.CLOZE:
             entries = (((row.integer("idx"),), row) for row in rows)
             nodes = in_order(entries, [(_query_number(q),) for q in questions], ("idx",), source)

@@ -1,19 +1,18 @@
 """Scoring functions on arrays: NumPy and SciPy only, no classes of the model, no I/O, no globals.
 
-:mod:`classic_rc.kernels.reference` holds the same functions in plain Python.
+:mod:`classic_rc.kernels.reference` holds the same functions in plain Python. What only one family of solvers or the
+search engine needs is imported from its module: ``bm25``, ``tfidf``, ``search``, ``lexical``, ``kneser_ney``,
+``pairs``, ``equal_columns``.
 """
 
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.cloze_shifts import cloze_window
-from classic_rc.kernels.cloze_steps import cloze_distance
-from classic_rc.kernels.combined import window_and_distance
-from classic_rc.kernels.distance import word_distance
+from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts
+from classic_rc.kernels.distance import window_and_distance, word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.kernels.frequency import phrase_counts
-from classic_rc.kernels.spans import score_spans
-from classic_rc.kernels.sweep import window_sweep
+from classic_rc.kernels.postings import longest_runs
+from classic_rc.kernels.spans import score_spans, span_overlap
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
-from classic_rc.kernels.window import sliding_window
+from classic_rc.kernels.window import sliding_window, window_sweep
 
 __all__ = [
     "SCALE",
@@ -21,9 +20,11 @@ __all__ = [
     "cloze_distance",
     "cloze_window",
     "inverse_count_weights",
+    "longest_runs",
     "phrase_counts",
     "score_spans",
     "sliding_window",
+    "span_overlap",
     "text_keys",
     "uniform_draws",
     "window_and_distance",

@@ -9,8 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TokenArrays", "offsets_of", "ragged_indices"]
-
 
 class TokenArrays(NamedTuple):
     """Passages, questions and candidates as token ids over one vocabulary, ragged (CSR-like).

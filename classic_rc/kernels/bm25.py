@@ -1,13 +1,33 @@
-"""BM25 as Lucene has it since release 8 (``BM25Similarity``), each formula to the bit."""
+"""BM25 as Lucene 8 scores it, in single precision: its parts, from a length in one byte to a term's score."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.byte_lengths import byte4_lengths
 
-__all__ = ["idf", "length_factors", "mean_length", "term_scores", "term_weights"]
+def _byte4(code: int) -> int:
+    """The length that a byte stands for: ``SmallFloat.byte4ToInt``."""
+    if code < 24:
+        return code
+    mantissa, exponent = (code - 24) & 7, ((code - 24) >> 3) - 1
+    return 24 + (mantissa if exponent < 0 else (mantissa | 8) << exponent)
+
+
+_BYTE4 = np.array([_byte4(code) for code in range(256)], dtype=np.int64)
+
+
+def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Lengths as Lucene 7 and later remember them: exact up to 40, from there with four significant bits.
+
+    ``SmallFloat.intToByte4`` and back; both round down.
+
+    Examples
+    --------
+    >>> byte4_lengths(np.array([3, 40, 41, 100]))
+    array([ 3, 40, 40, 96])
+    """
+    return _BYTE4[np.searchsorted(_BYTE4, lengths, side="right") - 1]
 
 
 def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""The word distance of Richardson et al. 2013, for whole datasets at once."""
+"""The word distance of Richardson et al. 2013, alone or with the sliding window, for whole datasets at once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.postings import MatchedBlock, Matches, Places, matched_blocks, places_of
-
-__all__ = ["DistanceRule", "word_distance", "word_distances"]
+from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Places, matched_blocks, places_of
+from classic_rc.kernels.window import best_windows
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
@@ -21,7 +20,7 @@ _Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"
 _MANY_ROWS = 256
 """From how many candidates of one question on it pays to look at every position of the passage."""
 
-_CHUNK_ROWS = 2**14
+CHUNK_ROWS = 2**14
 """How many candidates are measured at a time: bounds memory where one passage has very many."""
 
 
@@ -29,6 +28,9 @@ def word_distance(
     arrays: TokenArrays,
     stop_words: NDArray[np.bool_],
     rule: DistanceRule = "mean",
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+    chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """How far question words stand from the candidate's words, as a share of the passage.
 
@@ -42,8 +44,8 @@ def word_distance(
         first  d = the distance of the last word of S_Q and the last word of S_A, at the first position by
                which both have been seen, / (|P| - 1)
 
-    and d = 1 where S_Q or S_A is empty. This is :func:`classic_rc.kernels.reference.word_distance` for all
-    candidates at once, equal to the bit.
+    and d = 1 where S_Q or S_A is empty. This is
+    :func:`classic_rc.kernels.reference.word_distance` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
@@ -52,7 +54,9 @@ def word_distance(
         Words that neither S_Q nor S_A may hold; they keep their positions in the passage.
     rule : {"mean", "min", "min+1", "first"}
         ``mean`` is the authors' code; ``min`` their paper as printed (Algorithm 2); ``min+1`` and ``first``
-        are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding.variants`).
+        are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
+    block_tokens, chunk_rows : int
+        How many tokens are matched, and how many candidates measured, at a time: bound memory, change no result.
 
     Returns
     -------
@@ -62,13 +66,48 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for block in matched_blocks(arrays):
-        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
+    for block in matched_blocks(arrays, block_tokens):
+        distances[block.where], found[block.where] = word_distances(block, stop_words, rule, chunk_rows)
     return distances, found
 
 
+def window_and_distance(
+    arrays: TokenArrays,
+    stop_words: NDArray[np.bool_],
+    *,
+    window: int | Literal["set", "passage"] = "set",
+    word_weights: NDArray[np.int32] | None = None,
+    rule: DistanceRule = "mean",
+    cells: int = 2**18,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+    """:func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` of all candidates.
+
+    Parameters
+    ----------
+    arrays, window, word_weights, cells
+        As of :func:`~classic_rc.kernels.sliding_window`.
+    stop_words, rule
+        As of :func:`~classic_rc.kernels.word_distance`; stop words count in windows.
+
+    Returns
+    -------
+    windows : ndarray of int64, shape (n_candidates,)
+    distances : ndarray of float64, shape (n_candidates,)
+    found : ndarray of bool, shape (n_candidates,)
+    """
+    n = len(arrays.candidate_question)
+    windows, distances, found = np.zeros(n, dtype=np.int64), np.ones(n), np.zeros(n, dtype=np.bool_)
+    for block in matched_blocks(arrays):
+        windows[block.where] = best_windows(block, window, word_weights, cells)
+        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
+    return windows, distances, found
+
+
 def word_distances(
-    block: MatchedBlock, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
+    block: MatchedBlock,
+    stop_words: NDArray[np.bool_],
+    rule: DistanceRule = "mean",
+    chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """:func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
@@ -78,7 +117,7 @@ def word_distances(
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
-    for rows, has_many in _parts(np.flatnonzero(found), question):
+    for rows, has_many in _parts(np.flatnonzero(found), question, chunk_rows):
         answers = places_of(postings, additions, rows)
         if has_many and rule != "first":
             steps, n_words = _nearest_of_many(places_of(postings, questions, question[rows[:1]]), answers, rule)
@@ -89,7 +128,9 @@ def word_distances(
     return distances, found
 
 
-def _parts(rows: NDArray[np.int64], question: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], bool]]:
+def _parts(
+    rows: NDArray[np.int64], question: NDArray[np.int64], chunk_rows: int
+) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """Split rows, of rising questions, into parts of bounded size; a question with many has parts of its own.
 
     Yields
@@ -103,8 +144,8 @@ def _parts(rows: NDArray[np.int64], question: NDArray[np.int64]) -> Iterator[tup
     change = np.diff(of_row) > 0
     cuts = np.flatnonzero(change & (many[:-1] | many[1:])) + 1
     for part in np.split(rows, cuts):
-        for start in range(0, len(part), _CHUNK_ROWS):
-            yield part[start : start + _CHUNK_ROWS], bool(many[np.searchsorted(rows, part[0])])
+        for start in range(0, len(part), chunk_rows):
+            yield part[start : start + chunk_rows], bool(many[np.searchsorted(rows, part[0])])
 
 
 def _only(kept: NDArray[np.bool_], matches: Matches) -> Matches:

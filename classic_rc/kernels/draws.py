@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 
-__all__ = ["text_keys", "uniform_draws"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.sparse import csr_matrix
 
-__all__ = ["merge_equal_columns"]
-
 
 def merge_equal_columns(blocks: Iterable[csr_matrix]) -> csr_matrix:
     r"""The matrix G that makes one column of each set of equal ones: ``X @ G`` has no two equal columns.

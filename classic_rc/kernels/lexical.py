@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
 
-__all__ = ["bag_of_words", "best_sentences", "occurrence_distance", "token_counts", "without_questions"]
-
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """How often the word of each token of the passages stands in its passage: shape (n_passage_tokens,)."""
@@ -40,7 +38,7 @@ def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArr
     Returns
     -------
     ndarray of int64, shape (n_candidates,)
-        :func:`classic_rc.kernels.reference_lexical.bag_of_words` of all candidates.
+        :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _matched(arrays):
@@ -69,7 +67,7 @@ def best_sentences(
     Returns
     -------
     ndarray of int64, shape (n_candidates,)
-        :func:`classic_rc.kernels.reference_lexical.best_sentences` of all candidates.
+        :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _matched(arrays):
@@ -97,7 +95,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     distances : ndarray of float64, shape (n_candidates,)
         1 where there is nothing to measure.
     found : ndarray of bool, shape (n_candidates,)
-        Whether there was. :func:`classic_rc.kernels.reference_lexical.occurrence_distance` of all candidates.
+        Whether there was. :func:`classic_rc.kernels.reference.lexical.occurrence_distance` of all candidates.
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-__all__ = ["WordCounts", "occurrences", "word_counts", "word_pairs"]
-
 
 class WordCounts(NamedTuple):
     """The distinct words of some texts, and how often each text has them.

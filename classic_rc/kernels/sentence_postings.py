@@ -10,18 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-__all__ = [
-    "BLOCK",
-    "ChosenPostings",
-    "Combine",
-    "PostingLists",
-    "QueryTerms",
-    "SentencePostings",
-    "TermLists",
-    "TermScores",
-    "runs_of",
-]
-
 TermScores: TypeAlias = Callable[
     [NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]
 ]

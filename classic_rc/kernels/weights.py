@@ -13,8 +13,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SCALE", "inverse_count_weight", "inverse_count_weights"]
-
 SCALE = 2**26
 """The integer that stands for a weight of 1."""
 

@@ -1,16 +1,14 @@
 """The datasets' official metrics, each a small value with a name, a sentence and a citation."""
 
-from __future__ import annotations
-
-from classic_rc.errors import unknown_name
-from classic_rc.metrics.accuracy import Accuracy, OptionAccuracy
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.multirc import EM0, EM1, F1Answers, F1Macro
-from classic_rc.metrics.quoref import QuorefExactMatch, QuorefF1
-from classic_rc.metrics.selection import SelectionMetric
-from classic_rc.metrics.squad import F1, ExactMatch
-from classic_rc.metrics.superglue import SuperGLUEF1Macro
-from classic_rc.questions import Task
+from classic_rc.metrics.registry import (
+    METRICS,
+    SELECTION_METRICS,
+    get_metric,
+    metrics_for,
+    primary_metric,
+    selection_metric,
+)
 
 __all__ = [
     "METRICS",
@@ -21,89 +19,3 @@ __all__ = [
     "primary_metric",
     "selection_metric",
 ]
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Accuracy(),
-        F1Macro(),
-        F1Answers(),
-        EM0(),
-        EM1(),
-        SuperGLUEF1Macro(),
-        ExactMatch(),
-        F1(),
-        QuorefExactMatch(),
-        QuorefF1(),
-    )
-}
-"""Every metric by its name; those of one task stand in the order of a table's columns."""
-
-SELECTION_METRICS: dict[str, SelectionMetric] = {
-    **{name: metric for name, metric in METRICS.items() if isinstance(metric, SelectionMetric)},
-    "accuracy": OptionAccuracy(),
-}
-"""What a threshold can be tuned for, by name: tables show all but the accuracy, which here is that of options."""
-
-_PRIMARY = {
-    Task.SINGLE_CHOICE: "accuracy",
-    Task.MULTIPLE_ANSWER: "f1_a",
-    Task.CLOZE: "f1",
-    Task.SPAN: "f1",
-    Task.MULTI_SPAN: "quoref_f1",
-}
-
-
-def get_metric(name: str) -> Metric:
-    """The metric of this name.
-
-    Raises
-    ------
-    UsageError
-        There is none; the message proposes the nearest names.
-    """
-    try:
-        return METRICS[name]
-    except KeyError:
-        raise unknown_name("metric", name, METRICS) from None
-
-
-def selection_metric(name: str) -> SelectionMetric:
-    """The metric of this name among those of multiple-answer questions.
-
-    Raises
-    ------
-    UsageError
-        There is none; the message proposes the nearest names.
-
-    Examples
-    --------
-    >>> selection_metric("accuracy").description
-    'share of options labelled rightly'
-    """
-    try:
-        return SELECTION_METRICS[name]
-    except KeyError:
-        raise unknown_name("multiple-answer metric", name, SELECTION_METRICS) from None
-
-
-def metrics_for(task: Task) -> tuple[Metric, ...]:
-    """The metrics that apply to `task`, in the order of a table's columns.
-
-    Examples
-    --------
-    >>> [metric.name for metric in metrics_for(Task.SPAN)]
-    ['em', 'f1']
-    """
-    return tuple(metric for metric in METRICS.values() if task in metric.tasks)
-
-
-def primary_metric(task: Task) -> Metric:
-    """The one metric that stands for `task` where only one can: in tuning, in ``Solver.score``.
-
-    Examples
-    --------
-    >>> primary_metric(Task.MULTIPLE_ANSWER).name
-    'f1_a'
-    """
-    return METRICS[_PRIMARY[task]]

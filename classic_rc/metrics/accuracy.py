@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.metrics.base import Metric, known_gold
-from classic_rc.metrics.selection import Counts, SelectionMetric, ratio_or_one
+from classic_rc.metrics.multirc import Counts, SelectionMetric, ratio_or_one
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
-
-__all__ = ["Accuracy", "OptionAccuracy"]
 
 
 class Accuracy(Metric):
@@ -35,13 +33,6 @@ class Accuracy(Metric):
         return np.array([_credit(known_gold(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
 
 
-def _credit(gold: frozenset[int], prediction: Prediction) -> float:
-    right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
-    if prediction.weights is None:
-        return sum(right) / max(len(right), 1)
-    return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)
-
-
 class OptionAccuracy(SelectionMetric):
     """The share of all the options of all questions that are labelled rightly; 1 where there is no option.
 
@@ -61,3 +52,10 @@ class OptionAccuracy(SelectionMetric):
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """The ratio of the means, which is that of the sums."""
         return ratio_or_one(means[..., 0], means[..., 1])
+
+
+def _credit(gold: frozenset[int], prediction: Prediction) -> float:
+    right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
+    if prediction.weights is None:
+        return sum(right) / max(len(right), 1)
+    return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)

@@ -17,8 +17,6 @@ from classic_rc.errors import DataError
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-__all__ = ["Metric", "TextMetric"]
-
 Texts = tuple[tuple[str, ...], ...]
 
 

@@ -10,8 +10,6 @@ from classic_rc.metrics.base import TextMetric
 from classic_rc.metrics.squad import ARTICLE, CACHED_TEXTS, PUNCTUATION
 from classic_rc.questions import Task
 
-__all__ = ["QuorefExactMatch", "QuorefF1", "normalise"]
-
 _PAPER = (
     "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref, as in the evaluator of "
     "allennlp-reading-comprehension, which follows DROP's (Dua et al. 2019)"

@@ -10,8 +10,6 @@ from functools import lru_cache
 from classic_rc.metrics.base import TextMetric
 from classic_rc.questions import Task
 
-__all__ = ["F1", "ExactMatch", "normalise"]
-
 _PAPER = (
     "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script v1.1; "
     "the evaluation script of ReCoRD (Zhang et al. 2018)"

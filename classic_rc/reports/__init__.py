@@ -1,15 +1,67 @@
-"""Tables of results, in the forms that people and programs read."""
+"""Tables of results, in the forms that people and programs read.
 
-from classic_rc.reports.comparison import comparison_csv, comparison_tables
-from classic_rc.reports.results import results_csv, results_table
-from classic_rc.reports.tables import FORMATS, Table, render
+The names load on first use: a table needs none of what makes a page.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables
+    from classic_rc.reports.checks import check_tables
+    from classic_rc.reports.comparison import comparison_csv, comparison_tables
+    from classic_rc.reports.explanations import explanation_html, explanation_text
+    from classic_rc.reports.page import PageContent, page_html
+    from classic_rc.reports.references import bibliography
+    from classic_rc.reports.reproduction import reproduce, reproduction_table
+    from classic_rc.reports.results import results_csv, results_table
+    from classic_rc.reports.statistics import statistics_csv, statistics_tables
+    from classic_rc.reports.tables import FORMATS, Table, render
+
+_HOMES = {
+    "breakdown": ("breakdown_csv", "breakdown_tables"),
+    "checks": ("check_tables",),
+    "comparison": ("comparison_csv", "comparison_tables"),
+    "explanations": ("explanation_html", "explanation_text"),
+    "page": ("PageContent", "page_html"),
+    "references": ("bibliography",),
+    "reproduction": ("reproduce", "reproduction_table"),
+    "results": ("results_csv", "results_table"),
+    "statistics": ("statistics_csv", "statistics_tables"),
+    "tables": ("FORMATS", "Table", "render"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "FORMATS",
+    "PageContent",
     "Table",
+    "bibliography",
+    "breakdown_csv",
+    "breakdown_tables",
+    "check_tables",
     "comparison_csv",
     "comparison_tables",
+    "explanation_html",
+    "explanation_text",
+    "page_html",
     "render",
+    "reproduce",
+    "reproduction_table",
     "results_csv",
     "results_table",
+    "statistics_csv",
+    "statistics_tables",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'classic_rc.reports' has no attribute {name!r}")
+    return getattr(import_module(f"classic_rc.reports.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,11 +8,8 @@ from typing import Any
 
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
 from classic_rc.evaluation.resampling import FEW_GROUPS
-from classic_rc.reports.numbers import percent
-from classic_rc.reports.protocol import SMALL_NOTE
-from classic_rc.reports.tables import Table, records_csv
-
-__all__ = ["breakdown_csv", "breakdown_table", "breakdown_tables", "cross_table"]
+from classic_rc.reports.results import SMALL_NOTE
+from classic_rc.reports.tables import Table, percent, records_csv
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:

@@ -1,22 +1,19 @@
-"""The tables of a dataset check."""
+"""What an audit finds as tables: leaks, words that tell, defects, and the questions that nothing solves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from classic_rc.analysis.artifacts import FEWEST_GROUPS, Gain, PartialInputs
-from classic_rc.analysis.balance import Balance
-from classic_rc.analysis.check import CheckReport
-from classic_rc.analysis.words import LeakingWords
-from classic_rc.metrics import METRICS
-from classic_rc.reports.numbers import percent, points
-from classic_rc.reports.tables import Table
-
-__all__ = ["check_tables", "leak_messages"]
+from classic_rc.audit.artifacts import FEWEST_GROUPS, Gain, PartialInputs
+from classic_rc.audit.check import Balance, CheckReport
+from classic_rc.audit.hard import HardSubset, Share
+from classic_rc.audit.words import LeakingWords
+from classic_rc.metrics.registry import METRICS, primary_metric
+from classic_rc.reports.results import dataset_title
+from classic_rc.reports.tables import NOTHING, Table, percent, points
 
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
-_SHOWN_ID = 40
 _LINE = 96
 
 
@@ -48,9 +45,9 @@ def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
 
 
 def _partial_inputs(report: CheckReport, level: float) -> Table:
-    partial = report.partial_inputs
+    partial, title = report.partial_inputs, dataset_title(report.dataset)
     if not partial.results:
-        return Table(_title(report), ["partial input", "not tried"], _left_out(partial), frozenset({0, 1}))
+        return Table(title, ["partial input", "not tried"], _left_out(partial), frozenset({0, 1}))
     leaking = {result.name for result in report.leaks(level)}
     header = ["partial input"]
     for i, name in enumerate(partial.results[0].gains):
@@ -65,7 +62,7 @@ def _partial_inputs(report: CheckReport, level: float) -> Table:
         rows.append([*cells, "LEAKS" if result.name in leaking else ""])
     notes = _partial_notes(partial, level)
     notes += [f"not tried ({reason}): {names}" for names, reason in _left_out(partial)]
-    return Table(_title(report), [*header, ""], rows, frozenset({0, len(header)}), notes)
+    return Table(title, [*header, ""], rows, frozenset({0, len(header)}), notes)
 
 
 def _numbers(gain: Gain) -> list[str]:
@@ -73,7 +70,7 @@ def _numbers(gain: Gain) -> list[str]:
 
 
 def _interval(gain: Gain) -> str:
-    return "–" if gain.interval is None else f"{points(gain.interval.low)} to {points(gain.interval.high)}"
+    return NOTHING if gain.interval is None else f"{points(gain.interval.low)} to {points(gain.interval.high)}"
 
 
 def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
@@ -128,7 +125,7 @@ def _integrity(report: CheckReport) -> Table:
         notes.append(
             f"no word of the options tells right from wrong ({words.n_tested} stand in {words.at_least} or more)"
         )
-    rows = rows or [["–", "nothing found", "0", "–"]]
+    rows = rows or [[NOTHING, "nothing found", "0", NOTHING]]
     return Table("integrity", ["severity", "finding", "count", "why it matters"], rows, frozenset({0, 1, 3}), notes)
 
 
@@ -151,11 +148,48 @@ def _balance(balance: Balance) -> Iterator[str]:
     yield f"that far from even: chi-square {balance.chi_square:.1f} (df {balance.degrees}), p {balance.p:.2g}"
 
 
-def _title(report: CheckReport) -> str:
-    dataset = report.dataset
-    facts = [
-        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
-        f"{len(dataset):,} questions, {len(dataset.passages):,} passages",
-        f"data {dataset.fingerprint[:8]}",
+def hard_table(found: HardSubset) -> Table:
+    """Every system's main metric on all questions and on the hard ones, and what chance would have left.
+
+    Parameters
+    ----------
+    found : HardSubset
+
+    Returns
+    -------
+    Table
+    """
+    dataset = found.evaluation.dataset
+    assert dataset.task is not None
+    main = primary_metric(dataset.task)
+    rows = []
+    for i, (row, (before, after)) in enumerate(zip(found.evaluation.rows, found.scores, strict=True)):
+        solved = NOTHING if row.expected else f"{found.solves(row).sum():,}"
+        notes = ["by construction"] if found.is_member(i) else []
+        notes += ["expectation"] if row.expected else []
+        notes += [f"learned from {row.trained_on}"] if row.trained_on else []
+        notes += [f"tuned on {row.tuned_on}"] if row.tuned_on else []
+        rows.append([row.name, solved, _percent(before), _percent(after), "; ".join(notes)])
+    n_hard = int(found.hard.sum())
+    header = ["system", "solves", f"{main.label} all {len(dataset):,}", f"{main.label} hard {n_hard:,}", "notes"]
+    title = f"{dataset.name} · {n_hard:,} of {len(dataset):,} questions are hard"
+    signatures = [f"{row.name} = {row.short_signature}" for row in found.evaluation.rows]
+    return Table(title, header, rows, frozenset({0, 4}), [*_notes(found), "Signatures", *signatures])
+
+
+def _notes(found: HardSubset) -> list[str]:
+    """What was removed, what would have been, and what the words mean."""
+    members, most = found.n_members, found.max_solved
+    removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
+    return [
+        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} guessers, each by "
+        f"itself, would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
+        f"Hard: at most {most} of {members} members solve it; solved: its {found.metric.label} is above "
+        f"{found.solved_above:g}, the mean over the answers that tie",
+        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p a question's chance of being guessed",
+        found.resampling.note,
     ]
-    return " · ".join(facts)
+
+
+def _percent(share: Share | None) -> str:
+    return NOTHING if share is None else percent(share.value, interval=share.interval)

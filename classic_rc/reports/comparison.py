@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from classic_rc.evaluation.comparison import Comparison
-from classic_rc.reports.numbers import bounds, p_value, percent, points
-from classic_rc.reports.tables import Table, records_csv
-
-__all__ = ["comparison_csv", "comparison_tables"]
+from classic_rc.reports.tables import NOTHING, Table, bounds, p_value, percent, points, records_csv
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -41,7 +38,7 @@ def _systems(comparison: Comparison) -> Table:
             percent(s.value, interval=s.interval),
             points(s.gain),
             bounds(s.gain_interval),
-            "–" if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
+            NOTHING if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
         ]
         for s in comparison.standings
     ]
@@ -100,7 +97,7 @@ def _overlap(comparison: Comparison) -> Table:
     names = comparison.regions[0].systems  # who solves what all solve
     rows = [
         [
-            *("yes" if name in region.systems else "–" for name in names),
+            *("yes" if name in region.systems else NOTHING for name in names),
             f"{region.questions:,}",
             percent(region.share, 1),
         ]

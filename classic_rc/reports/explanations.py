@@ -1,25 +1,17 @@
-"""Explanations as text: the passage with what mattered marked, the numbers beside it."""
+"""Explanations as text and as HTML: the passage with what mattered marked, and the numbers behind each score."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from classic_rc.printable import printable
+from classic_rc.io.printable import printable
 from classic_rc.questions import Question
+from classic_rc.reports.html import Bar, fill_template, number_text
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
-
-__all__ = [
-    "LEGEND",
-    "SHOWN_CANDIDATES",
-    "adds_up",
-    "candidate_label",
-    "explanation_text",
-    "is_right",
-    "number_name",
-    "ranked",
-]
 
 SHOWN_CANDIDATES = 20
 _BESIDE = 3
@@ -178,3 +170,68 @@ def _closed(lines: Iterable[str]) -> Iterator[str]:
             else:
                 active.remove(next(c for c in reversed(active) if endings[c] == code))
         yield resumed + line + "".join(endings[code] for code in reversed(active))
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """An explanation as a document that needs nothing else.
+
+    Parameters
+    ----------
+    explanation : Explanation
+
+    Returns
+    -------
+    str
+        HTML. Of many candidates, the best 20 are shown.
+    """
+    question = explanation.question
+    shown = ranked(explanation)[:SHOWN_CANDIDATES]
+    used = {mark.kind for _, candidate in shown for mark in candidate.marks}
+    return fill_template(
+        "explanation.html",
+        question=question,
+        solver=explanation.solver,
+        legend=[(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
+        candidates=[_candidate(question, index, candidate) for index, candidate in shown],
+        n_more=len(explanation.candidates) - len(shown),
+        passage=None if used else marked_pieces(question.passage.text, ()),
+        data=None,
+    )
+
+
+def _candidate(question: Question, index: int, candidate: CandidateExplanation) -> dict[str, Any]:
+    """What the template shows of a candidate."""
+    largest = max((abs(value) for value in candidate.numbers.values()), default=0.0)
+    return {
+        "label": candidate_label(index),
+        "text": candidate.text,
+        "is_right": is_right(question, index),
+        "evidence": candidate.evidence,
+        "score": candidate.score,
+        "terms": [(number_name(name), value, Bar.of(value, largest)) for name, value in candidate.numbers.items()],
+        "adds_up": adds_up(candidate),
+        "quote": candidate.quote,
+        "source": candidate.source or "",
+        "passage": marked_pieces(question.passage.text, candidate.marks) if candidate.marks else None,
+    }
+
+
+class Piece(NamedTuple):
+    """A piece of a text that no mark begins or ends in."""
+
+    text: str
+    kinds: Sequence[str]  # of the marks that cover it
+    title: str  # what its words weigh, for who points at it
+
+
+def marked_pieces(text: str, marks: Iterable[Mark]) -> list[Piece]:
+    """The text cut where marks begin and end; marks of unknown kinds are left out."""
+    known = [mark for mark in marks if mark.kind in LEGEND or mark.kind == "pair-candidate"]
+    cuts = sorted({0, len(text), *(cut for mark in known for cut in (mark.start, mark.end))})
+    pieces = []
+    for start, end in pairwise(cuts):
+        over = [mark for mark in known if mark.start <= start and end <= mark.end]
+        words = [m for m in over if m.weight is not None and m.kind in ("question", "candidate")]
+        title = ", ".join(f"{LEGEND[m.kind]}: {number_text(m.weight)}" for m in words if m.weight is not None)
+        pieces.append(Piece(text[start:end], sorted({mark.kind for mark in over}), title))
+    return pieces

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -13,23 +12,20 @@ import numpy as np
 
 from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.printable import printable
+from classic_rc.evaluation.grouping import FEW_QUESTIONS
+from classic_rc.io.printable import printable
+from classic_rc.reports.tables import records_csv
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-__all__ = [
-    "COLOURS",
-    "FIGURE_FORMATS",
-    "curves_csv",
-    "draw_precision_recall",
-    "figure_bytes",
-    "precision_recall_figure",
-    "require_matplotlib",
-    "styled_figure",
-]
+    from classic_rc.audit.statistics.measures import Values
+    from classic_rc.audit.statistics.tables import DatasetStatistics
+    from classic_rc.evaluation.breakdown import Breakdown, Group
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours, told apart with any colour vision; without the yellow, which white paper swallows."""
@@ -132,6 +128,15 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
     return content.getvalue()
 
 
+def _add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any) -> Legend:
+    """A legend below the axes."""
+    legend = figure.legend(drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look)
+    # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=name, parse_math=False)
+    return legend
+
+
 def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
     """Several systems' curves and points in one figure of a column's width, the legend below the axes.
 
@@ -154,17 +159,8 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
     labels = [textwrap.fill(_label(curve), _COLUMN_LETTERS) for curve in curves]
     with styled_figure() as (figure, axes):
         lines = draw_precision_recall(curves, axes)
-        legend = figure.legend(
-            lines,
-            ["?"] * len(lines),
-            loc="outside lower center",
-            ncols=2 if len(labels) > 1 and max(map(len, labels)) <= _HALF_COLUMN_LETTERS else 1,
-            frameon=False,
-            handlelength=3,
-        )
-        # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
-        for text, label in zip(legend.get_texts(), labels, strict=True):
-            text.set(text=label, parse_math=False)
+        n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _HALF_COLUMN_LETTERS else 1
+        legend = _add_legend(figure, lines, labels, ncols=n_columns, handlelength=3)
         figure.set_figheight(_SQUARE_AXES + legend.get_window_extent().height / figure.dpi)
     return figure
 
@@ -230,11 +226,167 @@ def _label(curve: PrecisionRecallCurve) -> str:
 
 def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
     """A record for every point of every curve, in full precision; a decided point has no threshold."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["system", "average", "threshold", "precision", "recall", "f1"])
-    for curve in curves:
-        thresholds = [""] if curve.thresholds is None else curve.thresholds.tolist()
-        numbers = zip(thresholds, curve.precision.tolist(), curve.recall.tolist(), curve.f1.tolist(), strict=True)
-        writer.writerows([printable(curve.name), curve.average, *point] for point in numbers)
-    return out.getvalue()
+    return records_csv(
+        [
+            {
+                "system": curve.name,
+                "average": curve.average,
+                "threshold": threshold,
+                "precision": precision,
+                "recall": recall,
+                "f1": f1,
+            }
+            for curve in curves
+            for threshold, precision, recall, f1 in zip(
+                [None] if curve.thresholds is None else curve.thresholds.tolist(),
+                curve.precision.tolist(),
+                curve.recall.tolist(),
+                curve.f1.tolist(),
+                strict=True,
+            )
+        ]
+    )
+
+
+_BARS_WIDTH = 5.0
+_BAR, _GAP, _AXIS = 0.14, 0.12, 0.55
+"""Inches: the height of a bar, the room between two groups, and what an axis with its label takes."""
+_NAME_LETTERS = 40
+_PALE = 0.3
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "****", "OOOO")
+
+
+def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
+    """Bars of the metric with their intervals, group by group; without systems, of the questions' shares.
+
+    Bars of groups of few questions are pale.
+
+    Parameters
+    ----------
+    breakdowns : sequence of Breakdown
+        Of the same systems and metric.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UsageError
+        There is nothing to draw.
+    MissingPackageError
+        Matplotlib is not installed.
+    """
+    if not breakdowns:
+        raise UsageError("there is no breakdown to draw")
+    systems = breakdowns[0].systems
+    n_bars = max(len(systems), 1)
+    heights = [_AXIS + (len(b.groups) + 1) * (n_bars * _BAR + _GAP) for b in breakdowns]
+    legend_height = 0.17 * len(systems) + 0.1 if len(systems) > 1 else 0
+    with styled_figure(_BARS_WIDTH, sum(heights) + legend_height) as (figure, axes):
+        axes.remove()
+        panels = figure.subplots(len(breakdowns), squeeze=False, height_ratios=heights)[:, 0]
+        for panel, breakdown in zip(panels, breakdowns, strict=True):
+            _draw_bars(breakdown, panel)
+        if len(systems) > 1:
+            patches = [axes.barh(0, 0, **_look(i))[0] for i in range(len(systems))]
+            _add_legend(figure, patches, [printable(name) for name in systems])
+    return figure
+
+
+def _look(i: int) -> dict[str, Any]:
+    """A colour, and behind the last of them a hatch."""
+    hatch = _HATCHES[i // len(COLOURS) % len(_HATCHES)]
+    return {"color": COLOURS[i % len(COLOURS)], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+
+
+def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:
+    groups = (breakdown.total, *breakdown.groups)
+    systems = breakdown.systems
+    n_bars = max(len(systems), 1)
+    step = n_bars * _BAR + _GAP
+    middles = np.arange(len(groups)) * step
+    for i in range(n_bars):
+        places = middles + (i - (n_bars - 1) / 2) * _BAR
+        for place, group in zip(places, groups, strict=True):
+            _draw_bar(axes, float(place), breakdown, group, i)
+    axes.set_yticks(middles, [_name(group) for group in groups], parse_math=False)
+    for text, group in zip(axes.get_yticklabels(), groups, strict=True):
+        text.set_color("0.55" if group.is_small else "black")
+    axes.set_ylim(middles[-1] + step / 2, middles[0] - step / 2)
+    axes.axhline(step / 2, color="0.7", linewidth=0.6)
+    label = f"{breakdown.metric.label} (%)" if systems else "% of the questions"
+    axes.set(xlim=(0, 100), xlabel=label)
+    small = f" (pale: n < {FEW_QUESTIONS})" if any(group.is_small for group in groups) else ""
+    title = f"{breakdown.contest.dataset} by {breakdown.grouping.key}{small}"
+    axes.set_title(printable(title), loc="left", fontsize="medium", parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _draw_bar(axes: Axes, place: float, breakdown: Breakdown, group: Group, i: int) -> None:
+    pale = _PALE if group.is_small else 1.0
+    if not breakdown.systems:
+        share = group.questions / max(breakdown.total.questions, 1)
+        axes.barh(place, 100 * share, _BAR, alpha=pale, **_look(0))
+        return
+    cell = group.cells[i]
+    if not group.questions:
+        return
+    axes.barh(place, 100 * cell.value, _BAR, alpha=pale, **_look(i))
+    if cell.interval is not None:
+        low, high = (100 * bound for bound in cell.interval)
+        axes.plot([low, high], [place, place], color="black", linewidth=0.6, alpha=max(pale, 0.5))
+
+
+def _name(group: Group) -> str:
+    name = printable(group.name)
+    short = name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"
+    return f"{short} ({group.questions:,})"
+
+
+_BINS = 40
+_SHOWN_LENGTHS = 0.995
+"""The share of lengths that a histogram shows; the longest are left out, or nothing else could be seen."""
+_PANEL_HEIGHT = 1.5
+
+
+def histogram_figure(found: DatasetStatistics) -> Figure:
+    """How long passages, questions and candidates are, a panel each; of several datasets an outline each.
+
+    A height is the share of the texts that are so long. The longest 0.5 % are left out.
+
+    Raises
+    ------
+    UsageError
+        There is no text.
+    MissingPackageError
+        Matplotlib is not installed.
+    """
+    names = list(found.lengths)
+    lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
+    kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
+    if not kinds:
+        raise UsageError("there is no text to draw the lengths of")
+    with styled_figure(_COLUMN, _PANEL_HEIGHT * len(kinds) + 0.16 * len(names)) as (figure, axes):
+        axes.remove()
+        for panel, kind in zip(figure.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
+            edges = _bin_edges(lengths[kind])
+            for i, values in enumerate(lengths[kind]):
+                if len(values.numbers):
+                    heights = 100 * np.histogram(values.numbers, edges)[0] / len(values.numbers)
+                    panel.stairs(heights, edges, color=COLOURS[i % len(COLOURS)], fill=len(names) == 1)
+            panel.xaxis.get_major_locator().set_params(integer=True)
+            panel.set(xlabel=f"tokens a {kind}", ylabel="%", xlim=(edges[0], edges[-1]))
+        if len(names) > 1:
+            lines = [axes.plot([], [], color=COLOURS[i % len(COLOURS)])[0] for i in range(len(names))]
+            _add_legend(figure, lines, [printable(name) for name in names])
+    return figure
+
+
+def _bin_edges(lengths: list[Values]) -> np.ndarray:
+    """Borders of bars between whole numbers, as many numbers to each bar."""
+    most = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
+    step = max(1, int(np.ceil((most + 1) / _BINS)))
+    return np.arange(0, most + 1 + step, step) - 0.5

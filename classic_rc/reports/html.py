@@ -1,4 +1,8 @@
-"""Self-contained HTML: escaped text, tables for eyes and for screen readers, documents that fetch nothing."""
+"""HTML from the Jinja2 templates in ``templates/``: escaped text in documents that fetch nothing.
+
+Whatever a template writes is escaped, unless it is HTML from here; no template has to ask for it. Jinja2 loads when
+the first page is made.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,82 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from classic_rc.printable import printable
-from classic_rc.reports.tables import Table
+from classic_rc.io.printable import printable
 
-__all__ = ["embedded_json", "escaped", "html_bar", "html_document", "html_notes", "html_table"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 _BAR = 60
 """The length of the longest bar, in pixels."""
+
+
+def fill_template(name: str, **values: Any) -> str:
+    """Fill a template in.
+
+    Parameters
+    ----------
+    name : str
+        A file in ``templates/``. Every document needs ``data``: what its script reads, or None for no script.
+    **values
+        What the template writes. Text is escaped.
+
+    Returns
+    -------
+    str
+        HTML; the same for the same values.
+
+    Raises
+    ------
+    jinja2.UndefinedError
+        The template uses a value that was not given.
+    """
+    return environment().get_template(name).render(values)
+
+
+@cache
+def environment() -> Environment:
+    """The templates with the filters that they use; style and script of documents are there by name."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    templates = Environment(
+        loader=PackageLoader("classic_rc.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_as_html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    templates.filters |= {
+        "breakable": lambda text, at: Markup(breakable(text, at)),
+        "json": lambda value: Markup(embedded_json(value)),
+        "number": number_text,
+        "sha256": _sha256,
+        "short": "{:g}".format,
+        "thousands": "{:,}".format,
+    }
+    folder = files("classic_rc.reports") / "templates"
+    for key, file in (("style", "report.css"), ("script", "report.js")):
+        templates.globals[key] = Markup((folder / file).read_text(encoding="utf-8"))
+    return templates
+
+
+def _as_html(value: Any) -> Markup:
+    """What a template writes for a value.
+
+    Jinja2's own escaping comes after this and finds nothing to do; alone it would leave control characters in.
+    """
+    from markupsafe import Markup
+
+    return value if isinstance(value, Markup) else Markup(escaped(str(value)))
 
 
 def escaped(text: str) -> str:
@@ -29,6 +97,17 @@ def escaped(text: str) -> str:
     '&lt;b title=&quot;x&quot;&gt;\\x1b'
     """
     return html.escape(printable(text, keep="\t\n"))
+
+
+def breakable(text: str, at: str) -> str:
+    """Escaped text in which a line may end after the first character of each `at`.
+
+    Examples
+    --------
+    >>> breakable("a|b", "|"), breakable("1 [0, 2]", " [")
+    ('a|<wbr>b', '1 <wbr>[0, 2]')
+    """
+    return escaped(text).replace(at, f"{at[0]}<wbr>{at[1:]}")
 
 
 def embedded_json(value: Any) -> str:
@@ -45,118 +124,33 @@ def embedded_json(value: Any) -> str:
     return compact.replace("<", "\\u003c")  # outside strings JSON has none
 
 
-def html_table(table: Table, id: str) -> str:
-    """A table with a caption and headed rows and columns; it scrolls by itself where it is too wide.
+def number_text(value: float) -> str:
+    """A number in five digits, with a proper minus.
 
-    Parameters
-    ----------
-    table : Table
-        Its notes follow it.
-    id : str
-        Of the caption, unique in the document.
+    Examples
+    --------
+    >>> number_text(-12.3456789), number_text(3.0), number_text(float("-inf"))
+    ('−12.346', '3', '−∞')
     """
-    faint_columns = {j for _, j in table.faint if all((i, j) in table.faint for i in range(len(table.rows)))}
-
-    def cell(tag: str, column: int, content: str, faint: bool, scope: str = "") -> str:
-        classes = " ".join(name for name, of in (("left", column in table.left), ("grey", faint)) if of)
-        look = f' class="{classes}"' if classes else ""
-        return f"<{tag}{scope}{look}>{content}</{tag}>"
-
-    def line(i: int, row: Sequence[str]) -> str:
-        cells = []
-        for j, text in enumerate(row):
-            bold, faint = ((i, j) in places for places in (table.bold, table.faint))
-            content = escaped(f"({text})" if faint else text).replace(" [", " <wbr>[")  # room for an interval
-            content = f"<strong>{content}</strong>" if bold else content
-            cells.append(cell("td", j, content, faint) if j else cell("th", j, content, faint, ' scope="row"'))
-        return f"<tr>{''.join(cells)}</tr>"
-
-    head = "".join(
-        cell("th", j, escaped(text), j in faint_columns, ' scope="col"') for j, text in enumerate(table.header)
-    )
-    return "\n".join(
-        [
-            f'<div class="wide" role="region" tabindex="0" aria-labelledby="{id}">',
-            f'<table><caption id="{id}"><span>{escaped(table.title)}</span></caption>',
-            f"<thead><tr>{head}</tr></thead>",
-            "<tbody>",
-            *(line(i, row) for i, row in enumerate(table.rows)),
-            "</tbody></table></div>",
-            html_notes(table.notes),
-        ]
-    )
+    shown = f"{abs(value):.5g}" if math.isfinite(value) else "∞"
+    return f"−{shown}" if value < 0 else shown
 
 
-def html_notes(notes: Iterable[str], look: str = "notes") -> str:
-    """Lines of small print, or in another look of the style sheet; nothing where there is none."""
-    items = "".join(f"<li>{escaped(note)}</li>" for note in notes)
-    return f'<ul class="{look}">{items}</ul>' if items else ""
+class Bar(NamedTuple):
+    """A bar to the right of zero, or to its left for a negative number; in pixels."""
+
+    sign: str  # "plus" or "minus"
+    start: int  # where it begins, from the left end of the longest negative bar
+    length: int
+
+    @classmethod
+    def of(cls, value: float, largest: float) -> Bar:
+        """The bar of a number; `largest` is the largest magnitude that is shown with it."""
+        length = round(min(abs(value) / largest, 1) * _BAR) if 0 < largest < float("inf") and value == value else 0
+        return cls("minus", _BAR - length, length) if value < 0 else cls("plus", _BAR, length)
 
 
-def html_bar(value: float, largest: float) -> str:
-    """A bar as long as a number is large beside the largest, to the left of zero where it is negative.
-
-    Parameters
-    ----------
-    value : float
-    largest : float
-        The largest magnitude that is to be shown, in the same unit.
-    """
-    length = round(min(abs(value) / largest, 1) * _BAR) if 0 < largest < float("inf") and value == value else 0
-    start, sign = (_BAR - length, "minus") if value < 0 else (_BAR, "plus")
-    return (
-        f'<svg class="bar" width="{2 * _BAR}" height="10" aria-hidden="true">'
-        f'<rect class="{sign}" x="{start}" width="{length}" height="10"/></svg>'
-    )
-
-
-def html_document(title: str, body: str, *, data: Mapping[str, Any] | None = None) -> str:
-    """A whole document with the package's style and, where there is data, the script that browses it.
-
-    Style and script stand in the document, and its content security policy allows these two alone, by their
-    hashes: nothing is fetched or sent, and no markup that came with the data could run.
-
-    Parameters
-    ----------
-    title : str
-    body : str
-        HTML.
-    data : mapping, optional
-        What the script reads.
-    """
-    style, script = _resource("report.css"), "" if data is None else _resource("report.js")
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
-    if script:
-        policy += f"; script-src '{_hash(script)}'"
-    lines = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        '<meta name="referrer" content="no-referrer">',
-        '<meta name="format-detection" content="telephone=no">',
-        f"<title>{escaped(title)}</title>",
-        f"<style>{style}</style>",
-        "</head>",
-        "<body>",
-        body,
-    ]
-    if script:
-        lines += [
-            f'<script type="application/json" id="data">{embedded_json(data)}</script>',
-            f"<script>{script}</script>",
-        ]
-    return "\n".join([*lines, "</body>", "</html>", ""])
-
-
-@cache
-def _resource(name: str) -> str:
-    return files("classic_rc.reports").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def _hash(content: str) -> str:
+def _sha256(content: str) -> str:
+    """A content's hash as a content security policy names it."""
     digest = hashlib.sha256(content.encode("utf-8")).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,33 +1,35 @@
-"""The one-page report: everything about a dataset and its baselines in a single file of HTML."""
+"""The one-page report of a dataset and its results, and the data that its script browses."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from classic_rc._version import __version__
-from classic_rc.analysis.check import CheckReport
-from classic_rc.analysis.statistics import DatasetStatistics
+from classic_rc.audit.check import CheckReport
+from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.evaluation.breakdown import Breakdown
+from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.results import Evaluation
-from classic_rc.metrics import metrics_for
-from classic_rc.questions import Dataset
-from classic_rc.reports.beside import published_warning
+from classic_rc.evaluation.grouping import Grouping
+from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
+from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
-from classic_rc.reports.html import escaped, html_document, html_notes, html_table
-from classic_rc.reports.numbers import percent
-from classic_rc.reports.page_curve import curve_html
-from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
+from classic_rc.reports.html import fill_template
+from classic_rc.reports.published import published_warning
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
-from classic_rc.reports.tables import Table
-from classic_rc.solvers.explanation import Explanation
-
-__all__ = ["PageContent", "page_html", "usual_keys"]
+from classic_rc.reports.tables import Table, percent
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
 _MOST_GROUPS = 12
 _PACKAGE = "classic_rc"
@@ -82,43 +84,36 @@ def page_html(content: PageContent) -> str:
         HTML; the same for the same content.
     """
     dataset = content.evaluation.dataset
-    title = content.title or dataset.name
-    sections = [
-        ("results", "Results", _results(content)),
-        ("groups", "Breakdown", _breakdown(content)),
-        ("curve", "Precision and recall", _curve(content)),
-        ("leaks", "Does the data leak?", _leaks(content)),
-        ("statistics", "Statistics", _statistics(content)),
-        ("questions", "Questions", [_BROWSER]),
-        ("cite", "Signatures and sources", _sources(content)),
-    ]
-    shown = [(id, name, html) for id, name, lines in sections if (html := "\n".join(lines))]
-    links = "".join(f'<li><a href="#{id}">{name}</a></li>' for id, name, _ in shown)
-    body = [
-        '<a class="skip" href="#results">Skip to the results</a>',
-        "<header>",
-        '<p class="above">Classical baselines</p>',
-        f"<h1><bdi>{escaped(title)}</bdi></h1>",
-        f"<p>{escaped(_facts(dataset, content.date))}</p>",
-        "</header>",
-        f'<nav aria-label="Contents"><ul>{links}</ul></nav>',
-        "<main>",
-        *(
-            f'<section aria-labelledby="{id}"><h2 id="{id}" tabindex="-1">{name}</h2>\n{html}\n</section>'
-            for id, name, html in shown
-        ),
-        "</main>",
-        f"<footer><p>Made by classic_rc {__version__}. This file holds everything it shows.</p></footer>",
-    ]
     groupings = [breakdown.grouping for breakdown in content.breakdowns]
-    data = page_data(content.evaluation, content.explanations, groupings)
-    return html_document(f"{title}: classical baselines", "\n".join(body), data=data)
+    return fill_template(
+        "report.html",
+        title=content.title or dataset.name,
+        facts=_facts(dataset, content.date),
+        version=__version__,
+        results=_results(content),
+        groups=[_with_protocol(breakdown_table(breakdown)) for breakdown in content.breakdowns],
+        curve=_curve(content),
+        leaks=None if content.check is None else _leaks(content.check),
+        statistics=[] if content.statistics is None else statistics_tables(content.statistics),
+        sources=_sources(content.evaluation),
+        data=page_data(content.evaluation, content.explanations, groupings),
+    )
 
 
 def usual_keys(dataset: Dataset) -> list[str]:
     """The keys of `meta` that tell from 2 to 12 groups of questions apart."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
     return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
+
+
+def system_names(rows: Sequence[Row]) -> list[str]:
+    """The rows' names, numbered where several would have one."""
+    seen: dict[str, int] = {}
+    names = []
+    for row in rows:
+        seen[row.name] = seen.get(row.name, 0) + 1
+        names.append(row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})")
+    return names
 
 
 def _facts(dataset: Dataset, date: str | None) -> str:
@@ -128,21 +123,14 @@ def _facts(dataset: Dataset, date: str | None) -> str:
     return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
 
 
-def _results(content: PageContent) -> Iterator[str]:
+def _results(content: PageContent) -> dict[str, Any]:
     evaluation = content.evaluation
-    table = results_table(evaluation, content.published)
-    yield html_table(_with_protocol(table), "results-table")
     warning = published_warning(evaluation) if content.published else None
-    warnings = (*evaluation.warnings, *([warning] if warning else []))
-    for name, lines in (("Warnings", warnings), ("Notes", (*evaluation.notes, *evaluation.dataset.notes))):
-        if lines:
-            yield f"<h3>{name}</h3>"
-            yield html_notes(lines, "plain")
-
-
-def _breakdown(content: PageContent) -> Iterator[str]:
-    for number, table in enumerate(map(breakdown_table, content.breakdowns)):
-        yield html_table(_with_protocol(table), f"groups-{number}")
+    return {
+        "table": _with_protocol(results_table(evaluation, content.published)),
+        "warnings": [*evaluation.warnings, *([warning] if warning else [])],
+        "notes": [*evaluation.notes, *evaluation.dataset.notes],
+    }
 
 
 def _with_protocol(table: Table) -> Table:
@@ -151,50 +139,40 @@ def _with_protocol(table: Table) -> Table:
     return replace(table, notes=[said] if said else [])
 
 
-def _curve(content: PageContent) -> Iterator[str]:
+def _curve(content: PageContent) -> dict[str, Any] | None:
     if not content.curves:
-        return
+        return None
     rows, metric = content.evaluation.rows, AVERAGES["macro"]
     points = []
     for name, row in zip(system_names(rows), rows, strict=True):
         means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
         points.append(PrecisionRecallCurve(name, "macro", *metric.precision_and_recall(means)))
-    yield curve_html(content.curves, points)
     cells = [[p.name, *(percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
     title = "where each system decides: means over the questions"
-    yield html_table(Table(title, ["system", "precision", "recall", metric.label], cells), "curve-table")
+    return {
+        "drawing": curve_drawing(content.curves, points),
+        "table": Table(title, ["system", "precision", "recall", metric.label], cells),
+    }
 
 
-def _leaks(content: PageContent) -> Iterator[str]:
-    if content.check is None:
-        return
-    leaks, tried = content.check.leaks(), content.check.partial_inputs.results
-    if tried:
-        yield f"<p>{len(leaks)} of {len(tried)} partial inputs surely gain more than 5 points over chance.</p>"
-    for number, table in enumerate(check_tables(content.check)):
-        yield html_table(table, f"leaks-{number}")
+def _leaks(check: CheckReport) -> dict[str, Any]:
+    return {
+        "n_leaking": len(check.leaks()),
+        "n_tried": len(check.partial_inputs.results),
+        "tables": check_tables(check),
+    }
 
 
-def _statistics(content: PageContent) -> Iterator[str]:
-    if content.statistics is not None:
-        for number, table in enumerate(statistics_tables(content.statistics)):
-            yield html_table(table, f"statistics-{number}")
-
-
-def _sources(content: PageContent) -> Iterator[str]:
-    evaluation = content.evaluation
+def _sources(evaluation: Evaluation) -> dict[str, Any]:
     dataset = evaluation.dataset
-    yield "<p>Give the signature with each number, and cite what you report.</p>"
     known = {citable.name: citable for citable in citables()}
     cited = [_PACKAGE]
-    yield '<dl class="sources">'
+    systems = []
     for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
         source = known.get(row.name)
         cited += [row.name] if source else []
-        signature = escaped(row.signature).replace("|", "|<wbr>")
-        yield f"<dt>{escaped(name)}</dt><dd>{escaped(source.citation if source else 'not of this package')}</dd>"
-        yield f"<dd><code>{signature}</code></dd>"
-    yield "</dl>"
+        citation = source.citation if source else "not of this package"
+        systems.append({"name": name, "citation": citation, "signature": row.signature})
     rows = []
     if dataset.reader in known:
         rows.append([dataset.name, known[dataset.reader].citation])
@@ -208,19 +186,212 @@ def _sources(content: PageContent) -> Iterator[str]:
     rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
     n_more = len(dataset.sources) - len(names)
     rows += [[f"and {n_more:,} files more", ""]] if n_more else []
-    yield html_table(Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})), "cite-others")
-    yield f"<details><summary>BibTeX</summary><pre>{escaped(bibliography(tuple(cited)))}</pre></details>"
+    return {
+        "systems": systems,
+        "table": Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})),
+        "bibtex": bibliography(tuple(cited)),
+    }
 
 
-_BROWSER = """<form id="filters" role="search" aria-label="Questions" hidden>
-<p><label for="find">Search</label> <input id="find" type="search" autocomplete="off" spellcheck="false"></p>
-<p><label for="system">System</label> <select id="system"></select></p>
-<p><label for="show">Answers</label> <select id="show">
-<option value="">all</option><option value="r">right</option><option value="p">partly right</option>
-<option value="w">wrong</option><option value="t">chosen in a tie</option></select></p>
-</form>
-<p id="count" role="status" aria-live="polite"></p>
-<ol id="list"></ol>
-<p id="pages" hidden><button type="button" id="back">Back</button> <span id="page"></span>
-<button type="button" id="next">Next</button></p>
-<noscript><p>Browsing the questions takes JavaScript, which is turned off; all else does without.</p></noscript>"""
+_SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
+_COLOURS, _DASHES = 7, 5
+"""How many the style sheet has; they have no common divisor, so that 35 systems pass before two look the same."""
+
+
+def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
+    """A figure with the curves, a point where each system decides, and the legend: what its template needs.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionRecallCurve
+        All of one average.
+    chosen : sequence of PrecisionRecallCurve
+        Single points; one of a curve's name is drawn in its look. Their order is the legend's.
+    """
+    names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
+    look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
+    drawn = {curve.name for curve in curves}
+    ticks = [tenths / 10 for tenths in range(0, 11, 2)]
+    return {
+        "width": _LEFT + _SIDE + _MARGIN,
+        "height": _MARGIN + _SIDE + _BOTTOM,
+        "frame": (_x(0), _x(1), _y(1), _y(0)),
+        "ticks": [(_x(value), _y(value), value) for value in ticks],
+        "paths": [(look[curve.name], _path(curve)) for curve in curves],
+        "points": [
+            (look[point.name], f"{_x(point.recall[0]):.1f}", f"{_y(point.precision[0]):.1f}") for point in chosen
+        ],
+        "key": [(look[name], name, name in drawn) for name in names],
+    }
+
+
+def _path(curve: PrecisionRecallCurve) -> str:
+    """Steps to half a pixel, without the points that stand where the last one does."""
+    points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
+    moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
+    (x, y), *others = points[moved].tolist()
+    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
+
+
+def _x(recall: Any) -> Any:
+    return _LEFT + recall * _SIDE
+
+
+def _y(precision: Any) -> Any:
+    return _MARGIN + (1 - precision) * _SIDE
+
+
+_EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
+"""So many of a question's options, or of the different texts of its mentions or spans; the right ones besides."""
+_RIGHT, _PARTLY, _WRONG = "rpw"
+_EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
+_WHOLE = 1 - 1e-9
+_KINDS = (*LEGEND, "pair-candidate")
+
+
+def page_data(
+    evaluation: Evaluation,
+    explanations: Mapping[int, Iterable[Explanation]],
+    groupings: Sequence[Grouping] = (),
+) -> dict[str, Any]:
+    """All that the script shows, as plain data; it is made to be small, and read nowhere else.
+
+    Passages, names of terms and weights of words are written once and numbered. Marks are four numbers each: the
+    kind, the start less the last mark's, the length (in code points), and the weight's number, or -1.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    explanations : mapping of int to iterable of Explanation
+        By the index of a row, the explanations of all questions in order; each is dropped when it is written.
+    groupings : sequence of Grouping
+        Ways to choose among the questions.
+    """
+    dataset = evaluation.dataset
+    assert dataset.task is not None
+    passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
+    shared = _Shared()
+    explained = [
+        {"system": row, "candidates": [_entries(shared, e) for e in given]} for row, given in explanations.items()
+    ]
+    return {
+        "choices": dataset.task.has_choices,
+        "legend": {kind: LEGEND.get(kind, "") for kind in _KINDS},
+        "passages": [passage.text for passage in dataset.passages],
+        "questions": [_question(question, passages[id(question.passage)]) for question in dataset],
+        "groups": [
+            {
+                "name": grouping.key,
+                "values": list(grouping.masks),
+                "members": [np.flatnonzero(mask).tolist() for mask in grouping.masks.values()],
+            }
+            for grouping in groupings
+        ],
+        "systems": [
+            {"name": name, **_outcomes(row, dataset)}
+            for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True)
+        ],
+        "explained": explained,
+        "terms": shared.terms,
+        "weights": shared.weights,
+    }
+
+
+def _question(question: Question, passage: int) -> list[Any]:
+    """Id, passage, text, options (if it has its own), and what is right: indices or texts."""
+    if question.task.has_choices:
+        return [
+            question.id,
+            passage,
+            question.text,
+            [candidate.text for candidate in question.candidates],
+            sorted(question.gold or ()),
+        ]
+    return [question.id, passage, question.text, [], list(question.gold_texts)]
+
+
+def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
+    """A letter a question for right, partly or wrong; credits of the partly right, and ties, by question."""
+    if row.expected:
+        return {"expected": True}
+    assert dataset.task is not None
+    statistics, main = row.outcomes.statistics, primary_metric(dataset.task)
+    solved = METRICS[SOLVED_BY[dataset.task]]
+    wholly = solved.from_means(statistics[solved.name]) >= _WHOLE
+    credits = main.from_means(statistics[main.name])
+    verdicts = np.where(wholly, _RIGHT, np.where(credits > 0, _PARTLY, _WRONG)).tolist()
+    tied = {i: n for i, n in enumerate(row.outcomes.n_tied.tolist()) if n > 1}
+    return {
+        "verdicts": "".join(verdicts),
+        "credits": {i: round(float(credits[i]), 2) for i, verdict in enumerate(verdicts) if verdict == _PARTLY},
+        "tied": tied,
+        "answers": list(row.outcomes.answers),
+    }
+
+
+class _Shared:
+    """Names of terms and weights of words, each numbered when it first comes."""
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self.weights: list[float | str] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def term(self, name: str) -> int:
+        return self._number(number_name(name), self.terms)
+
+    def weight(self, value: float | None) -> int:
+        return -1 if value is None else self._number(_rounded(value), self.weights)
+
+    def _number(self, value: Any, values: list[Any]) -> int:
+        if (number := self._numbers.get((id(values), value))) is None:
+            number = self._numbers[id(values), value] = len(values)
+            values.append(value)
+        return number
+
+
+def _entries(shared: _Shared, explanation: Explanation) -> list[list[Any]]:
+    """The candidates worth a look: index or text, score, flags, terms, marks, perhaps quote and source."""
+    question = explanation.question
+    return [
+        [
+            index if question.task.has_choices else candidate.text,
+            _rounded(candidate.score),
+            _EVIDENCE * candidate.evidence | _IS_RIGHT * is_right(question, index) | _ADDS_UP * adds_up(candidate),
+            [part for name, value in candidate.numbers.items() for part in (shared.term(name), _rounded(value))],
+            list(_marks(shared, candidate.marks)),
+            *(() if candidate.quote is None else (candidate.quote, candidate.source or "")),
+        ]
+        for index, candidate in _worth_a_look(explanation)
+    ]
+
+
+def _worth_a_look(explanation: Explanation) -> Iterator[tuple[int, CandidateExplanation]]:
+    question = explanation.question
+    has_choices = question.task.has_choices
+    most = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
+    seen: set[Hashable] = set()
+    for index, candidate in ranked(explanation):
+        key = index if has_choices else candidate.text
+        if key not in seen and (len(seen) < most or is_right(question, index)):
+            seen.add(key)
+            yield index, candidate
+
+
+def _marks(shared: _Shared, marks: Iterable[Mark]) -> Iterator[int]:
+    last = 0
+    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
+        if mark.kind in _KINDS:
+            yield _KINDS.index(mark.kind)
+            yield mark.start - last
+            yield mark.end - mark.start
+            yield shared.weight(mark.weight)
+            last = mark.start
+
+
+def _rounded(value: float) -> float | str:
+    """Five digits, whole numbers without a point; what JSON has no number for as text."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    short = float(f"{value:.5g}")
+    return int(short) if short == int(short) else short

@@ -11,8 +11,6 @@ from importlib.resources import files
 from classic_rc._version import __version__
 from classic_rc.errors import unknown_name
 
-__all__ = ["Citable", "bibliography", "citables", "cited", "references"]
-
 _PACKAGE = "classic_rc"
 _ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n.*?^\}$", re.MULTILINE | re.DOTALL)
 
@@ -59,9 +57,9 @@ def references() -> Mapping[str, str]:
 
 def citables() -> Iterator[Citable]:
     """Everything that can be cited by name: solvers with their variants, datasets, metrics."""
-    from classic_rc.datasets import READERS
-    from classic_rc.metrics import METRICS
-    from classic_rc.solvers import SOLVERS
+    from classic_rc.datasets.registry import READERS
+    from classic_rc.metrics.registry import METRICS
+    from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
         yield Citable("solver", name, solver.citation, solver.cites)

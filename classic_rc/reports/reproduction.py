@@ -1,4 +1,4 @@
-"""Published figures and what this package comes to in their place."""
+"""Published figures with what this package comes to in their place, and tables of saved runs computed again."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ import numpy as np
 
 from classic_rc.datasets.official import Official, official_parts
 from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.evaluate import evaluate
+from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
 from classic_rc.evaluation.results import Row
-from classic_rc.metrics import METRICS
-from classic_rc.progress import progress_bar
+from classic_rc.io.progress import progress_bar
+from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.numbers import points
 from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text
-from classic_rc.reports.tables import Table
-from classic_rc.solvers import parse_solver
-
-__all__ = ["Reproduced", "reproduce", "reproduction_records", "reproduction_table"]
+from classic_rc.reports.tables import NOTHING, Table, points
+from classic_rc.solvers.specs import parse_solver
 
 _FILE = re.compile(r"\{(\w+)\}")
 _ROUNDING = 1e-6
-_NOTHING = "–"
 
 _Key: TypeAlias = "tuple[str, str | None]"
 """A dataset and split, as in published rows."""
@@ -278,7 +275,7 @@ def reproduction_table(results: Sequence[Reproduced]) -> Table:
             result.published.subset or "all",
             f"{result.n:,}",
             METRICS[result.published.metric].label,
-            _NOTHING if result.ours is None else f"{result.ours:.2f}",
+            NOTHING if result.ours is None else f"{result.ours:.2f}",
             value_text(result.published),
             points(None if result.difference is None else result.difference / 100),
             "same" if result.reason is None else f"[{reasons.index(result.reason) + 1}]",
@@ -315,3 +312,49 @@ def reproduction_records(results: Sequence[Reproduced]) -> list[dict[str, Any]]:
         }
         for result in results
     ]
+
+
+_IDS_SHOWN = 3
+
+
+def rerun_tables(result: Rerun) -> list[Table]:
+    """For each dataset a table of its rows; of what differs, old and new in full precision.
+
+    Parameters
+    ----------
+    result : Rerun
+
+    Returns
+    -------
+    list of Table
+    """
+    return [_rerun_table(run) for run in result.runs]
+
+
+def _rerun_table(run: RunCheck) -> Table:
+    header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
+    rows = [cells for row in run.rows for cells in _rerun_cells(row)]
+    different = sum(not row.same for row in run.rows)
+    verdict = (
+        f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
+    )
+    title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
+    if not different:
+        header, rows = header[:2], [cells[:2] for cells in rows]
+    return Table(title, header, rows, frozenset({0, 1, 2, 6}))
+
+
+def _rerun_cells(row: RowCheck) -> list[list[str]]:
+    """One line where a row is the same; else one for each number that is not."""
+    if row.same:
+        return [[row.system, "same", "", "", "", "", ""]]
+    ids = ", ".join(row.questions[:_IDS_SHOWN]) + (", …" if len(row.questions) > _IDS_SHOWN else "")
+    lines = [[d.what, _full(d.recorded), _full(d.now)] for d in row.differences] or [["no metric", "", ""]]
+    return [
+        [row.system, "differs", *line, str(len(row.questions)), ids] if i == 0 else ["", "", *line, "", ""]
+        for i, line in enumerate(lines)
+    ]
+
+
+def _full(value: Any) -> str:
+    return NOTHING if value is None else repr(value) if isinstance(value, float) else str(value)

@@ -1,24 +1,30 @@
-"""The results table of one dataset, and the flat records of several."""
+"""The table of results, with what must be said of its numbers, and the flat records behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.evaluation.grouping import FEW_QUESTIONS
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
-from classic_rc.metrics import METRICS, metrics_for, primary_metric
-from classic_rc.questions import Task
-from classic_rc.reports.beside import published_cells, published_records
-from classic_rc.reports.numbers import percent
-from classic_rc.reports.protocol import best_places, protocol_caption, protocol_notes, small_places
-from classic_rc.reports.tables import Table, records_csv
+from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
+from classic_rc.questions import Dataset, Task
+from classic_rc.reports.published import published_cells, published_records
+from classic_rc.reports.tables import Table, percent, records_csv
 
-__all__ = ["results_csv", "results_table"]
+SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"
 
 _SHORT_FINGERPRINT = 8
+_TIES = {
+    "partial": "tied best candidates share the credit",
+    "first": "the first of tied best candidates is the answer",
+    "random": "of tied best candidates one is drawn",
+    "strict": "questions with tied best candidates count as wrong",
+}
+_BOLD = "bold: the best row, expectations and rows tuned on these data left aside"
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
@@ -51,16 +57,27 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     if published:
         rows += published_cells(evaluation)
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
+    title = dataset_title(evaluation.dataset, f"{evaluation.n_candidates:,} candidates")
     return Table(
-        _title(evaluation),
+        title,
         header,
         rows,
         frozenset({0, len(header) - 1}),
         [*protocol_notes(evaluation), "Signatures", *signatures],
-        caption=protocol_caption(evaluation, _title(evaluation)),
+        caption=protocol_caption(evaluation, title),
         bold=best_places(evaluation),
         faint=small_places(evaluation),
     )
+
+
+def dataset_title(dataset: Dataset, *more: str) -> str:
+    """The title of a dataset's table: its name, sizes and fingerprint, and what more there is to count."""
+    facts = [
+        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
+        ", ".join([f"{len(dataset):,} questions", f"{len(dataset.passages):,} passages", *more]),
+        f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
+    ]
+    return " · ".join(facts)
 
 
 def _cell(row: Row, metric: str, value: float) -> str:
@@ -87,6 +104,70 @@ def row_notes(row: Row) -> list[str]:
     if row.trained_on is not None:
         notes.append(f"learned from {row.trained_on}")
     return notes
+
+
+def _tuned(value: Any) -> str:
+    """What a parameter was tuned to; numbers that belong together with four digits each."""
+    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
+
+
+def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
+    """The cells of a results table that hold the best value of their metric or group, as it is printed.
+
+    Rows that cannot be compared are left aside: expectations over draws, and those tuned on the data that they
+    report. Where fewer than two rows are left, nothing is best; nor in a group of few questions.
+    """
+    compared = [(i, row) for i, row in enumerate(evaluation.rows) if not (row.expected or row.tuned_here)]
+    if len(compared) < 2:
+        return set()
+    shown = np.round([_values(evaluation, row) for _, row in compared], 4)  # as many decimals as are printed
+    best = shown == np.fmax.reduce(shown, axis=0)
+    small = {j for _, j in small_places(evaluation)}
+    return {
+        (i, 1 + j)
+        for (i, _), of_row in zip(compared, best, strict=True)
+        for j in np.flatnonzero(of_row).tolist()
+        if 1 + j not in small
+    }
+
+
+def _values(evaluation: Evaluation, row: Row) -> list[float]:
+    """A row's numbers, in the order of the columns behind its name."""
+    assert evaluation.dataset.task is not None
+    main = primary_metric(evaluation.dataset.task).name
+    return [*row.metrics().values(), *(row.metrics(mask)[main] for mask in evaluation.groups.values())]
+
+
+def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
+    """The cells of a results table that hold a metric of few questions: those of small groups."""
+    assert evaluation.dataset.task is not None
+    first = 1 + len(metrics_for(evaluation.dataset.task))
+    small = [j for j, mask in enumerate(evaluation.groups.values(), first) if mask.sum() < FEW_QUESTIONS]
+    return {(i, j) for i in range(len(evaluation.rows)) for j in small}
+
+
+def protocol_notes(evaluation: Evaluation) -> list[str]:
+    """What must be said below a table in any form: of intervals, of marks, of small groups."""
+    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
+    if evaluation.significance is not None:
+        notes.append(evaluation.significance.note)
+    return [*notes, SMALL_NOTE] if small_places(evaluation) else notes
+
+
+def protocol_caption(evaluation: Evaluation, title: str) -> str:
+    """A caption that lets a table stand alone in a paper."""
+    return ". ".join([title, "; ".join([*_protocol(evaluation), *protocol_notes(evaluation)])]) + "."
+
+
+def _protocol(evaluation: Evaluation) -> Iterator[str]:
+    yield "Metrics in percent"
+    ties = {row.ties for row in evaluation.rows if row.ties is not None}
+    if len(ties) == 1 and evaluation.dataset.task is not Task.MULTIPLE_ANSWER:
+        yield _TIES[ties.pop()]
+    if any(row.expected for row in evaluation.rows):
+        yield "expectations are in closed form"
+    if best_places(evaluation):
+        yield _BOLD
 
 
 def results_csv(evaluations: Sequence[Evaluation], published: bool = False) -> str:
@@ -136,18 +217,3 @@ def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
         "signature": row.signature,
     }
     return record
-
-
-def _title(evaluation: Evaluation) -> str:
-    dataset = evaluation.dataset
-    facts = [
-        dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
-        f"{len(dataset):,} questions, {len(dataset.passages):,} passages, {evaluation.n_candidates:,} candidates",
-        f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}",
-    ]
-    return " · ".join(facts)
-
-
-def _tuned(value: Any) -> str:
-    """What a parameter was tuned to; numbers that belong together with four digits each."""
-    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)

@@ -1,29 +1,10 @@
-"""Tables and histograms of datasets' statistics."""
+"""The tables of datasets' statistics, and their flat records."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from classic_rc.analysis.statistics.common import Statistic
-from classic_rc.analysis.statistics.measures import Measure, Values
-from classic_rc.analysis.statistics.tables import DatasetStatistics, Figure, StatisticsTable
-from classic_rc.errors import UsageError
-from classic_rc.printable import printable
-from classic_rc.reports.figures import COLOURS, styled_figure
-from classic_rc.reports.tables import Table, records_csv
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
-__all__ = ["histogram_figure", "statistics_csv", "statistics_tables"]
-
-_NOTHING = "–"
-_BINS = 40
-_SHOWN = 0.995
-"""The share of lengths that a histogram shows; the longest are left out, or nothing else could be seen."""
-_WIDTH, _PANEL_HEIGHT = 3.3, 1.5
+from classic_rc.audit.statistics.measures import Measure, Statistic, Values
+from classic_rc.audit.statistics.tables import DatasetStatistics, Figure, StatisticsTable
+from classic_rc.reports.tables import NOTHING, Table, records_csv
 
 
 def statistics_tables(found: DatasetStatistics) -> list[Table]:
@@ -56,7 +37,7 @@ def _table(table: StatisticsTable) -> Table:
 
 def _cell(statistic: Statistic, measure: Measure | None) -> str:
     if measure is None or measure.value is None:
-        return _NOTHING
+        return NOTHING
     if not isinstance(measure, Values):
         return f"{measure.value:,}"
     if statistic.is_share:
@@ -66,7 +47,7 @@ def _cell(statistic: Statistic, measure: Measure | None) -> str:
 
 def _figure(statistic: Statistic, figure: Figure | None) -> str:
     if figure is None:
-        return _NOTHING
+        return NOTHING
     if isinstance(figure, tuple):
         return f"{figure[0]} ({figure[1]})"
     return f"{figure:,}"
@@ -89,45 +70,3 @@ def statistics_csv(found: DatasetStatistics) -> str:
             for column, measure, figure in zip(table.columns, row.measures, row.published, strict=True)
         ]
     )
-
-
-def histogram_figure(found: DatasetStatistics) -> Drawing:
-    """How long passages, questions and candidates are, a panel each; of several datasets an outline each.
-
-    A height is the share of the texts that are so long. The longest 0.5 % are left out.
-
-    Raises
-    ------
-    UsageError
-        There is no text.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
-    names = list(found.lengths)
-    lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
-    kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
-    if not kinds:
-        raise UsageError("there is no text to draw the lengths of")
-    with styled_figure(_WIDTH, _PANEL_HEIGHT * len(kinds) + 0.16 * len(names)) as (figure, axes):
-        axes.remove()
-        for panel, kind in zip(figure.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
-            edges = _edges(lengths[kind])
-            for i, values in enumerate(lengths[kind]):
-                if len(values.numbers):
-                    heights = 100 * np.histogram(values.numbers, edges)[0] / len(values.numbers)
-                    panel.stairs(heights, edges, color=COLOURS[i % len(COLOURS)], fill=len(names) == 1)
-            panel.xaxis.get_major_locator().set_params(integer=True)
-            panel.set(xlabel=f"tokens a {kind}", ylabel="%", xlim=(edges[0], edges[-1]))
-        if len(names) > 1:
-            lines = [axes.plot([], [], color=COLOURS[i % len(COLOURS)])[0] for i in range(len(names))]
-            legend = figure.legend(lines, ["?"] * len(names), loc="outside lower center", frameon=False)
-            for text, name in zip(legend.get_texts(), names, strict=True):
-                text.set(text=printable(name), parse_math=False)  # a name is no mathematics
-    return figure
-
-
-def _edges(lengths: list[Values]) -> np.ndarray:
-    """Borders of bars between whole numbers, as many numbers to each bar."""
-    most = max(float(np.quantile(values.numbers, _SHOWN)) for values in lengths if len(values.numbers))
-    step = max(1, int(np.ceil((most + 1) / _BINS)))
-    return np.arange(0, most + 1 + step, step) - 0.5

@@ -1,19 +1,24 @@
-"""A table of strings, and its renderings; records as CSV."""
+"""Tables of text, one renderer a form (plain text, Markdown, LaTeX, CSV), and numbers as tables show them.
+
+Text of unknown origin comes out as literal text in every form.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from classic_rc.printable import printable
-from classic_rc.reports.escaping import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
+from classic_rc.evaluation.resampling import Interval
+from classic_rc.io.printable import printable
 
-__all__ = ["FORMATS", "Table", "records_csv", "render"]
+NOTHING = "–"
+"""What a cell shows where there is no number."""
 
 Place = tuple[int, int]
 
@@ -55,6 +60,11 @@ class Table:
         object.__setattr__(self, "notes", [printable(note) for note in self.notes])
         object.__setattr__(self, "caption", printable(self.caption or self.title))
 
+    @property
+    def faint_columns(self) -> AbstractSet[int]:
+        """The columns whose cells are all faint."""
+        return {j for _, j in self.faint if all((i, j) in self.faint for i in range(len(self.rows)))}
+
     def grid(self, shown: Callable[[str, bool, bool], str]) -> list[list[str]]:
         """The rows of cells as `shown` makes them from a text, whether it is bold and whether it is faint."""
         return [
@@ -66,20 +76,6 @@ class Table:
 def render(table: Table, form: str) -> str:
     """The table in a form of :data:`FORMATS`, ending with a line break."""
     return FORMATS[form](table)
-
-
-def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with all their columns, in the order of their first use; control characters escaped."""
-    safe = [
-        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
-        for record in records
-    ]
-    out = io.StringIO()
-    fields = list(dict.fromkeys(key for record in safe for key in record))
-    writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(safe)
-    return out.getvalue()
 
 
 def _text(table: Table) -> str:
@@ -98,6 +94,34 @@ def _text(table: Table) -> str:
     return "\n".join([*lines, *([""] if table.notes else []), *table.notes]) + "\n"
 
 
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
+_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
+_NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+
+
+def isolated(text: str) -> str:
+    """The text so that letters written from right to left do not reorder the numbers beside it.
+
+    Isolates (Unicode Standard Annex 9) are put around it where it has such letters; they take no room.
+    """
+    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text):
+        return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+    return text
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide characters take two, marks and joiners none."""
+    return sum(
+        0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _pad(text: str, width: int, left: bool) -> str:
+    blanks = " " * (width - _width(text))
+    return text + blanks if left else blanks + text
+
+
 def _markdown(table: Table) -> str:
     def cell(text: str, bold: bool, faint: bool) -> str:
         escaped = isolated(markdown_escape(f"({text})" if faint else text))
@@ -111,6 +135,40 @@ def _markdown(table: Table) -> str:
     title = f"**{markdown_escape(table.title)}**"
     lines = [title, "", head, "|" + "|".join(marks) + "|", *map(line, table.grid(cell))]
     return "\n".join([*lines, *(f"\n{markdown_block(note)}" for note in table.notes)]) + "\n"
+
+
+_MARKDOWN_SPECIALS = re.compile(
+    r"[\\|*`<~&$]"
+    r"|(?<![^\W_])_(?=\S)"  # what could begin emphasis: within a word it stands for itself
+    r"|\](?=[(\[:])"  # what would make the text before it a link
+)
+_MARKDOWN_BLOCK = re.compile(r"([#+=>-]|[0-9]+(?=[.)]))")
+
+
+def markdown_escape(text: str) -> str:
+    r"""The text as Markdown shows it literally within a line: no markup, no HTML, no link, no entity.
+
+    Examples
+    --------
+    >>> print(markdown_escape("<b>f1_a</b> &amp; [x](y) __init__"))
+    \<b>f1_a\</b> \&amp; [x\](y) \_\_init__
+    """
+    return _MARKDOWN_SPECIALS.sub(r"\\\g<0>", text)
+
+
+def markdown_block(text: str) -> str:
+    r"""As :func:`markdown_escape`, for a line of its own, which is no heading, list or rule either.
+
+    Examples
+    --------
+    >>> print(markdown_block("# 1"), markdown_block("2. x"))
+    \# 1 2\. x
+    """
+    escaped = markdown_escape(text.lstrip())
+    match = _MARKDOWN_BLOCK.match(escaped)
+    if match is None:
+        return escaped
+    return f"\\{escaped}" if not match[1].isdecimal() else f"{match[1]}\\{escaped[match.end() :]}"
 
 
 def _latex(table: Table) -> str:
@@ -142,20 +200,111 @@ def _latex(table: Table) -> str:
     return "\n".join([*notes, *body]) + "\n"
 
 
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",  # after a line's end it would be taken for that line's option
+    "*": "{*}",  # and this for a line's end that allows no page break
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+_LIGATURE = re.compile(r"([-,'])(?=\1)")
+
+
+def latex_escape(text: str) -> str:
+    r"""The text as LaTeX sets it literally: nothing in it is a command, and no two characters become one.
+
+    Examples
+    --------
+    >>> print(latex_escape(r"50 % of \input{x} -- [a]"))
+    50 \% of \textbackslash{}input\{x\} -{}- {[}a]
+    """
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    return _LIGATURE.sub(r"\1{}", escaped)
+
+
+def latex_preamble(lines: Iterable[str]) -> list[str]:
+    """What lines of LaTeX need that a plain document does not have, as remarks."""
+    text = "\n".join(lines)
+    packages = ["booktabs", *(["xcolor"] if r"\textcolor" in text else [])]
+    remarks = [rf"\usepackage{{{','.join(packages)}}}"]
+    if any(not _is_latin(character) for character in text):
+        remarks.append("has letters beyond Latin: compile with XeLaTeX or LuaLaTeX, and a font that has them")
+    return remarks
+
+
+def _is_latin(character: str) -> bool:
+    return character < "\u0250" or "\u2010" <= character <= "\u2044"
+
+
 FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+"""The forms of a table for people, and what writes each."""
 
 
-_NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV with all their columns, in the order of their first use; control characters escaped."""
+    safe = [
+        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
+        for record in records
+    ]
+    out = io.StringIO()
+    fields = list(dict.fromkeys(key for record in safe for key in record))
+    writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(safe)
+    return out.getvalue()
 
 
-def _width(text: str) -> int:
-    """Columns on a terminal: wide characters take two, marks and joiners none."""
-    return sum(
-        0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+def percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
+    """A fraction in percent, a mark and its interval behind it; a dash where there is none.
+
+    Examples
+    --------
+    >>> percent(0.57994, interval=Interval(0.5512, 0.6061))
+    '57.99 [55.1, 60.6]'
+    """
+    if value is None or value != value:
+        return NOTHING
+    shown = f"{100 * value:.{decimals}f}{mark}"
+    return shown if interval is None else f"{shown} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def _pad(text: str, width: int, left: bool) -> str:
-    blanks = " " * (width - _width(text))
-    return text + blanks if left else blanks + text
+def points(value: float | None) -> str:
+    """A difference of fractions in points (hundredths), with its sign.
+
+    Examples
+    --------
+    >>> points(0.05), points(-0.00001), points(None)
+    ('+5.00', '+0.00', '–')
+    """
+    return NOTHING if value is None else _signed(value, 2)
+
+
+def bounds(interval: Interval | None) -> str:
+    """An interval of a difference, in points.
+
+    Examples
+    --------
+    >>> bounds(Interval(-0.012, 0.04))
+    '[-1.2, +4.0]'
+    """
+    return NOTHING if interval is None else f"[{_signed(interval.low, 1)}, {_signed(interval.high, 1)}]"
+
+
+def p_value(p: float) -> str:
+    """A p-value with four decimals, or two digits where that shows nothing of it.
+
+    Examples
+    --------
+    >>> p_value(0.04321), p_value(0.0000321)
+    ('0.0432', '3.2e-05')
+    """
+    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1e}"
+
+
+def _signed(value: float, decimals: int) -> str:
+    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0 makes -0 a plain 0

@@ -2,8 +2,7 @@
 
 from classic_rc.retrieval.base import Best, Engine, Hits
 from classic_rc.retrieval.corpus import Corpus, passage_corpus
-from classic_rc.retrieval.opening import open_corpus
-from classic_rc.retrieval.registry import ENGINES, engine_class, get_engine
+from classic_rc.retrieval.registry import ENGINES, engine_class, get_engine, open_corpus
 from classic_rc.retrieval.similarity import BM25, SIMILARITIES, Classic, Okapi, Similarity, get_similarity
 
 __all__ = [

@@ -15,9 +15,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.similarity import Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["Best", "Engine", "Hits"]
+from classic_rc.text.encode import TextEncoder
 
 _QUERIES_AT_A_TIME = 2**12
 _LOOKED_THROUGH = 100

@@ -1,29 +1,234 @@
-"""Building an index folder: segment by segment, and on from the last one after an interruption."""
+"""Builds an index folder, segment by segment: one writer at a time, and an interrupted build goes on."""
 
 from __future__ import annotations
 
 import hashlib
 import heapq
 import itertools
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.retrieval.lines import Advance
-from classic_rc.retrieval.lock import exclusive
-from classic_rc.retrieval.manifest import Counts, Manifest, StoredSegment
-from classic_rc.retrieval.places import PlaceWriter
-from classic_rc.retrieval.reading import Input, Record
-from classic_rc.retrieval.resuming import BUILDING, Plan, Position, State, changed
-from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
-from classic_rc.retrieval.storage import Arrays, map_arrays, write_arrays
-from classic_rc.retrieval.texts import Texts, add_to_fingerprint
+from classic_rc.io.hashing import sha256_of_text
+from classic_rc.io.json import Node
+from classic_rc.retrieval.corpus import Texts, add_to_fingerprint
+from classic_rc.retrieval.manifest import (
+    MANIFEST,
+    Arrays,
+    Counts,
+    Manifest,
+    StoredSegment,
+    check_analyzer,
+    check_content,
+    map_arrays,
+    read_json,
+    write_arrays,
+    write_json,
+)
+from classic_rc.retrieval.reading import Advance, Input, PlaceWriter, Record
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, REMEMBERED_PIECES, SegmentBuilder
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
-__all__ = ["Built", "build_index"]
+
+@contextmanager
+def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Let no one else, here or in another process, into this block for the same folder.
+
+    A file ``lock`` stays behind; it is empty, and means nothing by itself.
+
+    Parameters
+    ----------
+    folder : str or path
+        An existing folder.
+
+    Raises
+    ------
+    UsageError
+        Someone else is in it, or the folder cannot be written.
+    """
+    # SQLite locks files on every system by the means that it has, and systems let go of what the dead held: unlike
+    # a file with a process' number, whose owner one has to guess at.
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(Path(folder) / "lock", timeout=0, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode=OFF")
+            connection.execute("BEGIN EXCLUSIVE")
+            yield
+    except sqlite3.Error as error:
+        if "locked" not in str(error):
+            raise UsageError(f"cannot write in {folder}: {error}") from None
+        raise UsageError(
+            f"another build is at work in {folder}: wait until it has ended (where none is, the file system has no "
+            "locks: build on a local disk and move the folder)"
+        ) from None
+
+
+BUILDING = "building.json"
+"""The manifest of an unfinished build, and how far it came."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build was asked for.
+
+    Parameters
+    ----------
+    inputs : sequence of Input
+    analyzer : Analyzer
+    segment_sentences : int
+    append : bool
+    """
+
+    inputs: Sequence[Input]
+    analyzer: Analyzer
+    segment_sentences: int
+    append: bool
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All of it but the inputs' content, as JSON."""
+        return {
+            "analyzer": self.analyzer.signature,
+            "segment_sentences": self.segment_sentences,
+            "append": self.append,
+            "inputs": [f"{source.name} ({source.settings})" for source in self.inputs],
+        }
+
+    @property
+    def stamps(self) -> list[str | None]:
+        """The inputs' content."""
+        return [source.stamp for source in self.inputs]
+
+    @property
+    def identity(self) -> str | None:
+        """What tells this plan from others; None where the inputs' content is not known before they are read."""
+        if None in self.stamps:
+            return None
+        return sha256_of_text(json.dumps([self.options, self.stamps]))
+
+
+class Position(NamedTuple):
+    """How far a build came.
+
+    Parameters
+    ----------
+    input : int
+        Which input was being read, from 0.
+    record : int
+        The number of its last record that was looked at.
+    taken : int
+        How many sentences of that record are in a segment.
+    sha256 : str
+        Of the input up to that record; empty where none was looked at.
+    """
+
+    input: int = 0
+    record: int = 1
+    taken: int = 0
+    sha256: str = ""
+
+
+_START = Position()
+
+
+@dataclass
+class State:
+    """What there is so far.
+
+    Parameters
+    ----------
+    manifest : Manifest
+        Of the finished segments.
+    position : Position
+    digest : hash object
+        Of the sentences.
+    """
+
+    manifest: Manifest
+    position: Position = _START
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @classmethod
+    def of(cls, folder: Path, plan: Plan) -> State:
+        """What a folder holds that a plan can go on from.
+
+        Raises
+        ------
+        UsageError
+            It holds something else.
+        DataError
+            It is damaged, or the inputs have changed.
+        """
+        finished = Manifest.read(folder) if (folder / MANIFEST).exists() else None
+        if finished and finished.built_from == plan.identity:
+            return cls(finished)
+        if (folder / BUILDING).exists():
+            state = cls._interrupted(folder, plan)
+        else:
+            state = cls(_base(finished, folder, plan))
+        for segment in state.manifest.segments:
+            check_content(folder, segment.file)
+            arrays = map_arrays(folder, segment.file)
+            add_to_fingerprint(state.digest, Texts.of_arrays(arrays, "sentence").coded())
+        return state
+
+    @classmethod
+    def _interrupted(cls, folder: Path, plan: Plan) -> State:
+        options, stamps, state = read_json(folder / BUILDING, cls._parts)
+        different = [name.replace("_", " ") for name, value in plan.options.items() if options.get(name) != value]
+        if different:
+            raise UsageError(
+                f"{folder} holds an unfinished build that differs in its {' and '.join(different)}: "
+                f"go on with the same arguments, or remove {folder / BUILDING} to give it up"
+            )
+        for source, stamp in list(zip(plan.inputs, stamps, strict=True))[: state.position.input]:
+            if source.stamp != stamp:
+                raise changed(source.name)
+        return state
+
+    @classmethod
+    def _parts(cls, node: Node) -> tuple[Mapping[str, Any], Sequence[str | None], State]:
+        """The options, the stamps and the state."""
+        position = node.child("position")
+        reached = Position(position.integer(0), position.integer(1), position.integer(2), position.text(3))
+        state = cls(Manifest.from_node(node.child("manifest")), reached)
+        return node.child("options").value, node.sequence("stamps"), state
+
+    def write(self, folder: Path, plan: Plan) -> None:
+        """Note it in a folder."""
+        content = {"options": plan.options, "stamps": plan.stamps, "position": self.position}
+        write_json(folder / BUILDING, {**content, "manifest": self.manifest.to_dict()})
+
+
+def changed(name: str) -> DataError:
+    """The error for an input that is not what it was when an interrupted build read it."""
+    return DataError(
+        "changed since the build was interrupted",
+        source=name,
+        hint=f"Remove {BUILDING} from the index folder to give that build up, and begin again",
+    )
+
+
+def _base(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
+    """What a new build starts from."""
+    if finished and not plan.append:
+        raise UsageError(f"{folder} holds an index: --append adds to it; or name another folder")
+    if finished:
+        if check_analyzer(finished, str(folder), thoroughly=True) != plan.analyzer:
+            raise UsageError(f"{folder} was built with analyzer {finished.analyzer}: give the same to add to it")
+        return finished
+    if plan.append:
+        raise UsageError(f"{folder} holds no index to add to")
+    own = ("lock", "segment-*", f"{BUILDING}.tmp")
+    if others := [path.name for path in folder.iterdir() if not any(map(path.match, own))]:
+        raise UsageError(f"{folder} holds other files, such as {others[0]}: name a new or empty folder")
+    return Manifest.empty(plan.analyzer)
 
 
 class Built(NamedTuple):
@@ -48,12 +253,14 @@ def build_index(
     segment_sentences: int = MAX_SENTENCES,
     append: bool = False,
     advance: Advance = lambda n_bytes: None,
+    segment_characters: int = MAX_CHARACTERS,
+    remembered_pieces: int = REMEMBERED_PIECES,
 ) -> Built:
     """Index the sentences of inputs into a folder.
 
     Sentences are kept and numbered as they come, also those without an index term. A segment ends with
-    `segment_sentences`, or with the record that brings it to 2**26 characters; no more than a segment is held in
-    memory. If a build is interrupted, its finished segments stay; the same call goes on after them and ends with
+    `segment_sentences`, or with the record that brings it to `segment_characters`; no more than a segment is held
+    in memory. If a build is interrupted, its finished segments stay; the same call goes on after them and ends with
     the same index.
 
     Parameters
@@ -69,6 +276,10 @@ def build_index(
         Whether to add to the index that is in the folder, which can be searched meanwhile.
     advance : callable
         Is told how many bytes of input have just been read.
+    segment_characters : int
+        Bounds memory, by default at 2**26 characters. It is no part of what an interrupted build compares.
+    remembered_pieces : int
+        How many distinct pieces of text are analysed only once: bounds memory, changes no result.
 
     Raises
     ------
@@ -89,8 +300,8 @@ def build_index(
         kept = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
-            builder = SegmentBuilder(plan.analyzer)
-            for batch, position in _batches(plan, state.position, advance):
+            builder = SegmentBuilder(plan.analyzer, remembered_pieces=remembered_pieces)
+            for batch, position in _batches(plan, state.position, advance, segment_characters):
                 state.manifest = _with_segment(state, batch, folder, builder)
                 state.position = position
                 state.write(folder, plan)
@@ -114,7 +325,9 @@ class _Batch:
         self.characters += sum(map(len, sentences))
 
 
-def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[_Batch, Position]]:
+def _batches(
+    plan: Plan, reached: Position, advance: Advance, segment_characters: int
+) -> Iterator[tuple[_Batch, Position]]:
     """What goes into each segment after a position, and the position after it."""
     batch = _Batch()
     advance(sum(source.size or 0 for source in plan.inputs[: reached.input]))
@@ -132,7 +345,7 @@ def _batches(plan: Plan, reached: Position, advance: Advance) -> Iterator[tuple[
                 part = record.sentences[taken : taken + room]
                 batch.add(source, record, part)
                 taken += len(part)
-                if len(part) == room or batch.characters >= MAX_CHARACTERS:
+                if len(part) == room or batch.characters >= segment_characters:
                     yield batch, Position(number, record.number, taken, digest.hexdigest())
                     batch = _Batch()
         if last:

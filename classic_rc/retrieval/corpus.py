@@ -1,22 +1,112 @@
-"""A corpus: sentences in an engine, with a name, a fingerprint and a source for each."""
+"""A corpus: sentences in an engine, where they come from, and which questions stand in it word for word."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from itertools import pairwise
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.questions import Passage
+from classic_rc.questions import Passage, Question, normalised_text
 from classic_rc.retrieval.base import Engine
-from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.sentences import passage_sentences
 
-__all__ = ["Corpus", "passage_corpus"]
+_BLOCK = 2**10
+
+
+class Texts(Sequence[str]):
+    """Texts that stay UTF-8 until they are looked at.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        The texts' bytes, one after the other.
+    offsets : ndarray of integers, shape (n_texts + 1,)
+        Text i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Examples
+    --------
+    >>> texts = Texts.of(["Zoë", "", "Nora"])
+    >>> texts[0], len(texts), list(texts[1:])
+    ('Zoë', 3, ['', 'Nora'])
+    """
+
+    __slots__ = ("data", "offsets")
+
+    def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.integer[Any]]) -> None:
+        self.data, self.offsets = data, offsets
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """These texts, in memory, with offsets of the smallest type that holds them."""
+        coded = [_coded(text) for text in texts]
+        offsets = offsets_of(np.fromiter(map(len, coded), np.int64, len(coded)))
+        return cls(np.frombuffer(b"".join(coded), np.uint8), offsets.astype(np.min_scalar_type(offsets[-1])))
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], name: str) -> Self:
+        """The texts of :meth:`arrays`."""
+        return cls(arrays[f"{name}_data"], arrays[f"{name}_offsets"])
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """The two arrays, by the names ``name_data`` and ``name_offsets``."""
+        return {f"{name}_data": self.data, f"{name}_offsets": self.offsets}
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Texts: ...
+    def __getitem__(self, index: int | slice) -> str | Texts:
+        which = range(len(self))[index]
+        if isinstance(which, int):
+            return self._bytes(which).decode("utf-8", "surrogatepass")
+        if which.step != 1:
+            return Texts.of(self[i] for i in which)
+        return Texts(self.data, self.offsets[which.start : max(which.start, which.stop) + 1])
+
+    def coded(self) -> Iterator[bytes]:
+        """The UTF-8 of each text."""
+        for start in range(0, len(self), _BLOCK):
+            bounds = self.offsets[start : start + _BLOCK + 1].tolist()
+            block = self.data[bounds[0] : bounds[-1]].tobytes()
+            for first, last in pairwise(bounds):
+                yield block[first - bounds[0] : last - bounds[0]]
+
+    def _bytes(self, index: int) -> bytes:
+        start, end = self.offsets[index : index + 2].tolist()
+        return self.data[start:end].tobytes()
+
+
+def fingerprint(texts: Iterable[str]) -> str:
+    """Hex sha256 of texts, in order.
+
+    Examples
+    --------
+    >>> fingerprint(["ab", "c"]) == fingerprint(["a", "bc"])
+    False
+    """
+    digest = hashlib.sha256()
+    add_to_fingerprint(digest, map(_coded, texts))
+    return digest.hexdigest()
+
+
+def add_to_fingerprint(digest: hashlib._Hash, coded: Iterable[bytes]) -> None:
+    """Put the UTF-8 of more texts into a sha256, each behind its length."""
+    for text in coded:
+        digest.update(len(text).to_bytes(8, "little") + text)
+
+
+def _coded(text: str) -> bytes:
+    # Halves of surrogate pairs, which JSON can spell, must come back as they were.
+    return text.encode("utf-8", "surrogatepass")
 
 
 class Sources(Protocol):
@@ -89,3 +179,99 @@ class _PassageSources:
 
     def __call__(self, number: int) -> str:
         return f"passage {self._ids[int(np.searchsorted(self._first, number, side='right')) - 1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """What stands in a corpus word for word, case and blanks aside.
+
+    Parameters
+    ----------
+    questions : int
+        Questions that a sentence of the corpus holds.
+    pairs : int
+        Of these, those of which that sentence or the next one holds a right answer too.
+    passages : int or None
+        Passages all of whose sentences stand in the corpus; None where they were not looked for.
+    sentences : frozenset of int
+        The numbers of the sentences that hold the questions and the passages.
+    """
+
+    questions: int
+    pairs: int
+    passages: int | None
+    sentences: frozenset[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences)
+
+    def __str__(self) -> str:
+        asked = f"{self.questions} questions, {self.pairs} of them with a right answer"
+        return asked if self.passages is None else f"{asked}, and {self.passages} passages"
+
+
+def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> Verbatim:
+    """Look for questions, questions with their right answers, and passages in a corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    questions : sequence of Question
+        Where gold is hidden, only the question is looked for.
+    passages : bool
+        Whether to look for their passages.
+    """
+    finder = _Finder(corpus)
+    asked = finder.holders([q.query for q in questions])
+    n_pairs = sum(finder.answered(q, found) for q, found in zip(questions, asked, strict=True))
+    sentences = {number for found in asked for number in found}
+    n_passages = None
+    if passages:
+        whole = finder.passages(questions)
+        n_passages = len(whole)
+        sentences.update(*whole)
+    return Verbatim(sum(map(bool, asked)), n_pairs, n_passages, frozenset(sentences))
+
+
+class _Finder:
+    def __init__(self, corpus: Corpus) -> None:
+        self._engine = corpus.engine
+
+    def holders(self, texts: Sequence[str]) -> list[list[int]]:
+        """The sentences that hold each text."""
+        found = self._engine.having_all_terms(texts)
+        return [
+            [number for number in numbers.tolist() if self._holds(number, normalised_text(text))]
+            for text, numbers in zip(texts, found, strict=True)
+        ]
+
+    def _holds(self, number: int, normalised: str) -> bool:
+        within = f" {normalised_text(self._engine.sentence(number))} "
+        at = within.find(normalised)
+        while normalised and at >= 0:  # whole words: "his" does not stand in "this"
+            before, after = within[at - 1], within[at + len(normalised)]
+            if not (before.isalnum() and normalised[0].isalnum()) and not (
+                after.isalnum() and normalised[-1].isalnum()
+            ):
+                return True
+            at = within.find(normalised, at + 1)
+        return False
+
+    def answered(self, question: Question, holders: list[int]) -> bool:
+        """Whether one of these sentences, or the one after it, holds a right answer to the question."""
+        near = {n for number in holders for n in (number, number + 1) if n < self._engine.n_sentences}
+        texts = [normalised_text(text) for text in question.gold_texts]
+        return any(self._holds(number, text) for number in near for text in texts)
+
+    def passages(self, questions: Sequence[Question]) -> list[set[int]]:
+        """For each passage that stands in the corpus as a whole, its sentences there."""
+        distinct = list({id(q.passage): q.passage for q in questions}.values())
+        texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
+        texts = [own for own in texts if own]
+        # The longest sentence is the least likely to be there by chance: most passages need no other look.
+        longest = self.holders([max(own, key=len) for own in texts])
+        whole = []
+        for own, found in zip(texts, longest, strict=True):
+            if found and all(held := self.holders(own)):
+                whole.append({number for numbers in held for number in numbers})
+        return whole

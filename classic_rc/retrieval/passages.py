@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.constrained_search import best_constrained
 from classic_rc.kernels.pairs import WordCounts, word_counts
+from classic_rc.kernels.search import best_constrained
 from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best
@@ -19,8 +19,6 @@ from classic_rc.retrieval.queries import TermFacts, combine_constrained, weigh_c
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import EncodedSentences, encode_sentences
-
-__all__ = ["best_in_passages", "best_of_sentences"]
 
 _BLOCK_TOKENS = 2**18
 

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels.constrained_search import ConstrainedQueries
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
+from classic_rc.kernels.search import ConstrainedQueries
 from classic_rc.kernels.sentence_postings import Combine, QueryTerms
 from classic_rc.retrieval.similarity import LuceneSimilarity
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["EncodedQueries", "TermFacts", "combine", "combine_constrained", "weigh", "weigh_constrained"]
+from classic_rc.text.encode import TextEncoder
 
 
 class EncodedQueries(NamedTuple):
@@ -100,7 +98,7 @@ def weigh_constrained(
         Of their entries.
     similarity : LuceneSimilarity
     firsts, sizes : ndarray of int64
-        See :class:`~classic_rc.kernels.constrained_search.ConstrainedQueries`.
+        See :class:`~classic_rc.kernels.search.ConstrainedQueries`.
     """
     questions, options, option_question = queries
     shared = occurrences(questions, option_question[options.texts], options.words)

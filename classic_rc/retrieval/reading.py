@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import os
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc.errors import DataError, UsageError
-from classic_rc.files import Node, parse_json
+from classic_rc.io.compression import STREAM_ERRORS, unpacked_stream
+from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
-from classic_rc.retrieval.lines import STDIN, Advance, read_lines
-from classic_rc.retrieval.texts import fingerprint
+from classic_rc.retrieval.corpus import Texts, fingerprint
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
-__all__ = [
-    "LINES",
-    "Input",
-    "Passages",
-    "Record",
-    "TextFile",
-    "find_files",
-    "first_line",
-    "read_texts",
-    "without_compression",
-]
+STDIN = "-"
+"""What standard input goes by among paths."""
+
+Advance = Callable[[int], None]
+"""Is told how many bytes of input have just been read."""
+
+LONGEST_LINE = 2**28
+_BUFFER = 2**18
+
+_REFUSED = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
 
 LINES = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, may be taken for."""
@@ -294,3 +304,128 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
         if characters > _SAMPLE_CHARACTERS:
             break
     return several > _PARAGRAPH_SHARE * seen
+
+
+def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> Iterator[str]:
+    r"""The lines of a file, each with the ``"\n"`` that ended it.
+
+    Parameters
+    ----------
+    path : str
+        Plain text, or compressed with gzip, bzip2 or xz, as its first bytes tell; ``"-"`` is standard input. What
+        is not UTF-8 becomes U+FFFD; a byte order mark is left out.
+    advance : callable
+        Is told how many bytes have just been read, as the file stores them.
+    longest : int
+        A line of more characters is refused.
+
+    Raises
+    ------
+    DataError
+        There is no such file, it cannot be read, is cut short or broken, is an archive or no UTF-8 text at all, or
+        has a line of more than 2**28 characters.
+    """
+    try:
+        with _opened(path, advance) as file, unpacked_stream(file) as stream:
+            _check(stream, path)
+            lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
+            while line := lines.readline(longest):
+                if len(line) == longest:
+                    raise DataError(f"a line of more than {longest:,} characters", source=path)
+                yield line
+    except STREAM_ERRORS as error:
+        raise _unreadable(path, error) from None
+
+
+class _Raw(io.RawIOBase):
+    """A file's bytes, of which someone is told as they are read."""
+
+    def __init__(self, file: Any, advance: Advance) -> None:
+        # What comes through a pipe is read as it comes.
+        self._read, self._advance = getattr(file, "read1", file.read), advance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
+        self._advance(len(data))
+        return len(data)
+
+
+@contextmanager
+def _opened(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
+    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
+        yield io.BufferedReader(_Raw(file, advance), _BUFFER)
+
+
+def _check(stream: Any, path: str) -> None:
+    head = stream.peek(512)
+    refused = next((what for magic, what in _REFUSED.items() if head.startswith(magic)), None)
+    if head[257:262] == b"ustar":
+        refused = "a tar archive"
+    if refused:
+        raise DataError(
+            refused,
+            source=path,
+            expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
+            hint="Convert or unpack it",
+        )
+
+
+def _unreadable(path: str, error: BaseException) -> DataError:
+    if isinstance(error, OSError) and error.errno is not None:
+        return DataError(f"the file cannot be read ({error.strerror})", source=path)
+    return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the whole file")
+
+
+class PlaceWriter:
+    """Notes the places of sentences as they come.
+
+    The arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
+    and of each sentence the number of its record, or ``~i`` where the record has label i.
+    """
+
+    def __init__(self) -> None:
+        self._inputs: list[str] = []
+        self._starts: list[int] = []
+        self._labels: list[str] = []
+        self._places: list[int] = []
+
+    def add(self, name: str, record: Record, n_sentences: int) -> None:
+        """The next sentences are of this record of the input of this name."""
+        if not self._inputs or self._inputs[-1] != name:
+            self._inputs.append(name)
+            self._starts.append(len(self._places))
+        place = record.number
+        if record.label is not None:
+            place = ~len(self._labels)
+            self._labels.append(record.label)
+        self._places += [place] * n_sentences
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it."""
+        places = np.array(self._places, dtype=np.int64)
+        small = len(places) == 0 or places.max() < 2**31
+        return {
+            **Texts.of(self._inputs).arrays("input"),
+            "input_starts": np.array(self._starts, dtype=np.int32),
+            **Texts.of(self._labels).arrays("label"),
+            "places": places.astype(np.int32) if small else places,
+        }
+
+
+def place_of(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
+    """Where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        Of :meth:`PlaceWriter.arrays`.
+    sentence : int
+        Its number in the segment.
+    """
+    number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
+    name, place = Texts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
+    return f"{name}:{place}" if place > 0 else f"{name}#{Texts.of_arrays(arrays, 'label')[~place]}"

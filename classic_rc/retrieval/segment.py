@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["MAX_CHARACTERS", "MAX_SENTENCES", "Segment", "SegmentBuilder", "Statistics"]
+from classic_rc.text.encode import TextEncoder
 
 MAX_SENTENCES = 500_000
 """The most sentences of a segment: more do not fit into a core's cache while they are searched."""
@@ -21,9 +19,10 @@ MAX_SENTENCES = 500_000
 MAX_CHARACTERS = 2**26
 """A segment that has come to so many characters takes no more sentences, to bound the memory of a build."""
 
-_KEY_BYTES = 8
-_REMEMBERED = 2**22
+REMEMBERED_PIECES = 2**22
 """Distinct pieces of text whose terms are remembered from one segment to the next."""
+
+_KEY_BYTES = 8
 
 
 class Statistics(NamedTuple):
@@ -172,14 +171,16 @@ class SegmentBuilder:
     Parameters
     ----------
     analyzer : str or Analyzer
+    remembered_pieces : int
+        How many distinct pieces of text are remembered, to bound memory; those of one segment always are.
     """
 
-    def __init__(self, analyzer: str | Analyzer) -> None:
-        self._encoder = TextEncoder(analyzer)
+    def __init__(self, analyzer: str | Analyzer, *, remembered_pieces: int = REMEMBERED_PIECES) -> None:
+        self._encoder, self._remembered_pieces = TextEncoder(analyzer), remembered_pieces
 
     def build(self, sentences: Sequence[str]) -> Segment:
         """The segment of these sentences, :data:`MAX_SENTENCES` at the most."""
-        if self._encoder.n_pieces > _REMEMBERED:
+        if self._encoder.n_pieces > self._remembered_pieces:
             self._encoder = TextEncoder(self._encoder.analyzer)
         return Segment.build(sentences, self._encoder)
 

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.kernels import bm25, classic
+from classic_rc.kernels import bm25, tfidf
 from classic_rc.kernels.sentence_postings import Combine, TermScores
-
-__all__ = ["BM25", "SIMILARITIES", "Classic", "LuceneSimilarity", "Okapi", "Similarity", "get_similarity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,25 +135,25 @@ class Classic(LuceneSimilarity):
     name: ClassVar[str] = "classic"
     description: ClassVar[str] = "TF-IDF of Lucene until release 5: coordination, query norm, lengths of one byte."
     citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
-    term_scores: ClassVar[TermScores] = staticmethod(classic.term_scores)
+    term_scores: ClassVar[TermScores] = staticmethod(tfidf.term_scores)
 
     def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
-        """See :func:`classic_rc.kernels.classic.idf`."""
-        return classic.idf(n_sentences, frequencies)
+        """See :func:`classic_rc.kernels.tfidf.idf`."""
+        return tfidf.idf(n_sentences, frequencies)
 
     def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See :func:`classic_rc.kernels.classic.term_weights`."""
-        return classic.term_weights(boosts, idfs)
+        """See :func:`classic_rc.kernels.tfidf.term_weights`."""
+        return tfidf.term_weights(boosts, idfs)
 
     def length_factors(
         self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """See :func:`classic_rc.kernels.classic.length_factors`."""
-        return classic.length_factors(lengths)
+        """See :func:`classic_rc.kernels.tfidf.length_factors`."""
+        return tfidf.length_factors(lengths)
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
-        """See :func:`classic_rc.kernels.classic.coordinated`."""
-        return partial(classic.coordinated, n_terms, classic.query_norms(squares))
+        """See :func:`classic_rc.kernels.tfidf.coordinated`."""
+        return partial(tfidf.coordinated, n_terms, tfidf.query_norms(squares))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""The default engine: Lucene's own scores, from NumPy."""
+"""The default engine: inverted lists in arrays, in segments that share their statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Self, TypeVar
 
@@ -11,23 +12,21 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.search import best_constrained, best_of_each, top_sentences
+from classic_rc.kernels.sentence_postings import BLOCK, SentencePostings
 from classic_rc.retrieval.base import Best, Engine, Hits
-from classic_rc.retrieval.leaving_out import sentences_with_all, without_sentences
-from classic_rc.retrieval.queries import EncodedQueries, combine, weigh
-from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
-from classic_rc.retrieval.segment_search import (
-    merge_best,
-    merge_hits,
-    postings_of,
-    search_constrained,
-    search_top,
-    term_facts,
+from classic_rc.retrieval.corpus import Texts
+from classic_rc.retrieval.queries import (
+    EncodedQueries,
+    TermFacts,
+    combine,
+    combine_constrained,
+    weigh,
+    weigh_constrained,
 )
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
-from classic_rc.retrieval.texts import Texts
 from classic_rc.text.analyzers import Analyzer
-
-__all__ = ["Sparse"]
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -45,6 +44,13 @@ class Sparse(Engine):
     n_jobs : int, optional
         How many of joblib's workers search segments side by side.
 
+    Attributes
+    ----------
+    segment_sentences, segment_characters : int
+        A segment ends with the sentence that brings it to as many of the first, or to more of the second.
+    block_size : int
+        How many cells and postings a search works on at a time. None of the three changes a result.
+
     Examples
     --------
     >>> engine = Sparse().index(["The fox sleeps.", "A fox ate the grapes.", "Grapes are sour."])
@@ -59,6 +65,10 @@ class Sparse(Engine):
     description = "Lucene's scores to the bit, from NumPy: the default."
     citation = "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity."
     similarity: LuceneSimilarity
+
+    segment_sentences: int = MAX_SENTENCES
+    segment_characters: int = MAX_CHARACTERS
+    block_size: int = BLOCK
 
     segments: tuple[Segment, ...] = ()
     texts: tuple[Sequence[str], ...] = ()
@@ -100,7 +110,7 @@ class Sparse(Engine):
         """
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
-        for group in _groups(sentences):
+        for group in _groups(sentences, self.segment_sentences, self.segment_characters):
             segments.append(builder.build(group))
             texts.append(Texts.of(group))
         self._hold(segments, texts)
@@ -195,7 +205,7 @@ class Sparse(Engine):
 
     def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
         """The results of all segments, which share their statistics."""
-        shared = self._statistics(queries.terms), self.similarity, queries, *arguments
+        shared = self._statistics(queries.terms), self.similarity, queries, *arguments, self.block_size
         if self.n_jobs in (None, 1) or len(self.segments) < 2:
             return [search(segment, *shared) for segment in self.segments]
         from joblib import Parallel, delayed
@@ -203,7 +213,7 @@ class Sparse(Engine):
         return Parallel(n_jobs=self.n_jobs)(delayed(search)(segment, *shared) for segment in self.segments)
 
 
-def _groups(sentences: Iterable[str]) -> Iterator[list[str]]:
+def _groups(sentences: Iterable[str], most_sentences: int, most_characters: int) -> Iterator[list[str]]:
     """The sentences of each segment."""
     if isinstance(sentences, str):
         raise UsageError("sentences must be a sequence of strings, got one string")
@@ -214,8 +224,148 @@ def _groups(sentences: Iterable[str]) -> Iterator[list[str]]:
             raise UsageError(f"sentence {number} must be a string, got {type(sentence).__name__}")
         group.append(sentence)
         characters += len(sentence)
-        if len(group) == MAX_SENTENCES or characters > MAX_CHARACTERS:
+        if len(group) == most_sentences or characters > most_characters:
             yield group
             group, characters = [], 0
     if group:
         yield group
+
+
+def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
+    """The sentences of a segment that have every one of these terms, rising; none for no term."""
+    found = segment.find(terms)
+    if not len(found) or (found < 0).any():
+        return np.empty(0, dtype=np.int64)
+    starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
+    lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
+    return reduce(_present, sorted(lists, key=len)).astype(np.int64)
+
+
+def _present(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Those of `few` that stand among `many`, both rising."""
+    place = np.searchsorted(many, few)
+    return few[many[np.minimum(place, len(many) - 1)] == few]
+
+
+def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
+    """The segment as if these sentences had no token; the others keep their numbers.
+
+    All that scores depend on follows: frequencies, how many sentences have a token, and their mean length.
+    """
+    drop = np.zeros(segment.n_sentences, dtype=np.bool_)
+    drop[numbers] = True
+    dropped = drop[segment.posting_sentences]
+    codes = segment.posting_codes[dropped]
+    n_sentences, n_filled, n_tokens = segment.totals.tolist()
+    n_filled -= len(np.unique(segment.posting_sentences[dropped]))
+    n_tokens -= int(segment.code_counts[codes].sum(dtype=np.int64))
+    kept_before = np.concatenate(([0], np.cumsum(~dropped)))
+    return Segment(
+        segment.term_data,
+        segment.term_offsets,
+        segment.term_keys,
+        kept_before[segment.posting_offsets],
+        segment.posting_sentences[~dropped],
+        segment.posting_codes[~dropped],
+        segment.code_counts,
+        segment.code_lengths,
+        np.array([n_sentences, n_filled, n_tokens], dtype=np.int64),
+    )
+
+
+def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimilarity) -> SentencePostings:
+    """The segment's postings with length factors that hold for the whole index."""
+    totals = np.int64(statistics.n_sentences), np.int64(statistics.n_tokens)
+    return SentencePostings(
+        segment.posting_offsets,
+        segment.posting_sentences,
+        segment.posting_codes,
+        segment.code_counts.astype(np.float32),
+        similarity.length_factors(segment.code_lengths, *totals),
+    )
+
+
+def term_facts(
+    segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
+) -> TermFacts:
+    """Where the segment has the terms, and their idf in the whole index."""
+    n_sentences = np.int64(statistics.n_sentences)
+    return TermFacts(segment.find(terms), similarity.idfs(n_sentences, statistics.frequencies))
+
+
+def search_top(
+    segment: Segment,
+    statistics: Statistics,
+    similarity: LuceneSimilarity,
+    queries: EncodedQueries,
+    k: int,
+    block_size: int,
+) -> Hits:
+    """The `k` best sentences of each query in one segment, numbered from 0."""
+    facts = term_facts(segment, queries.terms, statistics, similarity).of_words(queries.texts)
+    hits = top_sentences(
+        postings_of(segment, statistics, similarity),
+        weigh(queries.texts, facts, similarity),
+        len(queries.texts.offsets) - 1,
+        segment.n_sentences,
+        k,
+        similarity.term_scores,
+        combine(queries.texts, facts, similarity),
+        block_size=block_size,
+    )
+    return Hits(*hits)
+
+
+def search_constrained(
+    segment: Segment,
+    statistics: Statistics,
+    similarity: LuceneSimilarity,
+    queries: EncodedQueries,
+    block_size: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """For each option the best sentence in one segment, numbered from 0, and its score."""
+    facts = term_facts(segment, queries.terms, statistics, similarity)
+    of_entries = facts.of_words(queries.texts), facts.of_words(queries.options)
+    n_questions = len(queries.texts.offsets) - 1
+    firsts, sizes = np.zeros(n_questions, dtype=np.int64), np.full(n_questions, segment.n_sentences)
+    return best_constrained(
+        postings_of(segment, statistics, similarity),
+        weigh_constrained(queries[1:], *of_entries, similarity, firsts, sizes),
+        similarity.term_scores,
+        combine_constrained(queries[1:], *of_entries, similarity),
+        block_size=block_size,
+    )
+
+
+def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
+    """The `k` best of each query, of the results of segments whose first sentences have these numbers."""
+    if len(parts) == 1:
+        return Hits(parts[0].sentences + firsts[0], parts[0].scores, parts[0].offsets)
+    n_queries = len(parts[0])
+    query = np.concatenate([np.repeat(np.arange(n_queries), np.diff(part.offsets)) for part in parts])
+    numbers = np.concatenate([part.sentences + first for part, first in zip(parts, firsts, strict=True)])
+    best, sentences, scores = best_of_each(query, numbers, np.concatenate([part.scores for part in parts]), k)
+    return Hits(sentences, scores, offsets_of(np.bincount(best, minlength=n_queries)))
+
+
+def merge_best(
+    parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]],
+    firsts: Sequence[int],
+    offsets: NDArray[np.int64],
+) -> Best:
+    """The best sentence of each option, of the results of segments whose first sentences have these numbers.
+
+    Parameters
+    ----------
+    parts : sequence of tuple
+        From :func:`search_constrained`, in the order of the segments.
+    firsts : sequence of int
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        Where each question's options start.
+    """
+    sentences = np.full(offsets[-1], -1, dtype=np.int64)
+    scores = np.zeros(offsets[-1], dtype=np.float32)
+    for (numbers, values), first in zip(parts, firsts, strict=True):
+        better = (numbers >= 0) & ((sentences < 0) | (values > scores))
+        sentences[better], scores[better] = numbers[better] + first, values[better]
+    return Best(sentences, scores, offsets)

@@ -1,26 +1,24 @@
-"""The one Solver interface, and the named variants of solvers."""
+"""What every solver is: the interface, declared parameters, named variants, and questions without their gold."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator, clone
 
 from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics import primary_metric
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.unlabelled import WithoutGold, texts_only
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
-
-__all__ = ["Solver", "Variant", "check_choice"]
+from classic_rc.text.encode import EncodedDataset, SharedQuestions, encode, texts_only, without_gold
+from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,104 @@ class Variant:
     cites: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """What is declared of a constructor parameter, once for all that need to know it.
+
+    Parameters
+    ----------
+    help : str
+        What it says, in one line.
+    allowed : tuple
+        The values that it may have. Where it names files, the words that name none.
+    also : str
+        In words, which other values it may have.
+    fits : callable, optional
+        Whether a value is one of those others. Without it a value outside of `allowed` is refused, unless
+        `allowed` is empty or the parameter names files: then the solver itself finds out.
+    is_file : bool
+        Whether a text that is not in `allowed` may name a file or a folder.
+    joined_by : str
+        What separates several files in one text.
+    signed : callable, optional
+        What a signature says of a value; by default the value, or a file's name and content.
+    """
+
+    help: str
+    allowed: tuple[Any, ...] = ()
+    also: str = ""
+    fits: Callable[[Any], bool] | None = None
+    is_file: bool = False
+    joined_by: str = ""
+    signed: Callable[[Any], Any] | None = None
+
+    @property
+    def choices(self) -> str:
+        """Its values in words: ``one of 'a', 'b' or a number``; empty where they are the solver's own affair."""
+        listed = ", ".join(map(repr, self.allowed))
+        some = f"one of {listed}" if len(self.allowed) > 1 else listed
+        return " or ".join(part for part in (some, self.also) if part)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is among those declared."""
+        if value in self.allowed:
+            return True
+        if self.fits is not None:
+            return self.fits(value)
+        return self.is_file or not self.allowed
+
+    def names_file(self, value: str) -> bool:
+        """Whether a text may be the path of a file or a folder."""
+        return self.is_file and bool(value) and value not in self.allowed
+
+
+def is_whole(value: Any, least: float = -inf, below: float = inf) -> bool:
+    """Whether a value is a whole number within bounds; ``True`` and ``False`` are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
+
+
+def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
+    """Whether a value is a finite number within bounds; ``True`` and ``False`` are none."""
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_real and isfinite(value) and least <= value <= most
+
+
+ANALYZER = Parameter("how texts become words", signed=lambda value: get_analyzer(value).signature)
+DECISION = Parameter("how scores become answers; None is the task's usual rule")
+SEED = Parameter("what draws depend on besides the questions", also="a whole number", fits=is_whole)
+REGULARISATION = Parameter(
+    "the inverse strength of the regularisation",
+    also="a positive number",
+    fits=lambda value: is_number(value) and value > 0,
+)
+UNIT = Parameter("what length is counted in", ("characters", "words"))
+STOP_WORDS = Parameter(
+    "a stop list's name or a file",
+    tuple(STOP_LISTS),
+    is_file=True,
+    signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
+)
+ANNOTATIONS = Parameter("a file of annotation, in place of raw text", is_file=True)
+CATEGORIES = Parameter("a folder of question categories", is_file=True)
+WORDNET = Parameter("the folder of a WordNet database, or where systems have it", (None, "auto"), is_file=True)
+PATH = Parameter("the path of a file", is_file=True)
+CORPUS = Parameter(
+    "where texts come from", ("passage", "paragraphs", "passages", "queries"), is_file=True, joined_by="+"
+)
+
+SHARED_PARAMETERS: Mapping[str, Parameter] = {
+    "analyzer": ANALYZER,
+    "decision": DECISION,
+    "stop_words": STOP_WORDS,
+    "annotations": ANNOTATIONS,
+    "categories": CATEGORIES,
+    "wordnet": WORDNET,
+    "path": PATH,
+    "corpus": CORPUS,
+}
+"""What is taken of a parameter that a class does not declare, by its name: a solver of one's own need not."""
+
+
 class Solver(BaseEstimator, ABC):
     """Scores the candidates of questions. A subclass must write :meth:`score_candidates` and nothing else.
 
@@ -64,6 +160,9 @@ class Solver(BaseEstimator, ABC):
     tasks : frozenset of Task
         The tasks that it can be used for.
     variants : mapping of str to Variant
+    parameters : mapping of str to Parameter
+        Those of the constructor. What is declared is checked (:meth:`check_parameters`), and files that are named
+        are kept with run records; a solver of one's own may leave parameters out.
     takes_encoding : bool
         Whether :meth:`score_candidates` makes use of questions that are encoded under its analyzer already.
     needs_only_arrays : bool
@@ -81,6 +180,7 @@ class Solver(BaseEstimator, ABC):
     learns_from: Literal["nothing", "passages", "gold"] = "nothing"
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     variants: ClassVar[Mapping[str, Variant]] = {}
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
@@ -103,7 +203,7 @@ class Solver(BaseEstimator, ABC):
         Parameters
         ----------
         questions : sequence of Question
-            A dataset, a list, or an :class:`~classic_rc.text.encoded.EncodedDataset`.
+            A dataset, a list, or an :class:`~classic_rc.text.encode.EncodedDataset`.
 
         Returns
         -------
@@ -141,8 +241,8 @@ class Solver(BaseEstimator, ABC):
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":
-            return self.fit([*texts_only(train or ()), *texts_only(asked)])
-        return self.fit(WithoutGold(asked))
+            return self.fit([*texts_only(train), *texts_only(asked)] if train else texts_only(asked))
+        return self.fit(without_gold(asked))
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
         if train is None:
@@ -252,6 +352,23 @@ class Solver(BaseEstimator, ABC):
         except TypeError as error:
             raise UsageError(f"solver {cls.name!r} cannot be made: {error}") from error
 
+    @classmethod
+    def parameter(cls, name: str) -> Parameter:
+        """What is declared of a parameter; of one that is not, what its name says."""
+        return cls.parameters.get(name) or SHARED_PARAMETERS.get(name, Parameter(""))
+
+    def check_parameters(self) -> None:
+        """Refuse values that are not among those declared.
+
+        Raises
+        ------
+        UsageError
+        """
+        known = self._get_param_names()
+        for name, parameter in type(self).parameters.items():
+            if name in known and not parameter.accepts(value := getattr(self, name)):
+                raise UsageError(f"parameter {name!r} of {self.name} must be {parameter.choices}, got {value!r}")
+
     def variant_name(self) -> str | None:
         """The variant with just this solver's parameters; None if there is none.
 
@@ -293,14 +410,23 @@ def _task(questions: Sequence[Question]) -> Task:
     return questions[0].task
 
 
-def check_choice(solver: Solver, parameter: str, allowed: Sequence[Any], also: str = "") -> None:
-    """Refuse a parameter's value that is not among `allowed`, in the package's one sentence for it.
+def provenance(questions: Sequence[Question]) -> dict[str, Any]:
+    """The name, the size and, of a dataset, the content fingerprint of what a solver is fitted to.
 
-    Raises
-    ------
-    UsageError
+    Returns
+    -------
+    dict
+        ``name`` and ``fingerprint`` (None for a bare list), ``passages``, ``questions`` and ``candidates``.
     """
-    value = getattr(solver, parameter)
-    if value not in allowed:
-        choices = ", ".join(map(repr, allowed)) + (f" or {also}" if also else "")
-        raise UsageError(f"parameter {parameter!r} of {solver.name} must be one of {choices}, got {value!r}")
+    while isinstance(questions, EncodedDataset | SharedQuestions):
+        questions = questions.questions
+    known = questions if isinstance(questions, Dataset) else None
+    lists = {id(q.candidates): q.candidates for q in questions}
+    sizes = {key: len(candidates) for key, candidates in lists.items()}  # generated spans are made to be counted
+    return {
+        "name": known and known.name,
+        "fingerprint": known and known.fingerprint,
+        "passages": len({id(q.passage) for q in questions}),
+        "questions": len(questions),
+        "candidates": sum(sizes[id(q.candidates)] for q in questions),
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.runs import longest_runs
+from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, check_choice
-from classic_rc.solvers.gold import right_candidates
-
-__all__ = ["Length", "NegationWords", "PositionPrior", "VerbatimOverlap"]
+from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver
+from classic_rc.solvers.learning import right_candidates
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 
@@ -93,6 +91,11 @@ class Length(_Cue):
     cites = ("classic_rc",)
     tasks = _CHOICES | {Task.CLOZE}
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "unit": UNIT,
+        "decision": DECISION,
+    }
+
     def __init__(
         self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
     ) -> None:
@@ -101,7 +104,7 @@ class Length(_Cue):
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Lengths, without evidence."""
-        check_choice(self, "unit", ("characters", "words"))
+        self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         return _without_evidence([len(t if self.unit == "characters" else t.split()) for t in texts], questions)
 
@@ -127,6 +130,11 @@ class NegationWords(_Cue):
     description = "how many words of the candidate negate; for or against it, as learned"
     citation = "negation as an artifact: Gururangan et al. 2018"
     cites = ("gururangan2018",)
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "decision": DECISION,
+    }
 
     def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
         self.analyzer = analyzer
@@ -167,6 +175,12 @@ class VerbatimOverlap(_Cue):
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
     cites = ("kaushik2018",)
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "unit": Parameter("how the run of words is counted", ("words", "share")),
+        "analyzer": ANALYZER,
+        "decision": DECISION,
+    }
+
     def __init__(
         self, *, unit: Literal["words", "share"] = "words", analyzer: Any = "word", decision: Decision | None = None
     ) -> None:
@@ -176,7 +190,7 @@ class VerbatimOverlap(_Cue):
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Lengths of runs; evidence where there is one."""
-        check_choice(self, "unit", ("words", "share"))
+        self.check_parameters()
         encoded = self.encoded(questions)
         runs = longest_runs(encoded.arrays).astype(np.float64)
         if self.unit == "share":
@@ -207,6 +221,10 @@ class PositionPrior(Solver):
     cites = ("lai2017",)
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTIPLE_ANSWER})
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "decision": DECISION,
+    }
 
     def __init__(self, *, decision: Decision | None = None) -> None:
         self.decision = decision

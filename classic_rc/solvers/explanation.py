@@ -9,8 +9,6 @@ from typing import Any
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 
-__all__ = ["CandidateExplanation", "Explanation", "Mark"]
-
 
 @dataclass(frozen=True)
 class Mark:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from classic_rc.decisions import Argmax, Decision, Threshold
-from classic_rc.errors import UsageError
-from classic_rc.kernels import text_keys, uniform_draws
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver
-
-__all__ = ["Random"]
+from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver
 
 
 class Random(Solver):
@@ -37,14 +35,18 @@ class Random(Solver):
     citation = "Lai et al. 2017, RACE; Khashabi et al. 2018, MultiRC; Zhang et al. 2018, ReCoRD"
     cites = ("lai2017", "khashabi2018multirc", "zhang2018")
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "seed": SEED,
+        "decision": DECISION,
+    }
+
     def __init__(self, *, seed: int = 0, decision: Decision | None = None) -> None:
         self.seed = seed
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The draws; never with evidence, since no text is read."""
-        if not isinstance(self.seed, int) or isinstance(self.seed, bool):
-            raise UsageError(f"parameter 'seed' of random must be a whole number, got {self.seed!r}")
+        self.check_parameters()
         counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
         draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
         return Scores(draws, offsets_of(counts), np.zeros(len(draws), dtype=np.bool_))

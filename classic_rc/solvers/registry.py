@@ -3,38 +3,132 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import UsageError
 from classic_rc.plugins import Registry
 from classic_rc.questions import Task
-from classic_rc.solvers.alignment import AlignmentILP
-from classic_rc.solvers.base import Solver
-from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow
-from classic_rc.solvers.combination import Combination
-from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
-from classic_rc.solvers.frequency import ExclusiveFrequency, MaximumFrequency
-from classic_rc.solvers.ir import IRSolver
-from classic_rc.solvers.lexical import LexicalMatcher
-from classic_rc.solvers.ngram_lm import NGramLM
-from classic_rc.solvers.random import Random
-from classic_rc.solvers.saved_solver import SavedSolver
-from classic_rc.solvers.score_file import ScoreFile
-from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
-from classic_rc.solvers.spans import SpanLR, SpanSlidingWindow
-from classic_rc.solvers.surface import SurfaceLR
-from classic_rc.solvers.trivial import (
-    AllNegative,
-    AllPositive,
-    ConstantPosition,
-    LongestCandidate,
-    ShortestCandidate,
-)
 
-__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS"]
+if TYPE_CHECKING:
+    from classic_rc.solvers.base import Solver
+
+
+@dataclass(frozen=True)
+class SolverLine:
+    """What is known of a solver before its class is imported."""
+
+    home: str  # "module:Class"
+    description: str  # that of the class
+    variants: tuple[str, ...] = ()  # the names of the class's variants
+
+
+LINES: Mapping[str, SolverLine] = {
+    "random": SolverLine("classic_rc.solvers.random:Random", "chance, in expectation"),
+    "all-positive": SolverLine("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
+    "all-negative": SolverLine("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
+    "constant-position": SolverLine(
+        "classic_rc.solvers.trivial:ConstantPosition",
+        "always the candidate at one position",
+        ("first", "last", "majority"),
+    ),
+    "longest": SolverLine("classic_rc.solvers.trivial:LongestCandidate", "the candidate with the longest text"),
+    "shortest": SolverLine("classic_rc.solvers.trivial:ShortestCandidate", "the candidate with the shortest text"),
+    "max-frequency": SolverLine(
+        "classic_rc.solvers.cloze:MaximumFrequency", "the candidate that the passage names most often"
+    ),
+    "exclusive-frequency": SolverLine(
+        "classic_rc.solvers.cloze:ExclusiveFrequency",
+        "the candidate that the passage names most often and the query does not",
+    ),
+    "cloze-distance": SolverLine(
+        "classic_rc.solvers.cloze:ClozeDistance",
+        "how far query words stand from their places around the candidate's best mention",
+        ("hermann2015", "hill2015"),
+    ),
+    "cloze-window": SolverLine(
+        "classic_rc.solvers.cloze:ClozeWindow",
+        "the completed query laid over the passage token on token, at its best place",
+        ("hill2015",),
+    ),
+    "sliding-window": SolverLine(
+        "classic_rc.solvers.sliding:SlidingWindow",
+        "the best window of the passage over the words of question and candidate",
+        ("mctest", "richardson2013", "mcobzarenco", "dream", "race"),
+    ),
+    "word-distance": SolverLine(
+        "classic_rc.solvers.sliding:WordDistance",
+        "how near question words stand to the candidate's words in the passage",
+        ("mctest", "richardson2013", "mcobzarenco", "dream"),
+    ),
+    "sw+d": SolverLine(
+        "classic_rc.solvers.sliding:SlidingWindowDistance",
+        "sliding window minus a multiple of the word distance",
+        ("mctest160", "mctest500", "richardson2013", "mcobzarenco", "dream"),
+    ),
+    "lexical": SolverLine(
+        "classic_rc.solvers.lexical.solver:LexicalMatcher",
+        "windows of all widths, word distance, bag of words and best sentences",
+        ("smith2015", "smith2015-mc500", "smith2015-raw", "smith2015-raw-mc500"),
+    ),
+    "ir": SolverLine(
+        "classic_rc.solvers.ir:IRSolver",
+        "a search engine's score of the best sentence about both question and candidate",
+        ("passage", "paragraphs", "multirc2018", "clark2016"),
+    ),
+    "surface-lr": SolverLine(
+        "classic_rc.solvers.surface.solver:SurfaceLR",
+        "logistic regression on lengths, shared words, words, and pairs of words",
+        ("multirc2018", "mitre2018"),
+    ),
+    "span-sw": SolverLine(
+        "classic_rc.solvers.spans.sliding_window:SpanSlidingWindow",
+        "question words and bigrams in the span's sentence, then the sliding window",
+        ("squad2016", "squad2016-distance"),
+    ),
+    "span-lr": SolverLine(
+        "classic_rc.solvers.spans.logistic_regression:SpanLR",
+        "logistic regression over spans: question words around them, lengths, shapes, words",
+    ),
+    "ngram-lm": SolverLine(
+        "classic_rc.solvers.ngram_lm.solver:NGramLM",
+        "how probable an n-gram language model finds the query with the candidate in it",
+    ),
+    "alignment-ilp": SolverLine(
+        "classic_rc.solvers.alignment.solver:AlignmentILP",
+        "the best support graph between question, passage and candidate, by integer programming",
+    ),
+    "length": SolverLine("classic_rc.solvers.cues:Length", "the candidate's length; longer or shorter, as learned"),
+    "negation": SolverLine(
+        "classic_rc.solvers.cues:NegationWords",
+        "how many words of the candidate negate; for or against it, as learned",
+    ),
+    "position-prior": SolverLine(
+        "classic_rc.solvers.cues:PositionPrior", "how often the candidate at its position is right in training"
+    ),
+    "verbatim-overlap": SolverLine(
+        "classic_rc.solvers.cues:VerbatimOverlap",
+        "the longest run of words that candidate and passage share; for or against it, as learned",
+    ),
+    "score-file": SolverLine(
+        "classic_rc.solvers.score_file:ScoreFile", "the scores that a file gives each candidate (path=FILE)"
+    ),
+    "combination": SolverLine(
+        "classic_rc.solvers.combination.solver:Combination",
+        "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked",
+        ("mctest160-rte", "mctest500-rte"),
+    ),
+    "saved": SolverLine(
+        "classic_rc.solvers.saved:SavedSolver",
+        "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)",
+    ),
+}
+"""The package's own solvers, in the order of tables. A new solver is one line here."""
 
 
 def _plugged_in(name: str, found: Any) -> type[Solver]:
+    from classic_rc.solvers.base import Solver
+
     if not (isinstance(found, type) and issubclass(found, Solver)):
         raise UsageError("it is no subclass of classic_rc.Solver")
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
@@ -44,40 +138,7 @@ def _plugged_in(name: str, found: Any) -> type[Solver]:
     return found
 
 
-_OWN: Mapping[str, type[Solver]] = {
-    solver.name: solver
-    for solver in (
-        Random,
-        AllPositive,
-        AllNegative,
-        ConstantPosition,
-        LongestCandidate,
-        ShortestCandidate,
-        MaximumFrequency,
-        ExclusiveFrequency,
-        ClozeDistance,
-        ClozeWindow,
-        SlidingWindow,
-        WordDistance,
-        SlidingWindowDistance,
-        LexicalMatcher,
-        IRSolver,
-        SurfaceLR,
-        SpanSlidingWindow,
-        SpanLR,
-        NGramLM,
-        AlignmentILP,
-        Length,
-        NegationWords,
-        PositionPrior,
-        VerbatimOverlap,
-        ScoreFile,
-        Combination,
-        SavedSolver,
-    )
-}
-
-SOLVERS = Registry("solver", _OWN, _plugged_in)
+SOLVERS: Registry[type[Solver]] = Registry("solver", {name: line.home for name, line in LINES.items()}, _plugged_in)
 """Every solver, in the order of tables, and then those that other packages plug in."""
 
 _MATCHERS = ("sliding-window", "word-distance", "sw+d")

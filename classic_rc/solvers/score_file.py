@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
-from classic_rc.formats import read_scores
+from classic_rc.formats.registry import read_scores
+from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.text import read_bytes
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Solver
-
-__all__ = ["ScoreFile"]
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 
 Asked: TypeAlias = "tuple[str, ...]"
 """All that a question says, gold apart."""
@@ -49,6 +47,12 @@ class ScoreFile(Solver):
     description = "the scores that a file gives each candidate (path=FILE)"
     cites = ("classic_rc",)
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "path": PATH,
+        "format": Parameter("the format's name; by default found from the content"),
+        "decision": DECISION,
+    }
+
     def __init__(
         self, *, path: str | Sequence[str] = "", format: str | None = None, decision: Decision | None = None
     ) -> None:
@@ -68,7 +72,7 @@ class ScoreFile(Solver):
         """
         self.scores_ = self._read(questions)
         self._row_of = {_asked(question): row for row, question in enumerate(questions)}
-        self.sha256_ = tuple(map(_sha256, self._paths()))
+        self.sha256_ = tuple(sha256_of_bytes(read_bytes(path)) for path in self._paths())
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -83,7 +87,7 @@ class ScoreFile(Solver):
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
-        paths = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
+        paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
             raise UsageError("score-file needs a file: path=FILE (or several, path=[FILE; FILE])")
         return paths
@@ -115,10 +119,3 @@ def _asked(question: Question) -> Asked:
     """What tells a question from those of other data, in which its id may be another's."""
     options = () if question.task.has_spans else (candidate.text for candidate in question.candidates)
     return (question.id, question.passage.text, question.text, *options)
-
-
-def _sha256(path: str) -> str:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=path) from None

@@ -20,8 +20,6 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.text.analyzers import Analyzer
 
-__all__ = ["own_solver", "parse_solver", "solver_spec"]
-
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
 _WORDS = {"True": True, "False": False, "None": None}
 

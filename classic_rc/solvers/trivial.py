@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,9 +12,7 @@ from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
-
-__all__ = ["AllNegative", "AllPositive", "ConstantPosition", "LongestCandidate", "ShortestCandidate"]
+from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_whole
 
 
 class _Constant(Solver):
@@ -24,6 +22,7 @@ class _Constant(Solver):
     citation = "Khashabi et al. 2018, MultiRC, released allOnes and allZeros predictions"
     cites = ("khashabi2018multirc",)
     constant: ClassVar[float]
+    parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
 
     def __init__(self, *, decision: Decision | None = None) -> None:
         self.decision = decision
@@ -81,6 +80,16 @@ class ConstantPosition(Solver):
         "majority": Variant({"position": "majority"}, "the position right most often in training", ""),
     }
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "position": Parameter(
+            "which candidate",
+            ("first", "last", "majority"),
+            "an index from 0",
+            lambda value: is_whole(value, 0, 2**31),
+        ),
+        "decision": DECISION,
+    }
+
     def __init__(
         self, *, position: int | Literal["first", "last", "majority"] = "first", decision: Decision | None = None
     ) -> None:
@@ -94,7 +103,7 @@ class ConstantPosition(Solver):
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the right positions, if they matter."""
-        self._check()
+        self.check_parameters()
         if self.position == "majority":
             right = [index for q in questions for index in q.gold or ()]
             if not right:
@@ -102,13 +111,9 @@ class ConstantPosition(Solver):
             self.position_ = int(np.bincount(right).argmax())
         return self
 
-    def _check(self) -> None:
-        if not isinstance(self.position, int) or isinstance(self.position, bool) or not 0 <= self.position < 2**31:
-            check_choice(self, "position", ("first", "last", "majority"), also="an index from 0")
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """1 for the candidate at the position, 0 for the others."""
-        self._check()
+        self.check_parameters()
         counts = _candidate_counts(questions)
         offsets = offsets_of(counts)
         chosen = np.minimum(self._index(counts), counts - 1)[counts > 0]
@@ -135,6 +140,11 @@ class _ByLength(Solver):
     citation = "a partial-input check: option length, without question or passage"
     cites = ("classic_rc",)
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "unit": UNIT,
+        "decision": DECISION,
+    }
+
     def __init__(
         self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
     ) -> None:
@@ -143,7 +153,7 @@ class _ByLength(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The signed length, in characters or whitespace-separated words."""
-        check_choice(self, "unit", ("characters", "words"))
+        self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         lengths = [len(t) for t in texts] if self.unit == "characters" else [len(t.split()) for t in texts]
         return _without_evidence(self.sign * np.array(lengths, dtype=np.float64), _candidate_counts(questions))

@@ -1,7 +1,30 @@
-"""For tests, ours and our users': synthetic questions, what every solver must do, and grading of files."""
+"""For tests, ours and our users': synthetic questions, and what every solver must do."""
 
-from classic_rc.testing.contract import check_solver
-from classic_rc.testing.grading import Checked, Grade, grade_file, grade_folder
-from classic_rc.testing.synthetic import synthetic_dataset
+from __future__ import annotations
 
-__all__ = ["Checked", "Grade", "check_solver", "grade_file", "grade_folder", "synthetic_dataset"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from classic_rc.testing.solver_check import check_solver
+    from classic_rc.testing.synthetic import synthetic_dataset
+
+__all__ = ["check_solver", "synthetic_dataset"]
+
+# Loaded on first use, so that `python -m classic_rc.testing` starts without scikit-learn.
+_HOMES = {
+    "check_solver": "classic_rc.testing.solver_check",
+    "synthetic_dataset": "classic_rc.testing.synthetic",
+    # Where the grading of assignments was before it had a package of its own.
+    **dict.fromkeys(("Checked", "Grade", "grade_file", "grade_folder"), "classic_rc.teaching.grading"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'classic_rc.testing' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 
 from classic_rc.cli.console import check_writable, emit, message, prepare_streams
 from classic_rc.errors import ClassicRCError
-from classic_rc.printable import printable
-from classic_rc.testing.grading import Grade, grade_file, grade_folder, grades_csv
-
-__all__ = ["main"]
+from classic_rc.io.printable import printable
+from classic_rc.teaching.grading import Grade, grade_file, grade_folder, grades_csv
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Gold, Passage, Question, Task
 
-__all__ = ["synthetic_dataset"]
-
 _WORDS = (
     "the a of to in was and she he it not who what where did garden river letter Ann Bob Carla old small "
     "red house found lost went asked gave three seven don't friend's"

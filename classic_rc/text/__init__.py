@@ -4,16 +4,14 @@ A function that bears its module's name is imported from there: ``classic_rc.tex
 ``classic_rc.text.stop_words.stop_words``.
 """
 
-from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
+from classic_rc.text.analyzers import ANALYZERS, TOKENIZERS, Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.base import Tokenizer
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encode import EncodedDataset
 from classic_rc.text.sentences import passage_sentences, split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS
-from classic_rc.text.tokenizers import TOKENIZERS, get_tokenizer
-from classic_rc.text.unicode_words import unspaced_share
+from classic_rc.text.tokenizers import Tokenizer, unspaced_share
 
 __all__ = [
     "ANALYZERS",

@@ -1,16 +1,82 @@
-"""Analyzers: a tokenizer, case, a stop list and a stemmer under one name."""
+"""Analyzers, what becomes of text before anything is counted, and tokenizers, both by name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from classic_rc.errors import unknown_name
+from classic_rc.text.dream import DreamTokenizer
+from classic_rc.text.lucene_english import LuceneEnglishTokenizer
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
-from classic_rc.text.tokenizers import get_tokenizer
+from classic_rc.text.tokenizers import CharTokenizer, MultiRCTokenizer, RegexTokenizer, Tokenizer, WordTokenizer
+from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
 
-__all__ = ["ANALYZERS", "Analyzer", "get_analyzer"]
+
+class MCTestTokenizer(RegexTokenizer):
+    r"""The tokens behind the scores that MCTest's authors released.
+
+    Only blanks and ``. , ; : ?`` separate: ``"stop!"``, quotes and all, is a token. The literal two-character
+    escapes ``\newline`` and ``\tab`` of MCTest's files are blanks.
+    """
+
+    name = "mctest"
+    description = "MCTest's authors' own: only blanks and . , ; : ? separate."
+    citation = "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
+    pattern = re.compile(r"[^\s.,;:?]+")
+
+    def prepare(self, text: str) -> str:
+        """The text with blanks for escapes."""
+        return blank_mctest_escapes(text)
+
+
+class WhitespaceTokenizer(RegexTokenizer):
+    """What stands between blanks."""
+
+    name = "whitespace"
+    description = "What stands between blanks, punctuation attached."
+    citation = "Python's str.split."
+    pattern = re.compile(r"\S+")
+
+
+TOKENIZERS: dict[str, Tokenizer] = {
+    tokenizer.name: tokenizer
+    for tokenizer in (
+        WordTokenizer(),
+        MCTestTokenizer(),
+        TreebankTokenizer(),
+        WhitespaceTokenizer(),
+        CharTokenizer(),
+        DreamTokenizer(),
+        MCTestTreebankTokenizer(),
+        MultiRCTokenizer(),
+        LuceneEnglishTokenizer(),
+    )
+}
+"""The tokenizers by name."""
+
+
+def get_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of this name.
+
+    Raises
+    ------
+    UsageError
+        No tokenizer has this name.
+
+    Examples
+    --------
+    >>> get_tokenizer("word").tokenize("Don't pay 3.50!")
+    ["Don't", 'pay', '3.50']
+    >>> get_tokenizer("mctest").tokenize("Don't pay 3.50!")
+    ["Don't", 'pay', '3', '50!']
+    """
+    if name not in TOKENIZERS:
+        raise unknown_name("tokenizer", name, TOKENIZERS)
+    return TOKENIZERS[name]
+
 
 _CASES = {"cased": False, "lower": True}
 _UNSTEMMED = "unstemmed"
@@ -23,7 +89,7 @@ class Analyzer:
     Parameters
     ----------
     tokenizer : str
-        A name in :data:`~classic_rc.text.tokenizers.TOKENIZERS`.
+        A name in :data:`~classic_rc.text.analyzers.TOKENIZERS`.
     lowercase : bool, default=True
     stemmer : str, default="none"
         A name in :data:`~classic_rc.text.stemmers.STEMMERS`.

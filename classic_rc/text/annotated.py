@@ -1,14 +1,14 @@
-"""Texts with what linguistic analysers say of them: the values that annotation files are made of."""
+"""Texts with what linguistic analysers say of them, and groups of words where no analyser has looked."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["AnnotatedQuestion", "AnnotatedText", "Chain", "Chunk", "locate_tokens", "text_sha256"]
+from classic_rc.io.hashing import sha256_of_text
+from classic_rc.text.analyzers import Analyzer
 
 
 class Chunk(NamedTuple):
@@ -63,7 +63,7 @@ class AnnotatedText:
     chains : tuple of Chain, optional
         Coreference.
     sha256 : str, optional
-        Of the annotated text: :func:`text_sha256`.
+        Of the annotated text: :func:`~classic_rc.io.hashing.sha256_of_text`.
     complete : bool
         False where `tokens` and `lemmas` are no sequences but sets: the words that the text is known to share with
         its passage.
@@ -89,7 +89,7 @@ class AnnotatedText:
         annotation is incomplete, and leave nothing but punctuation and clitics.
         """
         if self.sha256 is not None:
-            return self.sha256 == text_sha256(text)
+            return self.sha256 == sha256_of_text(text)
         if not self.complete:
             return all(token.lower() in text.lower() for token in self.tokens)
         return locate_tokens(self.tokens, text) is not None
@@ -118,11 +118,6 @@ class AnnotatedQuestion:
     candidates: tuple[AnnotatedText, ...]
     negated: bool | None = None
     categories: frozenset[str] = frozenset()
-
-
-def text_sha256(text: str) -> str:
-    """The hex sha256 of a text in UTF-8."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _NO_WORD = re.compile(r"(?:[\W_]|['’]\w+)*")
@@ -162,3 +157,78 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
 
 def _is_respelt(token: str) -> bool:
     return not any(c.isalnum() for c in token) or (token[0] == token[-1] == "-" and token[1:-1].isalpha())
+
+
+_JOINT = re.compile(r"\s*|-")
+"""What may stand between two words of a run: blanks or one hyphen, but no other mark."""
+
+
+class TextChunk(NamedTuple):
+    """A group of words that stand together.
+
+    Parameters
+    ----------
+    words : tuple of str
+        As the analyzer has them; never empty.
+    start, end : int
+        Its characters in the text, `end` exclusive.
+    sentence : int
+        The number of its sentence.
+    """
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    sentence: int = 0
+
+
+def content_runs(
+    text: str,
+    sentences: Sequence[tuple[int, int]],
+    analyzer: Analyzer,
+    stop_words: frozenset[str],
+    *,
+    single: bool = False,
+) -> list[TextChunk]:
+    """Maximal runs of content words: what stands between stop words, punctuation and the borders of sentences.
+
+    They stand in for the noun and verb groups of a shallow parser, which needs a model.
+
+    Parameters
+    ----------
+    text : str
+    sentences : sequence of (int, int)
+        Character offsets, the end exclusive.
+    analyzer : Analyzer
+        One that drops punctuation.
+    stop_words : frozenset of str
+        Compared with the lower-cased word. A text of nothing else keeps them: "the three" is a run then.
+    single : bool
+        Each word by itself.
+
+    Examples
+    --------
+    >>> from classic_rc.text.analyzers import get_analyzer
+    >>> text = "Who pulled the big-eared fox, sly Tom, out of the grocery store?"
+    >>> stops = frozenset(["who", "the", "out", "of"])
+    >>> [chunk.words for chunk in content_runs(text, [(0, len(text))], get_analyzer("word"), stops)]
+    [('pulled',), ('big', 'eared', 'fox'), ('sly', 'tom'), ('grocery', 'store')]
+    """
+    located = [
+        (word, start + begin, end + begin, number)
+        for number, (begin, finish) in enumerate(sentences)
+        for word, start, end in analyzer.locate(text[begin:finish])
+    ]
+    content = [token for token in located if token[0].lower() not in stop_words] or located
+    runs: list[list[tuple[str, int, int, int]]] = []
+    for token in content:
+        if (
+            not single
+            and runs
+            and token[3] == runs[-1][-1][3]
+            and _JOINT.fullmatch(text, runs[-1][-1][2], token[1])
+        ):
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return [TextChunk(tuple(t[0] for t in run), run[0][1], run[-1][2], run[0][3]) for run in runs]

@@ -1,28 +1,298 @@
-"""Annotations of datasets: files that say of each text its tokens, lemmas, tags, sentences, chunks and coreference.
-
-The format is described in ``docs/lexical.md``; :mod:`classic_rc.text.corenlp` reads another.
-"""
+"""Files of annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's, folders of question categories."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.files import Node, decode, describe, parse_json, write_file
+from classic_rc.io.compression import gunzip, gzipped, is_gzip
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
+from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.text import decode, read_bytes, read_text, write_file
 from classic_rc.questions import Candidate, Question
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText
-from classic_rc.text.annotation_json import FORMAT, parse_annotations, plain_annotations
-from classic_rc.text.corenlp import corenlp_annotations
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk
 
-__all__ = ["Annotations", "read_annotations"]
+FORMAT = "classic_rc annotations"
+VERSION = 1
 
-_GZIP = b"\x1f\x8b"
+_TEXT_KEYS = (
+    *("tokens", "lemmas", "pos", "places", "sentences", "chunks", "chains"),
+    *("text", "sha256", "complete", "unfiltered_sentences"),
+)
+_QUESTION_KEYS = (*_TEXT_KEYS, "candidates", "negated", "categories")
+
+
+def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
+    """The passages and questions of a file, by id.
+
+    Raises
+    ------
+    DataError
+        Something is missing, unknown, of the wrong type or inconsistent.
+    """
+    _only_keys(root, ("format", "version", "passages", "questions"))
+    if root.integer("version") != VERSION:
+        raise root.error("unknown version", field="version", found=str(root.value["version"]), expected="1")
+    passages, questions = root.child("passages"), root.child("questions")
+    for part in (passages, questions):
+        if not isinstance(part.value, dict):
+            raise part.error("wrong type", found=describe(part.value), expected="an object, ids as its keys")
+    return (
+        {id: _text(passages.child(id), _TEXT_KEYS) for id in passages.value},
+        {id: _question(questions.child(id)) for id in questions.value},
+    )
+
+
+def _only_keys(node: Node, known: tuple[str, ...]) -> None:
+    if not isinstance(node.value, dict):
+        raise node.error("wrong type", found=describe(node.value), expected="an object")
+    for key in node.value:
+        if key not in known:
+            raise node.error("unknown field", field=key, expected=f"one of {', '.join(known)}")
+
+
+def _question(node: Node) -> AnnotatedQuestion:
+    return AnnotatedQuestion(
+        _text(node, _QUESTION_KEYS),
+        tuple(_text(candidate, _TEXT_KEYS) for candidate in node.items("candidates")),
+        node.flag("negated") if node.has("negated") else None,
+        frozenset(node.texts("categories")) if node.has("categories") else frozenset(),
+    )
+
+
+def _text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
+    _only_keys(node, keys)
+    tokens = tuple(node.texts("tokens"))
+    if "" in tokens:
+        raise node.error("a token is empty", field="tokens", found=f"'' at {tokens.index('')}")
+    complete = node.flag("complete") if node.has("complete") else True
+    sha256 = node.text("sha256") if node.has("sha256") else None
+    if node.has("text"):
+        own = sha256_of_text(node.text("text"))
+        if sha256 not in (None, own):
+            found = describe(sha256)
+            raise node.error("not the fingerprint of its text", field="sha256", found=found, expected=own)
+        sha256 = own
+    return AnnotatedText(
+        tokens,
+        _parallel(node, "lemmas", len(tokens) if complete else None),
+        _parallel(node, "pos", len(tokens)),
+        _places(node, len(tokens)),
+        _sentences(node, "sentences", len(tokens)),
+        _chunks(node, len(tokens)),
+        _chains(node, len(tokens)),
+        sha256,
+        complete,
+        _sentences(node, "unfiltered_sentences", None),
+    )
+
+
+def _parallel(node: Node, key: str, n: int | None) -> tuple[str, ...] | None:
+    if not node.has(key):
+        return None
+    values = tuple(node.texts(key))
+    if n is not None and len(values) != n:
+        raise node.error("not one a token", field=key, found=f"{len(values)}", expected=f"{n}")
+    return values
+
+
+def _places(node: Node, n: int) -> tuple[tuple[int, int], ...] | None:
+    if not node.has("places"):
+        return None
+    places = tuple(_span(place, None) for place in node.items("places"))
+    if len(places) != n:
+        raise node.error("not one a token", field="places", found=f"{len(places)}", expected=f"{n}")
+    return places
+
+
+def _sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | None:
+    if not node.has(key):
+        return None
+    starts = tuple(node.integers(key))
+    ends = (*starts[1:], *(() if n is None else (max(n, 1),)))
+    if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, ends, strict=False)):
+        expected = "numbers of tokens that begin with 0 and rise" + ("" if n is None else f", below {n}")
+        raise node.error("not the starts of sentences", field=key, found=_numbers(starts), expected=expected)
+    return starts
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers[:12])) + (", …" if len(numbers) > 12 else "")
+
+
+def _chunks(node: Node, n: int) -> tuple[Chunk, ...] | None:
+    if not node.has("chunks"):
+        return None
+    return tuple(Chunk(*_span(chunk, n), chunk.text(2)) for chunk in node.items("chunks"))
+
+
+def _chains(node: Node, n: int) -> tuple[Chain, ...] | None:
+    if not node.has("chains"):
+        return None
+    return tuple(_chain(chain, n) for chain in node.items("chains"))
+
+
+def _chain(node: Node, n: int) -> Chain:
+    _only_keys(node, ("mentions", "representative", "words"))
+    mentions = tuple(_span(mention, n) for mention in node.items("mentions"))
+    if node.has("representative") == node.has("words"):
+        raise node.error("a chain has either the number of its representative mention or the words of one")
+    if node.has("words"):
+        return Chain(mentions, words=tuple(node.texts("words")))
+    representative = node.integer("representative")
+    if not 0 <= representative < len(mentions):
+        expected = f"a number from 0 to {len(mentions) - 1}"
+        raise node.error("no such mention", field="representative", found=str(representative), expected=expected)
+    return Chain(mentions, representative)
+
+
+def _span(node: Node, n: int | None) -> tuple[int, int]:
+    start, end = node.integer(0), node.integer(1)
+    if not 0 <= start <= end or (n is not None and not start < end <= n):
+        expected = "start and end" if n is None else f"start and end among {n} tokens, the end exclusive"
+        raise node.error("not a stretch of the text", found=f"{start} to {end}", expected=expected)
+    return start, end
+
+
+def plain_annotations(
+    passages: Mapping[str, AnnotatedText], questions: Mapping[str, AnnotatedQuestion]
+) -> dict[str, Any]:
+    """What :func:`parse_annotations` makes the same of."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "passages": {id: _plain_text(text) for id, text in passages.items()},
+        "questions": {id: _plain_question(question) for id, question in questions.items()},
+    }
+
+
+def _plain_text(text: AnnotatedText) -> dict[str, Any]:
+    plain: dict[str, Any] = {"tokens": text.tokens}
+    optional = ("lemmas", "pos", "places", "sentences", "chunks", "sha256", "unfiltered_sentences")
+    plain |= {key: value for key in optional if (value := getattr(text, key)) is not None}
+    if text.chains is not None:
+        plain["chains"] = [
+            {key: value for key, value in chain._asdict().items() if value is not None} for chain in text.chains
+        ]
+    return plain if text.complete else {**plain, "complete": False}
+
+
+def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
+    plain = _plain_text(question.text) | {"candidates": [_plain_text(own) for own in question.candidates]}
+    if question.negated is not None:
+        plain["negated"] = question.negated
+    if question.categories:
+        plain["categories"] = sorted(question.categories)
+    return plain
+
+
+def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
+    """The passages and questions of a file, by the ids that the MCTest reader gives them.
+
+    The file is a list of stories. Each has its tokens, lower-cased and without punctuation; the numbers of the
+    tokens with which sentences begin, punctuation counted; and for each token its lemma, its tag, the words that
+    stand for it where it begins a mention of a coreference chain (``subcoref`` where it goes on with one), and
+    whether each question and each candidate has its form and its lemma. So
+
+    * the texts of questions and candidates are not there: what is known of them are the forms and the lemmas that
+      they share with the story (``complete=False``);
+    * chains are not told apart: each mention makes a chain with the words of its representative.
+
+    Parameters
+    ----------
+    root : Node
+        The list.
+    name : str
+        Of the dataset: ``"mc160.dev"``.
+
+    Raises
+    ------
+    DataError
+        Something is missing or of the wrong type, or a word matches in one place and not in another.
+    """
+    passages, questions = {}, {}
+    for i, story in enumerate(root.elements()):
+        tokens = [_Token(node) for node in story.items("tokens")]
+        passages[f"{name}.{i}"] = AnnotatedText(
+            tuple(token.word for token in tokens),
+            tuple(token.lemma for token in tokens),
+            tuple(token.node.text("pos") for token in tokens),
+            chains=tuple(_corenlp_chains(tokens)),
+            unfiltered_sentences=_starts(story),
+        )
+        negated = story.sequence("negativeqs")
+        for j, lengths in enumerate(story.items("qalengths")):
+            questions[f"{name}.{i},{j}"] = AnnotatedQuestion(
+                _shared(tokens, j, None),
+                tuple(_shared(tokens, j, k) for k in range(len(lengths.sequence("answers")))),
+                story.child("negativeqs").flag(j) if negated else None,
+            )
+    return passages, questions
+
+
+class _Token:
+    """A token of a story: its two forms, and which questions and candidates have them."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.word = _word(node.child("token"))
+        self.lemma = _word(node.child("lemma"))
+        self.goes_on = bool(node.integer("subcoref"))
+        self.stands_for = tuple(_word(word) for word in node.items("coreference"))
+        matches = node.child("matches")
+        self._of_questions = {form: matches.child(f"q{form}") for form in ("token", "lemma")}
+        self._of_candidates = {form: matches.child(f"a{form}") for form in ("token", "lemma")}
+
+    def matches(self, form: str, question: int, candidate: int | None) -> bool:
+        """Whether a question, or one of its candidates, has this token's form or lemma."""
+        if candidate is None:
+            return bool(self._of_questions[form].integer(question))
+        return bool(self._of_candidates[form].child(question).integer(candidate))
+
+
+def _word(node: Node) -> str:
+    word = node.text("word")
+    if not word:
+        raise node.error("the word is empty", field="word")
+    return word
+
+
+def _shared(tokens: Sequence[_Token], question: int, candidate: int | None) -> AnnotatedText:
+    """The forms and the lemmas that a text shares with its story."""
+    shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
+    for token in tokens:
+        for form, word in (("token", token.word), ("lemma", token.lemma)):
+            found = token.matches(form, question, candidate)
+            if shared[form].setdefault(word, found) is not found:
+                raise token.node.error(
+                    "a word matches in one place of the story and not in another",
+                    field="matches",
+                    found=f"{describe(word)} in question {question}",
+                )
+    words, lemmas = (tuple(word for word, found in shared[form].items() if found) for form in ("token", "lemma"))
+    return AnnotatedText(words, lemmas, complete=False)
+
+
+def _corenlp_chains(tokens: Sequence[_Token]) -> Iterator[Chain]:
+    for start, token in enumerate(tokens):
+        if token.stands_for:
+            end = start + 1
+            while end < len(tokens) and tokens[end].goes_on:
+                end += 1
+            yield Chain(((start, end),), words=token.stands_for)
+
+
+def _starts(story: Node) -> tuple[int, ...]:
+    starts = tuple(story.integers("sentenceoffsets"))
+    if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, starts[1:], strict=False)):
+        expected = "numbers that rise from 0"
+        raise story.error("not the starts of sentences", field="sentenceoffsets", expected=expected)
+    return starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +377,7 @@ class Annotations:
         """
         plain = plain_annotations(self.passages, self.questions)
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+        write_file(Path(path), gzipped(data) if str(path).endswith(".gz") else data)
 
     @classmethod
     def load(cls, path: str | Path) -> Annotations:
@@ -149,7 +419,9 @@ def read_annotations(path: str | Path) -> Annotations:
         The file is missing or malformed, with the place.
     """
     source = str(path)
-    data = _read(source)
+    data = read_bytes(source)
+    if is_gzip(data):
+        data = gunzip(data, source, "the file cannot be unpacked")
     root = Node(parse_json(decode(data, source), source), source)
     if isinstance(root.value, list):
         passages, questions = corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
@@ -161,17 +433,49 @@ def read_annotations(path: str | Path) -> Annotations:
             found=describe(root.value),
             expected=f"an object with the format {FORMAT!r}, or the list of stories of Smith et al. 2015",
         )
-    return Annotations(passages, questions, source, hashlib.sha256(data).hexdigest())
+    return Annotations(passages, questions, source, sha256_of_bytes(data))
 
 
-def _read(source: str) -> bytes:
-    try:
-        data = Path(source).read_bytes()
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=source) from None
-    if not data.startswith(_GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"the file cannot be unpacked ({error})", source=source) from None
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """Which categories questions belong to.
+
+    Parameters
+    ----------
+    of_question : mapping of str to frozenset of str
+        By question id; questions of no category are left out.
+    signature : str
+        The folder's name and content, wherever it lies.
+    """
+
+    of_question: Mapping[str, frozenset[str]]
+    signature: str
+
+
+def read_categories(path: str | Path) -> Categories:
+    """Read a folder that has a file for each category, ``who.txt``, with the id of a question on each line.
+
+    Raises
+    ------
+    DataError
+        There is no such folder, none of its files is a category's, or one names a question twice.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise DataError("there is no such folder", source=str(path), hint="Give the folder of who.txt and its like")
+    found: dict[str, set[str]] = {}
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.txt")):
+        ids = [line.strip() for line in read_text(file).split("\n")]
+        for number, id in enumerate(ids, start=1):
+            categories = found.setdefault(id, set()) if id else set()
+            if file.stem in categories:
+                raise DataError("named twice", source=str(file), where=f"line {number}", found=repr(id))
+            categories.add(file.stem)
+        digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
+    if not found:
+        raise DataError(
+            "no category in the folder", source=str(path), expected="who.txt and its like, an id a line"
+        )
+    of_question = {id: frozenset(categories) for id, categories in found.items()}
+    return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

@@ -7,10 +7,8 @@ import string
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from classic_rc.text.base import Tokenizer
+from classic_rc.text.tokenizers import Tokenizer
 from classic_rc.text.treebank import align, treebank_rules
-
-__all__ = ["DreamTokenizer"]
 
 
 class DreamTokenizer(Tokenizer):

@@ -1,21 +1,310 @@
-"""From questions to token ids: whole datasets at once, one vocabulary for passages, questions and candidates."""
+"""Questions as token ids: what :func:`~classic_rc.text.encode.encode` makes and solvers score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import LazyCandidates, Passage, Question
-from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.predictions import Scores
+from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
+from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.stop_words import stop_words
 
-__all__ = ["EncodedDataset", "EncodedSentences", "encode", "encode_sentences"]
+
+class EncodedDataset(Sequence[Question]):
+    """Questions with their texts as token ids; still a sequence of those questions.
+
+    Inside, questions stand grouped by passage (`order` says which is which), because that is how they are
+    scored; :meth:`scores` puts results back into the questions' own order.
+
+    Attributes
+    ----------
+    questions : sequence of Question
+    analyzer : Analyzer
+    vocabulary : list of str
+        The token that each id stands for.
+    arrays : TokenArrays
+        Grouped by passage; candidates of a question that have one text stand there once.
+    order : ndarray of int64, shape (n_questions,)
+        ``questions[order[i]]`` is the arrays' question i.
+    question_offsets : ndarray of int64, shape (n_questions + 1,)
+        The candidates of the arrays' question i, equal ones included, are
+        ``question_offsets[i]:question_offsets[i + 1]``.
+    candidate_rows : ndarray of int64, shape (n_candidates,), or None
+        Where each of those candidates stands in the arrays; None where none are equal.
+    """
+
+    __slots__ = (
+        "analyzer",
+        "arrays",
+        "candidate_rows",
+        "order",
+        "question_offsets",
+        "questions",
+        "vocabulary",
+    )
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        analyzer: Analyzer,
+        vocabulary: list[str],
+        arrays: TokenArrays,
+        order: NDArray[np.int64],
+        question_offsets: NDArray[np.int64],
+        candidate_rows: NDArray[np.int64] | None,
+    ) -> None:
+        self.questions, self.analyzer, self.vocabulary = questions, analyzer, vocabulary
+        self.arrays, self.order = arrays, order
+        self.question_offsets, self.candidate_rows = question_offsets, candidate_rows
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def stop_flags(self, name: str) -> NDArray[np.bool_]:
+        """Which words of the vocabulary are in a stop list (stemmed as the vocabulary is).
+
+        Parameters
+        ----------
+        name : str
+            A stop list's name, or a path to a file with a word a line.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_words,)
+        """
+        return stop_flags(self.vocabulary, self.analyzer, name)
+
+    def passage_word_counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
+        return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
+
+    def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores of all candidates in the questions' own order, from results of the arrays' candidates.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (n_candidates of the arrays,)
+        evidence : ndarray of bool, shape (n_candidates of the arrays,)
+        """
+        if self.candidate_rows is not None:
+            values, evidence = values[self.candidate_rows], evidence[self.candidate_rows]
+        return self.in_order(values, evidence)
+
+    def in_order(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores in the questions' own order, from those of all candidates grouped as the arrays are."""
+        offsets = self.score_offsets
+        if offsets is self.question_offsets:
+            return Scores(values, offsets, evidence)
+        flat = ragged_indices(self.question_offsets[:-1][self.place], np.diff(offsets))
+        return Scores(values[flat], offsets, evidence[flat])
+
+    @property
+    def score_offsets(self) -> NDArray[np.int64]:
+        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
+        if np.array_equal(self.order, np.arange(len(self.order))):
+            return self.question_offsets
+        return offsets_of(np.diff(self.question_offsets)[self.place])
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """Each question's number in the arrays: the inverse of `order`."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(len(self.order))
+        return place
+
+    def under(self, questions: Sequence[Question]) -> EncodedDataset:
+        """The same encoding for other objects of the same questions, such as those without gold."""
+        return EncodedDataset(
+            questions,
+            self.analyzer,
+            self.vocabulary,
+            self.arrays,
+            self.order,
+            self.question_offsets,
+            self.candidate_rows,
+        )
+
+    def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
+        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
+
+        The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
+
+        Parameters
+        ----------
+        n : int
+        with_questions : bool
+            Whether the parts hold the question objects, which are many times larger than the arrays when they
+            are sent to another process. Without them, looking at a question is an error.
+        """
+        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
+        parts = []
+        for first, last in itertools.pairwise(bounds):
+            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+            questions = _LeftBehind(last - first) if members is None else members
+            arrays = self.arrays.slice_questions(first, last)
+            offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
+            if rows is not None:
+                rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
+            parts.append(
+                EncodedDataset(
+                    questions,
+                    self.analyzer,
+                    self.vocabulary,
+                    arrays,
+                    np.arange(last - first),
+                    offsets - offsets[0],
+                    rows,
+                )
+            )
+        return parts
+
+
+def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
+    """Which words of a vocabulary are in a stop list, stemmed as the analyzer stems: shape (n_words,)."""
+    stem = stemmer(analyzer.stemmer)
+    listed = {stem(word) for word in stop_words(str(name))}
+    return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
+
+
+class _LeftBehind(Sequence[Question]):
+    """Questions that were not sent along: there are so many, and that is all there is to know."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        raise LookupError("question objects were not sent to this process, only their encoded arrays")
+
+
+_CHUNK_CHARACTERS = 2**16
+"""Of the texts that are cut together: so few that their pieces fit into a core's cache."""
+
+
+class _Ids(dict[str, int]):
+    """Strings to ids, given out in the order of first sight."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = fresh = len(self)
+        return fresh
+
+
+class TextEncoder:
+    """Makes token ids of texts.
+
+    Texts are cut into pieces, most of which have been seen before: at blanks where the tokenizer allows it, else
+    into surface tokens. Each distinct piece is analysed once.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+
+    Examples
+    --------
+    >>> encoder = TextEncoder("word+stop=lucene")
+    >>> tokens, offsets = encoder.encode(["The fox", "A fox ran"])
+    >>> tokens.tolist(), offsets.tolist(), encoder.vocabulary
+    ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
+    """
+
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self.analyzer = get_analyzer(analyzer)
+        self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
+        self._pieces, self._ids = _Ids(), _Ids()
+        self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The token that each id stands for."""
+        return list(self._ids)
+
+    @property
+    def n_pieces(self) -> int:
+        """How many distinct pieces are remembered."""
+        return len(self._pieces)
+
+    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The ids of the texts' tokens, one text after the other, and where each text starts.
+
+        The pieces are never all held as strings.
+        """
+        cut = [self._cut(chunk) for chunk in _chunks(texts)]
+        self._analyze_new_pieces()
+        n_tokens = np.diff(self._piece_offsets)
+        tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+        for pieces, n_pieces in cut:
+            counts = n_tokens[pieces]
+            tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
+            lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
+        return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
+
+    def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of the texts' pieces, one text after the other, and how many each has."""
+        pieces: list[str] = []
+        counts: list[int] = []
+        tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
+        for text in texts:
+            found = text.split(" ") if at_blanks else tokenize(text)
+            pieces += found
+            counts.append(len(found))
+        numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
+        return numbers, np.array(counts, dtype=np.int64)
+
+    def _analyze_new_pieces(self) -> None:
+        known = len(self._piece_offsets) - 1
+        if known == len(self._pieces):
+            return
+        words: list[str] = []
+        counts: list[int] = []
+        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _alone
+        for piece in itertools.islice(self._pieces, known, None):
+            found = tokenize(piece)
+            words += found
+            counts.append(len(found))
+        distinct = list(dict.fromkeys(words))
+        folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
+        id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
+        ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
+        kept_before = offsets_of((ids >= 0).astype(np.int8))
+        ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]
+        self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
+        self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
+
+
+def _alone(piece: str) -> list[str]:
+    return [piece]
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    start = size = 0
+    for i, text in enumerate(texts):
+        size += len(text) + 1
+        if size >= _CHUNK_CHARACTERS:
+            yield texts[start : i + 1]
+            start, size = i + 1, 0
+    if start < len(texts):
+        yield texts[start:]
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -39,7 +328,9 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
         if questions.analyzer == analyzer:
             return questions
         questions = questions.questions
-    return _encode(questions, analyzer, lambda passage: [passage.text]).dataset
+    if isinstance(questions, SharedQuestions):
+        return questions.encoding(analyzer).dataset
+    return _encode(questions, analyzer).dataset
 
 
 class EncodedSentences(NamedTuple):
@@ -58,6 +349,113 @@ class EncodedSentences(NamedTuple):
     offsets: NDArray[np.int64]
     passage_offsets: NDArray[np.int64]
 
+    def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding some of the questions afresh would give, ids and order of the vocabulary included.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n,)
+            Which questions, in any order.
+        questions : sequence of Question, length n
+            The same as objects.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        place = whole.place[index]
+        passage_of = _by_first_sight(old.question_passage[place])
+        order = np.argsort(passage_of.number, kind="stable")
+        rows = place[order]
+        n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
+        first = np.searchsorted(old.candidate_question, rows)
+        sentences = ragged_indices(
+            self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
+        )
+        arrays = TokenArrays(
+            *_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_rows(old.question_tokens, old.question_offsets, rows),
+            *_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            passage_of.number[order],
+            np.repeat(np.arange(len(rows)), n_distinct),
+            old.n_words,
+        )
+        arrays, vocabulary = _with_own_vocabulary(arrays, whole.vocabulary)
+        sizes = np.diff(whole.question_offsets)[rows]
+        members = None
+        if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
+            flat = ragged_indices(whole.question_offsets[rows], sizes)
+            members = whole.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
+        encoded = EncodedDataset(questions, whole.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+        return EncodedSentences(
+            encoded,
+            offsets_of(np.diff(self.offsets)[sentences]),
+            offsets_of(np.diff(self.passage_offsets)[passage_of.values]),
+        )
+
+    def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding the questions without their candidates would give.
+
+        Ids go to passages first, then to queries, then to candidates: the first two keep theirs.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
+        none = np.empty(0, dtype=np.int64)
+        arrays = old._replace(
+            candidate_tokens=np.empty(0, dtype=np.int32),
+            candidate_offsets=np.zeros(1, dtype=np.int64),
+            candidate_question=none,
+            n_words=max(n_words, 1),
+        )
+        offsets = np.zeros(len(whole) + 1, dtype=np.int64)
+        encoded = EncodedDataset(
+            questions, whole.analyzer, whole.vocabulary[:n_words], arrays, whole.order, offsets, None
+        )
+        return self._replace(dataset=encoded)
+
+
+class _FirstSight(NamedTuple):
+    """Distinct values in the order of first sight, and the number in it of each value."""
+
+    values: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
+def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
+    distinct, first, number = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return _FirstSight(distinct[order], rank[number.reshape(-1)])
+
+
+def _rows(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Some rows of a ragged array."""
+    counts = np.diff(offsets)[rows]
+    return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
+
+
+def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+    """Ids given anew in the order of first sight: in passages, then queries, then candidates."""
+    parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
+    n_tokens = sum(map(len, parts))
+    first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
+    for tokens in reversed(parts):  # of equal indices NumPy keeps the last assignment: here the first place
+        n_tokens -= len(tokens)
+        first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
+    used = np.flatnonzero(first < sum(map(len, parts)))
+    used = used[np.argsort(first[used])]
+    new = np.zeros(len(first), dtype=np.int32)
+    new[used] = np.arange(len(used), dtype=np.int32)
+    renumbered = arrays._replace(
+        passage_tokens=new[arrays.passage_tokens],
+        question_tokens=new[arrays.question_tokens],
+        candidate_tokens=new[arrays.candidate_tokens],
+        n_words=max(len(used), 1),
+    )
+    return renumbered, [vocabulary[i] for i in used.tolist()]
+
 
 def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
     """Encode as :func:`encode` does, but the passages sentence by sentence, each analysed by itself.
@@ -73,16 +471,16 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
     """
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
-    return _encode(questions, get_analyzer(analyzer), _sentences)
+    if isinstance(questions, SharedQuestions):
+        return questions.encoding(get_analyzer(analyzer), by_sentence=True)
+    return _encode(questions, get_analyzer(analyzer), by_sentence=True)
 
 
 def _sentences(passage: Passage) -> list[str]:
     return [passage.text[start:end] for start, end in passage_sentences(passage)]
 
 
-def _encode(
-    questions: Sequence[Question], analyzer: Analyzer, cut: Callable[[Passage], list[str]]
-) -> EncodedSentences:
+def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
@@ -91,7 +489,7 @@ def _encode(
 
     listed = _candidate_lists(grouped)
     encoder = TextEncoder(analyzer)
-    pieces = [cut(p) for p in passages.values()]
+    pieces = [_sentences(p) if by_sentence else [p.text] for p in passages.values()]
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
     q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
@@ -111,6 +509,104 @@ def _encode(
         rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
     encoded = EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
     return EncodedSentences(encoded, bounds, first)
+
+
+class SharedQuestions(Sequence[Question]):
+    """Questions that are encoded once for everybody who asks.
+
+    :func:`encode` and :func:`encode_sentences` look here first. Folds and views without gold take their part of
+    the whole's encoding; it has the ids that encoding the part afresh would give.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
+    """
+
+    @classmethod
+    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
+        """The questions as they are where they share their encodings already."""
+        if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
+            questions = questions.questions
+        return questions if isinstance(questions, SharedQuestions) else cls(questions)
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        self._made: dict[tuple[Analyzer, bool], EncodedSentences] = {}
+        self._whole: SharedQuestions | None = None
+        self._part: Callable[[EncodedSentences], EncodedSentences] | None = None
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def encoding(self, analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
+        """The questions under an analyzer, passages whole or each sentence by itself."""
+        key = analyzer, by_sentence
+        if key not in self._made:
+            if self._whole is None or self._part is None:
+                made = _encode(self.questions, analyzer, by_sentence=by_sentence)
+            else:
+                made = self._part(self._whole.encoding(analyzer, by_sentence=by_sentence))
+            self._made[key] = made._replace(dataset=made.dataset.under(self))
+        return self._made[key]
+
+    def take(self, index: NDArray[np.int64]) -> SharedQuestions:
+        """Some of the questions; of a dataset, a dataset."""
+        questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
+        if isinstance(self.questions, Dataset):
+            questions = replace(self.questions, questions=questions)
+        return self._view(questions, lambda whole: whole.take(index, questions))
+
+    def _view(
+        self, questions: Sequence[Question], part: Callable[[EncodedSentences], EncodedSentences]
+    ) -> SharedQuestions:
+        view = SharedQuestions(questions)
+        view._whole, view._part = self, part
+        return view
+
+
+def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions with their gold hidden, under the same encodings."""
+    if not isinstance(questions, SharedQuestions):
+        return WithoutGold(questions)
+    return questions._view(WithoutGold(questions.questions), lambda whole: whole)
+
+
+def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
+    texts = [replace(q, gold=None, candidates=()) for q in questions]
+    if not isinstance(questions, SharedQuestions):
+        return texts
+    return questions._view(texts, lambda whole: whole.without_candidates(texts))
+
+
+class WithoutGold(Sequence[Question]):
+    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self._questions = questions
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        if isinstance(index, slice):
+            return WithoutGold(self._questions[index])
+        return replace(self._questions[index], gold=None)
 
 
 class _CandidateLists(NamedTuple):
@@ -158,3 +654,33 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
             if numbers is not None:
                 members[start : start + len(numbers)] = numbers
     return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
+
+
+def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
+    """How many of each query's tokens stand before its placeholder, the first if there are several.
+
+    All of them where it has none.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    analyzer : Analyzer
+
+    Returns
+    -------
+    ndarray of int64, shape (n_questions,)
+
+    Examples
+    --------
+    >>> from classic_rc.questions import Passage, Task
+    >>> from classic_rc.text.analyzers import get_analyzer
+    >>> query = Question("q", Passage("p", ""), "It was @placeholder who sang.", (), None, Task.CLOZE)
+    >>> tokens_before_placeholder([query], get_analyzer("word")).tolist()
+    [2]
+    """
+    before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
+    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # what stands before a blank has its tokens for itself
+        return np.diff(TextEncoder(analyzer).encode(before)[1])
+    located = (analyzer.locate(question.query) for question in questions)
+    counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))
+    return np.fromiter(counts, np.int64, len(questions))

@@ -16,8 +16,6 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanCandidates
 
-__all__ = ["EncodedSpans", "encode_spans"]
-
 _BLOCK_CANDIDATES = 2**17
 
 

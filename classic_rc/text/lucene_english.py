@@ -7,9 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from classic_rc.text.base import Tokenizer
-
-__all__ = ["LuceneEnglishTokenizer"]
+from classic_rc.text.tokenizers import Tokenizer
 
 _LONGEST = 255
 """UTF-16 units of a token; what goes on is cut there."""

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from classic_rc.questions import Passage
 
-__all__ = ["passage_sentences", "split_sentences", "word_table"]
-
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """The sentences of `text`, as character offsets (start, end), in order.

@@ -7,8 +7,6 @@ from functools import cache, lru_cache, partial
 
 from classic_rc.errors import unknown_name
 
-__all__ = ["STEMMERS", "stemmer"]
-
 STEMMERS: dict[str, str] = {
     "none": "Words as they are.",
     "porter": "Porter (1980) with its author's later changes: what Lucene's PorterStemFilter does.",

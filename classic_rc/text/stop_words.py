@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from classic_rc.errors import DataError, unknown_name
-
-__all__ = ["STOP_LISTS", "stop_list_signature", "stop_words"]
+from classic_rc.io.hashing import sha256_of_text
 
 STOP_LISTS: dict[str, str] = {
     "none": "No word.",
@@ -71,8 +69,8 @@ def stop_list_signature(name_or_path: str) -> str:
     """A stop list's name; for a file its name and content (``mine.txt@1f2e3d4c``), wherever it lies."""
     if name_or_path in STOP_LISTS:
         return name_or_path
-    content = "\n".join(sorted(stop_words(name_or_path))).encode("utf-8")
-    return f"{Path(name_or_path).name}@{hashlib.sha256(content).hexdigest()[:8]}"
+    content = "\n".join(sorted(stop_words(name_or_path)))
+    return f"{Path(name_or_path).name}@{sha256_of_text(content)[:8]}"
 
 
 def _read(path: str) -> frozenset[str]:

@@ -10,14 +10,12 @@ import hashlib
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from classic_rc.errors import DataError
-
-__all__ = ["SYSTEM_FOLDERS", "Synset", "WordNet", "find_wordnet", "read_wordnet"]
+from classic_rc.io.compression import ZIP_ERRORS, zip_member
 
 _PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
@@ -109,9 +107,8 @@ class WordNet:
         try:
             if not self.folder.endswith(".zip"):
                 return Path(self.folder, name).read_bytes()
-            with zipfile.ZipFile(self.folder) as archive:
-                return archive.read(f"wordnet/{name}")
-        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            return zip_member(self.folder, f"wordnet/{name}")
+        except (KeyError, *ZIP_ERRORS) as error:
             reason = getattr(error, "strerror", None) or error
             source = f"{self.folder}/{name}"
             raise DataError(f"WordNet cannot be read ({reason})", source=source, hint=_HINT) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,9 +26,28 @@ class Done:
     err: str
 
     @property
+    def json(self) -> Any:
+        """What ``--format json`` printed."""
+        return json.loads(self.out)
+
+    @property
+    def records(self) -> list[dict[str, str]]:
+        """What ``--format csv`` printed."""
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+    def fails(self, code: int, *parts: str) -> None:
+        """Assert that it ended with an exit code and one error, which has some parts."""
+        assert self.code == code, self.err
+        errors = [line for line in self.err.splitlines() if line.startswith("classic-rc: error: ")]
+        assert len(errors) == 1, self.err
+        assert "Traceback" not in self.err
+        for part in parts:
+            assert part in errors[0]
+
+    @property
     def run(self) -> dict[str, Any]:
         """The one dataset of ``--format json``."""
-        (run,) = json.loads(self.out)["runs"]
+        (run,) = self.json["runs"]
         return run
 
     @property
@@ -111,3 +132,91 @@ def hidden(write) -> Path:
 def own_files() -> Path:
     """The repository's own data in the layouts of the datasets' files."""
     return Path(__file__).resolve().parents[2] / "data"
+
+
+@pytest.fixture
+def many(write):
+    """Forty questions about as many passages."""
+    rows = [
+        {
+            "passage": f"Owl {i} ate a mouse.",
+            "question": "What?",
+            "candidates": ["mouse", "a bat at night"],
+            "gold": i % 3 // 2,
+        }
+        for i in range(40)
+    ]
+    return write("many.jsonl", rows)
+
+
+def answers(first, **labels):
+    return [{"idx": first + i, "text": text, "label": label} for i, (text, label) in enumerate(labels.items())]
+
+
+SUPERGLUE_MULTIRC = [
+    {
+        "idx": 4,
+        "passage": {
+            "text": "Nora planted beans. Omar built a fence around the beans.",
+            "questions": [
+                {"idx": 9, "question": "What did Nora plant?", "answers": answers(30, beans=1, fences=0)},
+                {"idx": 10, "question": "Who built or planted?", "answers": answers(32, Omar=1, Nora=1)},
+            ],
+        },
+    },
+    {
+        "idx": 5,
+        "passage": {
+            "text": "The train left at nine, without a cello.",
+            "questions": [
+                {"idx": 11, "question": "When did the train leave?", "answers": answers(34, nine=1, ten=0)}
+            ],
+        },
+    },
+]
+
+
+_ARTICLE = "Nora met Omar in Lisbon.\n@highlight\nOmar moved to Lisbon"
+
+
+def mention(name):
+    start = _ARTICLE.index(name)
+    return {"start": start, "end": start + len(name) - 1}
+
+
+SUPERGLUE_RECORD = [
+    {
+        "source": "invented",
+        "idx": 3,
+        "passage": {"text": _ARTICLE, "entities": [mention(name) for name in ("Nora", "Omar", "Lisbon")]},
+        "qas": [
+            {"idx": 7, "query": "@placeholder now lives abroad", "answers": [{**mention("Omar"), "text": "Omar"}]}
+        ],
+    }
+]
+
+
+@pytest.fixture
+def data(write) -> Callable[[str], object]:
+    """The path or name of some data for each layout."""
+
+    def named(name):
+        if name.startswith("sample:"):
+            return name
+        rows = {
+            "superglue-multirc": SUPERGLUE_MULTIRC,
+            "superglue-record": SUPERGLUE_RECORD,
+            "span": [
+                {
+                    "passage": "Nora planted beans. Omar built a fence.",
+                    "question": question,
+                    "gold": [gold],
+                    "task": "span",
+                    "id": gold,
+                }
+                for question, gold in [("What did Nora plant?", "beans"), ("Who built a fence?", "Omar")]
+            ],
+        }[name]
+        return write(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    return named

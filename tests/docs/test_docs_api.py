@@ -1,12 +1,14 @@
-"""The API reference: it names every public module, and is what its script makes."""
+"""The API reference: it documents every name that a package exports, nothing else, and is what its script makes."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,36 +21,90 @@ make_api = importlib.util.module_from_spec(spec)
 sys.modules["make_api"] = make_api  # where dataclasses look for what annotations name
 spec.loader.exec_module(make_api)
 
+MODULES = {module.name: module for module in make_api.modules()}
+EXPORTED = [
+    pytest.param(module, name, id=f"{module.name}.{name.name}")
+    for module in MODULES.values()
+    for name in make_api.names(module)
+]
+
 
 @pytest.fixture(scope="module")
-def listed():
-    return make_api.modules()
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    make_api.main(str(folder))
+    return {file.stem: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
-def test_the_index_is_what_the_script_makes(listed):
+def test_the_index_is_what_the_script_makes():
     text = (DOCS / "api.md").read_text(encoding="utf-8")
-    assert text == make_api.index(listed), "run python docs/make_api.py"
+    assert text == make_api.index(), "run python docs/make_api.py"
 
 
-def test_every_public_module_is_in_it(listed):
-    found = {module.name for module in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.")}
-    public = {name for name in found if not any(part.startswith("_") for part in name.split("."))}
-    public = {name for name in public if not name.startswith("classic_rc.cli")}
-    exporting = {name for name in public if getattr(importlib.import_module(name), "__all__", None)}
-    assert {module.name for module in listed} == exporting | {"classic_rc"}
+def test_every_package_that_exports_names_is_in_it():
+    found = {info.name for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.") if info.ispkg}
+    packages = [importlib.import_module(name) for name in ("classic_rc", *found)]
+    exporting = {package.__name__ for package in packages if getattr(package, "__all__", None)}
+    exported = [getattr(package, name) for package in packages for name in getattr(package, "__all__", ())]
+    assert set(MODULES) == exporting | {value.__name__ for value in exported if isinstance(value, ModuleType)}
 
 
-def test_every_module_says_what_it_is_for(listed):
-    assert [module.name for module in listed if not module.summary.endswith((".", ":"))] == []
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_but_what_is_exported_is_promised(module):
+    section = re.search(rf"^## {re.escape(module)}\n(.*?)(?=^## |\Z)", make_api.index(), re.MULTILINE | re.DOTALL)
+    promised = re.findall(r"^\| `(.*?)` \|", section.group(1), re.MULTILINE)
+    exported = getattr(importlib.import_module(module), "__all__", None)
+    if exported is None:  # a module of its own, which a package exports as a whole
+        assert not any(name.startswith("_") for name in promised)
+    else:
+        assert sorted(promised) == sorted(set(exported))
 
 
-def test_a_module_has_a_page_with_its_signatures_and_docstrings(tmp_path):
-    make_api.main(str(tmp_path / "api"))
-    page = (tmp_path / "api" / "classic_rc.testing.contract.md").read_text(encoding="utf-8")
-    assert page.startswith("# classic_rc.testing.contract\n\nWhat every solver must do.\n")
+@pytest.mark.parametrize(("module", "name"), EXPORTED)
+def test_every_name_is_what_the_reference_says_it_is(module, name):
+    exported = getattr(importlib.import_module(module.name), name.name)
+    home = importlib.import_module(name.home)
+    assert exported is (getattr(home, name.origin) if name.origin else home)
+
+
+@pytest.mark.parametrize(("module", "name"), EXPORTED)
+def test_every_name_is_documented(module, name, pages):
+    assert name.summary.endswith((".", ":", "?"))
+    assert f"\n## {name.name}\n" in pages[module.name]
+
+
+@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
+def test_every_package_says_what_it_is_for(module):
+    assert make_api.summary(module.text).endswith((".", ":"))
+
+
+def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages):
+    assert set(pages) == set(MODULES)
+    page = pages["classic_rc.testing"]
+    assert page.startswith("# classic_rc.testing\n\nFor tests, ours and our users': ")
+    assert "Defined in `classic_rc.testing.solver_check`.\n\n```text\n" in page
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
-    page = (tmp_path / "api" / "classic_rc.solvers.sliding.matchers.md").read_text(encoding="utf-8")
+    page = pages["classic_rc.solvers"]
     assert "class SlidingWindowDistance(self, *, analyzer: Any='word'" in page
     assert "### SlidingWindowDistance.score_candidates" in page
-    page = (tmp_path / "api" / "classic_rc.kernels.weights.md").read_text(encoding="utf-8")
-    assert "## SCALE\n\nThe integer that stands for a weight of 1." in page
+    page = pages["classic_rc.kernels"]
+    assert re.search(r"## SCALE\n\n(Defined in .*\n\n)?The integer that stands for a weight of 1\.", page)
+
+
+def test_a_module_that_a_package_exports_has_a_page(pages):
+    assert "## plots\n\nA module with a page of its own: Figures for papers" in pages["classic_rc"]
+    assert pages["classic_rc.plots"].startswith("# classic_rc.plots\n\nFigures for papers")
+    assert "precision_recall(curves: " in pages["classic_rc.plots"]
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("__all__ = ['gone']", "exports gone"),
+        ("__all__ = ['f']\nfrom classic_rc.errors import g as f", "exports g"),
+    ],
+)
+def test_an_export_that_nothing_defines_is_an_error(source, error):
+    module = make_api.Module("classic_rc.planted", make_api.ast.parse(source), True)
+    with pytest.raises(LookupError, match=error):
+        make_api.names(module)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 import classic_rc
-from classic_rc.analysis import check
-from classic_rc.testing import grade_file
+from classic_rc.audit import check
+from classic_rc.teaching import grade_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "assignments"
 

@@ -11,9 +11,8 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import Contest, compare, evaluate, with_intervals
-from classic_rc.evaluation.contest import Contender, joined
-from classic_rc.evaluation.multiplicity import holm
-from classic_rc.evaluation.paired import mcnemar_test, permutation_test
+from classic_rc.evaluation.comparison import Contender, joined
+from classic_rc.evaluation.resampling import holm, mcnemar_test, permutation_test
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver

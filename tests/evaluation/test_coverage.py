@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from classic_rc.evaluation.intervals import resampled_metrics
-from classic_rc.evaluation.paired import permutation_test
-from classic_rc.evaluation.resampling import percentile_interval
+from classic_rc.evaluation.resampling import percentile_interval, permutation_test
+from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.metrics import get_metric
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")

@@ -10,7 +10,8 @@ import pytest
 
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation import evaluate, evaluate_predictions, scoring
+from classic_rc.evaluation import evaluate, evaluate_predictions
+from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import (

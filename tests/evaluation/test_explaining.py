@@ -8,10 +8,9 @@ import pytest
 import classic_rc
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.explaining import Explainer
-from classic_rc.evaluation.learning import Learning
-from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.explain import Explainer
+from classic_rc.evaluation.plan import Learning, with_spans
 from classic_rc.questions import Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import group_questions
-from classic_rc.evaluation.derived import DERIVED_KEYS
+from classic_rc.evaluation.grouping import DERIVED_KEYS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 

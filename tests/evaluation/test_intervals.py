@@ -11,9 +11,9 @@ from scipy import stats
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate, resampling, with_intervals
-from classic_rc.evaluation.intervals import resampled_metrics
 from classic_rc.evaluation.record import run_record, runs_to_dict
 from classic_rc.evaluation.resampling import percentile_interval, resampled_means
+from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.questions import Task

@@ -10,7 +10,7 @@ import pytest
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task

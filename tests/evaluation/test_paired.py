@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import paired
-from classic_rc.evaluation.intervals import resampled_metrics
-from classic_rc.evaluation.paired import NULL_HYPOTHESES, bootstrap_test, mcnemar_test, permutation_test
+from classic_rc.evaluation import resampling as paired
+from classic_rc.evaluation.resampling import NULL_HYPOTHESES, bootstrap_test, mcnemar_test, permutation_test
+from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.metrics import get_metric
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from classic_rc.datasets import load
-from classic_rc.evaluation.scoring import _checked
+from classic_rc.evaluation.fitted_system import _checked
 from classic_rc.solvers import parse_solver
 from classic_rc.text.encode import encode
 
@@ -18,7 +18,7 @@ LOKY = """
 import os
 import numpy as np
 import classic_rc
-from classic_rc.evaluation import scoring
+from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.text.encode import encode
 
 class Where(classic_rc.Solver):

@@ -10,8 +10,7 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.evaluation import Contest, compare, evaluate
-from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.recorded import read_contests, record_file
+from classic_rc.evaluation.record import read_contests, record_file, run_record
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]

@@ -13,16 +13,15 @@ from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
-from classic_rc.evaluation import prepared as preparation
-from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import with_spans
-from classic_rc.evaluation.prepared import prepare
-from classic_rc.evaluation.protocol import kept_solver, made_solver
-from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.rerun import rerun
+from classic_rc.evaluation import rerun as preparation
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.record import kept_file, run_record
+from classic_rc.evaluation.rerun import prepare, rerun
 from classic_rc.formats import FORMATS
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, parse_solver, save_solver
+from classic_rc.solvers.codec import kept_solver, made_solver
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.spans import SpanGenerator
 
@@ -117,7 +116,7 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
 @pytest.mark.parametrize("spec", ["sw+d:mctest160", "ir,corpus=paragraphs", "sw+d,distance_weight=inf", "lexical"])
 def test_a_kept_solver_is_the_solver(spec):
     solver = parse_solver(spec)
-    made = made_solver(json.loads(json.dumps(kept_solver(solver))), find=lambda kept: kept["path"])
+    made = made_solver(json.loads(json.dumps(kept_solver(solver, kept_file))), find=lambda kept: kept["path"])
     assert repr(made) == repr(solver)
     assert made.variant_name() == solver.variant_name()
 
@@ -408,7 +407,7 @@ def test_a_record_that_cannot_be_used_is_refused_with_its_place(evaluation, tmp_
 
 
 def test_no_number_depends_on_the_order_of_a_folder(tmp_path):
-    from classic_rc.evaluation.kept_files import sha256_of
+    from classic_rc.io.hashing import sha256_of
 
     for i, folder in enumerate(("one", "two")):
         (tmp_path / folder / "inner").mkdir(parents=True)

@@ -11,7 +11,7 @@ import pytest
 from classic_rc import __version__
 from classic_rc.decisions import Argmax
 from classic_rc.evaluation import evaluate, evaluate_predictions
-from classic_rc.evaluation.signature import changed_params, file_digest, file_signature, plain_params
+from classic_rc.evaluation.signature import Signature, changed_params, file_digest, file_signature, plain_params
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import LongestCandidate, Random, SavedSolver, SlidingWindow, Solver, parse_solver
@@ -161,3 +161,29 @@ def test_it_is_the_same_in_every_process():
     }
     assert len(outputs) == 1
     assert len(outputs.pop().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("sw+d:mctest160", {"ties": "first"}),
+        ("sliding-window,window=5,analyzer=word+porter", {}),
+        ("random", {"seed": 3}),
+        ("combination,solvers=[sw+d; longest],weights=[1; 2]", {}),
+        ("constant-position:majority", {"train": DATASET}),
+    ],
+)
+def test_a_signature_is_read_back(spec, options):
+    row = row_of(DATASET, spec, **options)
+    signature = Signature.parse(row.signature)
+    assert str(signature) == row.signature
+    assert signature.short == row.short_signature
+    assert str(Signature.parse(row.short_signature)) == row.signature.replace(DATASET.fingerprint, SHORT)
+    assert signature.parts["data"] == DATASET.fingerprint
+
+
+def test_a_bar_in_a_value_ends_no_part():
+    signature = Signature({"solver": "sw+d", "stop_words": "a|b.txt@0123", "questions": "3"})
+    assert Signature.parse(str(signature)) == signature
+    with pytest.raises(ValueError, match="no signature"):
+        Signature.parse("")

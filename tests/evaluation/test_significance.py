@@ -9,8 +9,7 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import Contest, compare, evaluate, with_significance
-from classic_rc.evaluation.multiplicity import holm
-from classic_rc.evaluation.paired import permutation_test
+from classic_rc.evaluation.resampling import holm, permutation_test
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.solvers import parse_solver

@@ -10,7 +10,7 @@ from classic_rc.datasets import load
 from classic_rc.decisions import RelativeThreshold
 from classic_rc.errors import DataError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.evaluation.span_oracle import oracle_predictions, span_oracle
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task

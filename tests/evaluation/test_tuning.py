@@ -8,8 +8,9 @@ import pytest
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.tuning import cross_fit_decision, cross_fit_solver
-from classic_rc.folds import FoldPlan, passage_groups
+from classic_rc.evaluation.fitted_system import FittedSystem, blocks
+from classic_rc.evaluation.plan import configured
+from classic_rc.folds import passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import LongestCandidate, Solver, parse_solver
@@ -149,16 +150,15 @@ def test_a_window_and_a_threshold_are_not_tuned_together():
 
 def test_cross_fitted_scores_stand_in_the_questions_order():
     made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
-    solver = LongestCandidate()
-    scores = solver.score_candidates(made)
-    for fitted in (
-        cross_fit_solver(LongestCandidate, made, FoldPlan()),
-        cross_fit_decision(solver.decision_for(Task.SINGLE_CHOICE), scores, made, FoldPlan()),
-    ):
-        assert np.array_equal(fitted.scores.values, scores.values)
-        assert np.array_equal(fitted.scores.offsets, scores.offsets)
-        assert [p.question_id for p in fitted.predictions] == [q.id for q in made]
-        assert len(fitted.folds) == 5
+    scores = LongestCandidate().score_candidates(made)
+    for solver in (LongestCandidate(), Remembers()):
+        system = FittedSystem(configured(solver, made), made, cross_fit=True)
+        (block,) = blocks(made)
+        scored = system.score(block)
+        assert np.array_equal(scored.values, scores.values)
+        assert np.array_equal(scored.offsets, scores.offsets)
+        assert [p.question_id for p in system.decide(block, scored)] == [q.id for q in made]
+        assert len({id(system.solver_of(i)) for i in range(len(made))}) == (5 if solver.tunes_parameters else 1)
 
 
 @pytest.mark.parametrize("tune", [True, False])

@@ -1,4 +1,4 @@
-"""A headless Chromium that tests talk to over a pipe: the DevTools protocol, with nothing installed for it."""
+"""A dataset, parts of pages, HTML taken apart, and a headless Chromium, which is driven over a pipe."""
 
 from __future__ import annotations
 
@@ -9,11 +9,74 @@ import select
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from classic_rc.questions import Dataset, Passage, Question, Task
+from classic_rc.reports.html import environment
+
+
+@pytest.fixture(scope="session")
+def quoref() -> Dataset:
+    """Two questions in Quoref's form, with a name that is markup in LaTeX and mathematics in figures."""
+    passage = Passage("p", "Ada met Bo. Ada left.")
+    questions = [
+        Question(f"q{i}", passage, "Who $met$ <b>Bo</b>?", (), gold, Task.MULTI_SPAN)
+        for i, gold in enumerate([("Ada",), None])
+    ]
+    return Dataset(questions, "mine_&$", "dev", "quoref")
+
+
+_VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
+
+
+@pytest.fixture(scope="session")
+def part() -> Callable[..., str]:
+    """Fills in a part that pages share: its name in parts.html, then what it shows."""
+    parts = environment().get_template("parts.html").module
+    return lambda name, *values: str(getattr(parts, name)(*values))
+
+
+class Outline(HTMLParser):
+    """The elements and texts of a document; refuses elements that are not closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+@pytest.fixture(scope="session")
+def outline() -> type[Outline]:
+    """What takes a document apart."""
+    return Outline
+
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE = 60

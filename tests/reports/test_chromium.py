@@ -11,9 +11,9 @@ import pytest
 import classic_rc
 from classic_rc.evaluation import Contest, break_down, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.explaining import Explainer
+from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
-from classic_rc.reports.explanations_html import explanation_html
+from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html, usual_keys
 
 TAB, ENTER = ("Tab", 9), ("Enter", 13, "\r")
@@ -263,7 +263,7 @@ def test_a_report_of_expectations_alone_has_questions_and_no_verdicts(chromium, 
 
 @pytest.mark.parametrize("sample", ["multiple-answer", "cloze", "multi-span"])
 def test_every_task_can_be_browsed(chromium, tmp_path, sample):
-    from classic_rc.evaluation.prepare import with_spans
+    from classic_rc.evaluation.plan import with_spans
 
     dataset = with_spans(classic_rc.load(f"sample:{sample}"))
     solvers = [classic_rc.parse_solver("sw+d")]

@@ -1,12 +1,27 @@
-"""Explanations as text: marks that nest, touch or repeat, and awkward passages."""
+"""Explanations as text, in colours and as HTML: awkward marks and passages, and every registered solver."""
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
 import pytest
 
-from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.reports.explanations import explanation_text, marked_passage
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.explanations import (
+    adds_up,
+    explanation_html,
+    explanation_text,
+    marked_passage,
+    marked_pieces,
+)
+from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.spans import SpanGenerator
 
 SYMBOLS = {"window": ("[", "]"), "question": ("<", ">"), "candidate": ("*", "*"), "pair": ("{", "}")}
 
@@ -110,3 +125,129 @@ def test_texts_are_right_by_their_text(task, gold):
 def test_a_question_without_candidates_or_passage():
     question = Question("q", Passage("p", ""), "", (), frozenset(), Task.SINGLE_CHOICE)
     assert explanation_text(Explanation("s", question, ())) == "q: \nsolver: s\n"
+
+
+OF_MEMBERS = frozenset(Task)
+"""What solvers are for whose tasks are those of their members; these here are for all."""
+CASES = [
+    (name, task)
+    for name, solver in SOLVERS.items()
+    for task in sorted(solver.tasks if isinstance(solver.tasks, frozenset) else OF_MEMBERS)
+]
+CODES = re.compile(r"\x1b\[[\d;]*m")
+
+
+def questions(task: Task) -> Dataset:
+    dataset = synthetic_dataset(task, n_passages=6)
+    if not task.has_spans:
+        return dataset
+    made = {id(p): SpanGenerator(max_tokens=3)(p) for p in dataset.passages}
+    return replace(dataset, questions=[replace(q, candidates=made[id(q.passage)]) for q in dataset])
+
+
+def fitted(name: str, dataset: Dataset, folder) -> Solver:
+    """The solver, ready; those that need a file or members are given them."""
+    if name == "score-file":
+        rows = [
+            {"question_id": q.id, "candidate": i, "score": float(i)}
+            for q in dataset
+            for i in range(len(q.candidates))
+        ]
+        (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        solver = SOLVERS[name](path=str(folder / "scores.jsonl"))
+    elif name == "saved":
+        member = "span-lr" if dataset[0].task.has_spans else "surface-lr"
+        save_solver(fitted(member, dataset, folder), folder / "solver.npz")
+        solver = SOLVERS[name](path=str(folder / "solver.npz"))
+    elif name == "combination":
+        solver = parse_solver("combination,solvers=[sw+d; longest],weights=[1; 0.5]")
+    else:
+        solver = SOLVERS[name]()
+    return solver.fit(dataset)
+
+
+class Texts(HTMLParser):
+    """What a reader sees of a document."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.body, self._inside = "", False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self._inside = self._inside or tag == "body"
+
+    def handle_data(self, data):
+        self.body += data if self._inside else ""
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_every_solver_explains_every_task_in_every_form(name, task, tmp_path):
+    dataset = questions(task)
+    solver = fitted(name, dataset, tmp_path)
+    for question in (dataset[9], dataset[3]):  # an ordinary one, and one with an empty passage
+        explanation = solver.explain(question)
+        scores: Scores = solver.score_candidates([question])
+        document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+        assert [c["score"] for c in document["candidates"]] == scores[0].tolist()
+        assert [c["text"] for c in document["candidates"]] == [c.text for c in question.candidates]
+        marks = [mark for candidate in explanation.candidates for mark in candidate.marks]
+        assert all(0 <= mark.start < mark.end <= len(question.passage.text) for mark in marks)
+        plain, coloured = (explanation_text(explanation, colour=colour) for colour in (False, True))
+        assert "\x1b" not in plain
+        n_shown = min(len(question.candidates), 20)
+        assert plain.count("|  score ") == CODES.sub("", coloured).count("|  score ") == n_shown
+        body = Texts(explanation_html(explanation)).body
+        assert body.count("\nscore ") == n_shown
+        assert question.text in body
+        assert question.passage.text in body
+        for candidate in explanation.candidates[:1] if n_shown == len(question.candidates) else ():
+            assert candidate.text in body
+            assert all(term.replace("_", " ") in body for term in candidate.numbers)
+
+
+@pytest.mark.parametrize("name", ["ir", "lexical", "surface-lr", "span-lr", "alignment-ilp", "ngram-lm"])
+def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
+    task = Task.SPAN if name == "span-lr" else Task.SINGLE_CHOICE
+    dataset = questions(task)
+    solver = fitted(name, dataset, tmp_path)
+    candidates = [c for q in dataset for c in solver.explain(q).candidates if c.numbers and c.evidence]
+    assert candidates
+    assert all(map(adds_up, candidates))
+    assert 'class="bar"' in explanation_html(solver.explain(dataset[9]))
+
+
+EMOJI = Passage("p", "one \N{GRINNING FACE} two <three>")
+
+
+def test_marks_may_nest_and_cross(part):
+    marks = [Mark(0, 9, "window"), Mark(6, 9, "question", 0.5), Mark(6, 17, "sentence"), Mark(10, 17, "unheard-of")]
+    assert part("passage", marked_pieces(EMOJI.text, marks)) == (
+        '<p class="passage" dir="auto"><span class="mark window">one \N{GRINNING FACE} </span>'
+        '<span class="mark question sentence window" title="question word: 0.5">two</span>'
+        '<span class="mark sentence"> &lt;three&gt;</span></p>'
+    )
+
+
+def test_hostile_texts_are_shown_and_do_nothing():
+    evil = "</section><script>alert(1)</script> \" onload='x' \u202e \x00"
+    question = Question(evil, EMOJI, evil, (Candidate(evil),), frozenset({0}), Task.SINGLE_CHOICE)
+    candidate = CandidateExplanation(evil, float("-inf"), False, (Mark(0, 3, "window"),), {evil: 1.0}, evil, evil)
+    html = explanation_html(Explanation("s", question, (candidate,)))
+    assert "<script" not in html
+    assert "−∞" in html
+    assert Texts(html).body.count("<script>alert(1)</script> \" onload='x' \\u202e \\x00") == 6
+
+
+def test_lines_end_and_begin_in_colour():
+    text = " ".join(["word"] * 60)
+    question = Question("q", Passage("p", text), "?", (Candidate("a"),), None, Task.SINGLE_CHOICE)
+    marks = (Mark(0, len(text), "window"), Mark(5, 9, "question"))
+    coloured = explanation_text(
+        Explanation("s", question, (CandidateExplanation("a", 1.0, True, marks),)), colour=True
+    )
+    lines = coloured.splitlines()[-4:]
+    assert all(line.startswith("    \x1b[100m") and line.endswith("\x1b[49m") for line in lines)
+    widths = [len(CODES.sub("", line)) for line in lines]
+    assert max(widths) <= 96
+    assert min(widths[:-1]) > 90

@@ -10,9 +10,15 @@ import sys
 import numpy as np
 import pytest
 
+from classic_rc.audit.statistics import statistics
+from classic_rc.datasets import load
+from classic_rc.datasets.labels import Labels
 from classic_rc.errors import MissingPackageError, UsageError
+from classic_rc.evaluation import Contest, break_down, evaluate, group_questions
 from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import figures
+from classic_rc.solvers import parse_solver
 
 CURVE = PrecisionRecallCurve(
     "one", "macro", np.array([1, 0.75, 0.5]), np.array([0.125, 0.5, 1]), np.array([3.0, 2.5, 0.1])
@@ -24,7 +30,7 @@ def named(*names):
     return [PrecisionRecallCurve(name, "macro", CURVE.precision, CURVE.recall, CURVE.thresholds) for name in names]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def matplotlib():
     return pytest.importorskip("matplotlib")
 
@@ -186,3 +192,84 @@ def test_csv_holds_every_point_in_full_precision():
         "recall": repr(2 / 3),
         "f1": repr(float(third.f1[0])),
     }
+
+
+@pytest.fixture(scope="module")
+def breakdowns(matplotlib):
+    data = load("sample:single-choice")
+    contest = Contest.of(evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]))
+    return [break_down(contest, group_questions(data, key), n=50) for key in ("type", "question-type")]
+
+
+def test_a_panel_a_key_and_a_bar_a_cell(breakdowns):
+    figure = figures.breakdown_figure(breakdowns)
+    assert len(figure.axes) == 2
+    for axes, breakdown in zip(figure.axes, breakdowns, strict=True):
+        groups = (breakdown.total, *breakdown.groups)
+        widths = sorted(bar.get_width() for bar in axes.patches)
+        assert widths == pytest.approx(sorted(100 * cell.value for group in groups for cell in group.cells))
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        assert names == [f"{group.name} ({group.questions})" for group in groups]
+        assert len(axes.lines) == 1 + sum(cell.interval is not None for group in groups for cell in group.cells)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["longest", "sw+d"]
+
+
+def test_small_groups_are_pale(breakdowns):
+    figure = figures.breakdown_figure(breakdowns[1:])
+    groups = (breakdowns[1].total, *breakdowns[1].groups)
+    assert any(group.is_small for group in groups)
+    alphas = [bar.get_alpha() for bar in figure.axes[0].patches]
+    assert alphas == [0.3 if group.is_small else 1 for _ in range(2) for group in groups]
+    assert "pale: n < 10" in figure.axes[0].get_title(loc="left")
+
+
+def test_without_systems_bars_are_shares(matplotlib):
+    data = load("sample:single-choice")
+    contest = Contest(data.name, data.fingerprint, data.task, Contest.of(evaluate(data, [])).groups, ())
+    made = break_down(contest, group_questions(data, "verbatim"), n=10)
+    (axes,) = figures.breakdown_figure([made]).axes
+    assert [bar.get_width() for bar in axes.patches] == [100, 50, 50]
+    assert axes.get_xlabel() == "% of the questions"
+
+
+def test_names_are_no_mathematics_and_no_commands(dataset_of_names):
+    figure = figures.breakdown_figure([dataset_of_names])
+    for form in figures.FIGURE_FORMATS:
+        assert figures.figure_bytes(figure, form) == figures.figure_bytes(figure, form)
+    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert shown[1:] == ["\\x1b[31m (12)", "$x^{$ (12)"]
+
+
+@pytest.fixture
+def dataset_of_names(matplotlib):
+    data = load("sample:single-choice")
+    labels = Labels("$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)})
+    contest = Contest.of(evaluate(data, [parse_solver("longest"), parse_solver("shortest")]))
+    return break_down(contest, group_questions(data, "$k$_", [labels]), n=10)
+
+
+def test_without_breakdowns_there_is_nothing_to_draw(matplotlib):
+    with pytest.raises(UsageError, match="no breakdown to draw"):
+        figures.breakdown_figure([])
+
+
+def test_histograms_show_lengths(matplotlib, quoref):
+    one = figures.histogram_figure(statistics([load("sample:single-choice")]))
+    assert [axes.get_xlabel() for axes in one.axes] == [
+        "tokens a passage",
+        "tokens a question",
+        "tokens a candidate",
+    ]
+    shares = one.axes[1].patches[0].get_data().values
+    assert shares.sum() == pytest.approx(100, abs=5)
+    two = figures.histogram_figure(statistics([quoref, load("sample:cloze")]))
+    assert [text.get_text() for text in two.legends[0].get_texts()] == ["mine_&$", "sample:cloze"]
+    assert [len(axes.patches) for axes in two.axes] == [2, 2, 1]
+
+
+def test_without_text_there_is_nothing_to_draw(matplotlib):
+    empty = Question("q", Passage("p", ""), "", (Candidate(""),), None, Task.SINGLE_CHOICE)
+    figure = figures.histogram_figure(statistics([Dataset([empty])]))
+    assert len(figure.axes) == 3
+    with pytest.raises(UsageError, match="no text"):
+        figures.histogram_figure(statistics([]))

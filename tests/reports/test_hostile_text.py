@@ -8,10 +8,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
-from classic_rc.analysis.statistics import statistics
+from classic_rc.audit import check
+from classic_rc.audit.statistics import statistics
 from classic_rc.datasets.labels import Labels
 from classic_rc.evaluation import (
     Contest,
@@ -23,15 +25,19 @@ from classic_rc.evaluation import (
     with_intervals,
     with_significance,
 )
+from classic_rc.evaluation.curves import PrecisionRecallCurve
+from classic_rc.io.printable import printable
 from classic_rc.predictions import Scores
-from classic_rc.printable import printable
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
 from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
-from classic_rc.reports.escaping import latex_escape, markdown_block, markdown_escape
+from classic_rc.reports.explanations import explanation_html
+from classic_rc.reports.page import PageContent, page_html
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
-from classic_rc.reports.tables import Table
+from classic_rc.reports.tables import Table, latex_escape, markdown_block, markdown_escape
 from classic_rc.solvers import Solver
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.testing import synthetic_dataset
 
 HOSTILE = {
     "html": "<script>alert('x')</script><img src=x onerror=y>&amp;",
@@ -39,6 +45,7 @@ HOSTILE = {
     "markdown": "**b** [a](javascript:x) `c` | d __e__ # f",
     "right to left": "שלום 12 مرحبا",
     "emoji": "👩\u200d🔬🏳️\u200d🌈 ﷽ e\u0301",
+    "document": "</script><!-- </style></title> ]]> ' onload=alert(1) x=\" onerror='alert(2)' {{ 7 * 7 }}",
     "control": "\x1b[31mred\x07\r\n\t\x00\x85\u2028\u202e\u2066x",
     "table": 'a,b;"c"\td',
 }
@@ -217,3 +224,75 @@ def texts(value: object) -> list[str]:
     if isinstance(value, dict):
         return [text for item in value.items() for part in item for text in texts(part)]
     return [text for part in value for text in texts(part)] if isinstance(value, list) else []
+
+
+def report_page(text: str) -> str:
+    """A page with every section that single choices can have."""
+    data = dataset(text)
+    solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
+    evaluation = with_significance(with_intervals(evaluate(data, solvers), 50), f"{text} long", 50)
+    content = PageContent(
+        replace(evaluation, notes=(text,), warnings=(text,)),
+        check(data, permutations=20),
+        statistics([data]),
+        explanations={0: map(solvers[0].explain, data)},
+        breakdowns=[break_down(Contest.of(evaluation), group_questions(data, text), n=50)],
+        published=True,
+        title=text,
+        date=text,
+    )
+    return page_html(content)
+
+
+def curve_page(text: str) -> str:
+    """A page with a curve."""
+    data = replace(synthetic_dataset(Task.MULTIPLE_ANSWER), name=text)
+    solver = named(f"{text} long", 1)
+    curve = PrecisionRecallCurve.from_scores(solver.score_candidates(data), data, f"{text} long")
+    return page_html(PageContent(evaluate(data, [solver]), curves=[curve]))
+
+
+def explanation_page(text: str) -> str:
+    """An explained question with terms, a quote, and marks that end wherever they like."""
+    question = dataset(text)[0]
+    marks = (Mark(0, 14, "window"), Mark(11, 13, "question", -0.5), Mark(12, 15, "candidate", 2.0))
+    candidates = [
+        CandidateExplanation(c.text, float(i), bool(i), marks[i:], {text: i + 0.5}, text if i else None, text)
+        for i, c in enumerate(question.candidates)
+    ]
+    return explanation_html(Explanation(text, question, tuple(candidates)))
+
+
+PAGES = {"report": report_page, "curve": curve_page, "explanation": explanation_page}
+
+
+def markup(found) -> set[tuple[str, str]]:
+    """All elements with the names of their attributes."""
+    return {(tag, name) for tag, attributes in found.elements for name in ("", *attributes)}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_intact_and_harmless(text, name, outline):
+    page = PAGES[name](text)
+    for character in page:
+        assert character in "\t\n" or printable(character) == character
+    found, plain = outline(page), outline(PAGES[name]("harmless"))
+    assert markup(found) <= markup(plain)
+    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert scripts == [attributes for tag, attributes in plain.elements if tag == "script"]
+    shown = printable(text, keep="\t\n")
+    assert shown in found.text or printable(text) in found.text
+    attributes = [value or "" for _, attributes in found.elements for value in attributes.values()]
+    assert not [value for value in attributes if shown in value or printable(text) in value]
+
+
+@pytest.mark.parametrize("name", ["report", "curve"])
+def test_the_data_of_a_page_is_as_it_was(text, name):
+    page = PAGES[name](text)
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert data.isascii()
+    assert "<" not in data
+    kept = texts(json.loads(data))
+    assert f"{text} long" in kept
+    if name == "report":
+        assert {f"q0 {text}", f"Passage 0: {text}", text, f"{text} 1"} <= set(kept)

@@ -1,4 +1,4 @@
-"""HTML: what is escaped, how tables are made, what a document lets in, and that its colours can be read."""
+"""HTML: what is escaped, what templates may use, what a document lets in, and that its colours can be read."""
 
 from __future__ import annotations
 
@@ -6,68 +6,111 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
+import subprocess
+import sys
 from importlib.resources import files
 
+import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.reports.html import embedded_json, escaped, html_bar, html_document, html_notes, html_table
+from classic_rc.reports.html import Bar, embedded_json, environment, escaped, fill_template
 from classic_rc.reports.tables import Table
-
-VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
-
-
-class Outline(HTMLParser):
-    """The elements and texts of a document; refuses elements that are not closed in order."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.texts)
 
 
 @given(st.text())
-def test_escaped_text_comes_back_and_brings_no_markup(text):
-    outline = Outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
-    ((tag, attributes),) = outline.elements
+def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
+    found = outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
+    ((tag, attributes),) = found.elements
     assert (tag, list(attributes)) == ("p", ["title"])
-    assert outline.text == (attributes["title"] or "")
+    assert found.text == (attributes["title"] or "")
     if text.isprintable():
-        assert outline.text == text
+        assert found.text == text
 
 
 @given(st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3)))
-def test_embedded_json_comes_back_and_cannot_end_its_element(value):
+def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
     text = embedded_json(value)
     assert json.loads(text) == value
     assert text.isascii()
     assert "<" not in text
-    outline = Outline(f'<script type="application/json">{text}</script>')
-    assert json.loads(outline.text) == value
+    found = outline(f'<script type="application/json">{text}</script>')
+    assert json.loads(found.text) == value
+
+
+@given(st.text())
+def test_whatever_a_template_writes_is_escaped(text):
+    source = '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join }}</p>'
+    shown = escaped(text)
+    assert environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
+
+
+TEMPLATES = ("document.html", "explanation.html", "parts.html", "report.html")
+
+
+def test_these_are_all_templates():
+    assert tuple(sorted(environment().list_templates(["html"]))) == TEMPLATES
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_template_turns_escaping_off(name):
+    source = files("classic_rc.reports").joinpath("templates", name).read_text(encoding="utf-8")
+    own_words = source.count("{{ meaning | safe }}")  # the legend of marks, which is no data
+    assert own_words == (name == "parts.html")
+    assert len(re.findall(r"\b(safe|autoescape|escape|e)\b(?=[^{}]*[%}]\})", source)) == own_words
+
+
+GIVEN = {
+    "explanation.html": ("question", "solver", "legend", "candidates", "n_more", "passage", "data"),
+    "report.html": (
+        *("title", "facts", "version", "results", "groups", "curve", "leaks", "statistics", "sources", "data"),
+    ),
+}
+"""What fills a template in."""
+
+
+class Anything:
+    """Has every attribute, and nothing in it."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Anything()
+
+    def __iter__(self):
+        return iter(())
+
+
+@pytest.mark.parametrize(("name", "missing"), [(name, value) for name, given in GIVEN.items() for value in given])
+def test_a_value_that_is_not_given_is_an_error(name, missing):
+    known = {"data": {"a": 1}, "passage": None, "n_more": 0, "curve": None}
+    values = {value: known.get(value, Anything()) for value in GIVEN[name]}
+    assert fill_template(name, **values).startswith("<!DOCTYPE html>\n")
+    del values[missing]
+    with pytest.raises(jinja2.UndefinedError, match=f"'{missing}' is undefined"):
+        fill_template(name, **values)
+
+
+@pytest.mark.parametrize("source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"])
+def test_what_is_not_there_is_an_error(source):
+    with pytest.raises(jinja2.UndefinedError, match="no_such"):
+        environment().from_string(source).render(table=Table("t", ["a"], []))
+
+
+def test_jinja_loads_with_the_first_page():
+    code = (
+        "import pkgutil, sys\n"
+        "from importlib import import_module\n"
+        "import classic_rc.reports\n"
+        "assert not [name for name in sys.modules if name.startswith('classic_rc.reports.')]\n"
+        "for name in classic_rc.reports.__all__:\n"
+        "    getattr(classic_rc.reports, name)\n"
+        "for module in pkgutil.iter_modules(classic_rc.reports.__path__, 'classic_rc.reports.'):\n"
+        "    import_module(module.name)\n"
+        "assert not {'jinja2', 'markupsafe', 'matplotlib'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_numbers_that_json_lacks_are_refused():
@@ -75,24 +118,24 @@ def test_numbers_that_json_lacks_are_refused():
         embedded_json([float("nan")])
 
 
-def test_a_table_has_a_caption_and_headed_rows_and_columns():
+def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
     rows = [["<a>", "1.00 [0.5, 1.5]", "note"], ["b", "2", ""]]
     table = Table(
         "T & U", ["system", "Acc.", "notes"], rows, frozenset({0, 2}), ["n < 3"], bold={(0, 1)}, faint={(1, 1)}
     )
-    html = html_table(table, "here")
-    outline = Outline(html)
-    assert [a.get("scope") for tag, a in outline.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
-    assert ("caption", {"id": "here"}) in outline.elements
-    region = outline.elements[0][1]
+    html = part("table", table, "here")
+    found = outline(html)
+    assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
+    assert ("caption", {"id": "here"}) in found.elements
+    region = found.elements[0][1]
     assert (region["role"], region["aria-labelledby"], region["tabindex"]) == ("region", "here", "0")
     assert "<strong>1.00 <wbr>[0.5, 1.5]</strong>" in html
     assert '<td class="grey">(2)</td>' in html
-    assert outline.text.split("\n")[-1] == "n < 3"
+    assert found.text.split("\n")[-1] == "n < 3"
 
 
-def test_no_notes_take_no_room():
-    assert html_notes([]) == ""
+def test_no_notes_take_no_room(part):
+    assert part("notes", []) == ""
 
 
 @pytest.mark.parametrize(
@@ -105,14 +148,22 @@ def test_no_notes_take_no_room():
         (float("nan"), 1.0, 'width="0"'),
     ],
 )
-def test_bars(value, largest, shape):
-    assert shape in html_bar(value, largest)
+def test_bars(part, value, largest, shape):
+    assert shape in part("bar", Bar.of(value, largest))
 
 
-def test_a_document_lets_in_its_own_style_and_script_alone():
-    html = html_document("a</title><script>", "<p>body</p>", data={"text": "</script>"})
-    outline = Outline(html)
-    (policy,) = (a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy")
+def document(title, data):
+    """A document with a title and a line."""
+    title_block = "{% block title %}{{ title }}{% endblock %}"
+    body_block = "{% block body %}<p>body</p>\n{% endblock %}"
+    template = environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
+    return template.render(title=title, data=data)
+
+
+def test_a_document_lets_in_its_own_style_and_script_alone(outline):
+    html = document("a</title><script>", data={"text": "</script>"})
+    found = outline(html)
+    (policy,) = (a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
     for name, tag in (("style-src", "style"), ("script-src", "script")):
@@ -120,14 +171,14 @@ def test_a_document_lets_in_its_own_style_and_script_alone():
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert rules.pop(name) == f"'sha256-{digest}'"
     assert rules == {}
-    assert len([tag for tag, _ in outline.elements if tag == "script"]) == 2
+    assert len([tag for tag, _ in found.elements if tag == "script"]) == 2
     assert not re.search(
         r"""(?:src|href)\s*=|url\(|@import|https?:""", html.replace("http://www.w3.org/2000/svg", "")
     )
 
 
 def test_without_data_there_is_no_script():
-    html = html_document("t", "<p>body</p>")
+    html = document("t", data=None)
     assert "<script" not in html
     assert "script-src" not in html
 
@@ -152,7 +203,7 @@ TEXTS += [(verdict, f"{verdict}-ground") for verdict in ("right", "wrong", "part
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_colours_can_be_read(scheme):
     """WCAG 2, level AA: 4.5 to 1 for text, 3 to 1 for what else has a meaning."""
-    style = files("classic_rc.reports").joinpath("page", "report.css").read_text(encoding="utf-8")
+    style = files("classic_rc.reports").joinpath("templates", "report.css").read_text(encoding="utf-8")
     block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]+);", block))
     assert [pair for pair in TEXTS if _contrast(*(colours[name] for name in pair)) < 4.5] == []

@@ -8,16 +8,14 @@ from dataclasses import replace
 import pytest
 
 import classic_rc
-from classic_rc.analysis import check
-from classic_rc.analysis.statistics import statistics
+from classic_rc.audit import check
+from classic_rc.audit.statistics import statistics
 from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.explaining import Explainer
+from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.reports.page import PageContent, page_html, usual_keys
-from classic_rc.reports.page_curve import curve_html
-from classic_rc.reports.page_data import page_data, system_names
+from classic_rc.reports.page import PageContent, curve_drawing, page_data, page_html, system_names, usual_keys
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
@@ -149,12 +147,12 @@ def test_keys_that_tell_a_few_groups_apart():
     assert usual_keys(classic_rc.from_rows(rows)) == ["few"]
 
 
-def test_a_curve_is_drawn_in_steps_with_a_point_for_each_system():
+def test_a_curve_is_drawn_in_steps_with_a_point_for_each_system(part):
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
     scores = Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in dataset])
     curve = PrecisionRecallCurve.from_scores(scores, dataset, "<b>")
     point = replace(curve, precision=curve.precision[3:4], recall=curve.recall[3:4], thresholds=None)
-    html = curve_html([curve], [replace(point, name="all"), point])
+    html = part("curve", curve_drawing([curve], [replace(point, name="all"), point]))
     assert html.count("<circle") == 4  # two systems, each in the drawing and the key
     assert html.count("&lt;b&gt;") == 1
     path, _ = re.findall(r'<path class="c1 d1" d="([^"]*)"/>', html)  # and the key's

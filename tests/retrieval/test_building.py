@@ -1,4 +1,4 @@
-"""Building index folders: segments, interruptions, additions."""
+"""Building index folders: one writer at a time, segments, interruptions, additions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
-from classic_rc.retrieval import building, storage
-from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.directory import check_index, open_index
+from classic_rc.retrieval import building
+from classic_rc.retrieval import manifest as storage
+from classic_rc.retrieval.building import BUILDING, build_index, exclusive
+from classic_rc.retrieval.corpus import fingerprint, passage_corpus
+from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import MANIFEST, Manifest
 from classic_rc.retrieval.reading import Passages, TextFile
-from classic_rc.retrieval.resuming import BUILDING
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.retrieval.texts import fingerprint
 
 WORDS = "fox foxes grape grapes sour the of ran run running Zoë vine 東京".split()
 SENTENCES = st.lists(
@@ -117,18 +116,16 @@ def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
     assert answers_of(stored.engine) == answers_of(made.engine)
 
 
-def test_segments_end_with_much_text_too(corpus, tmp_path, monkeypatch):
+def test_segments_end_with_much_text_too(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole")
-    monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
-    manifest = build_index(inputs_of(corpus), tmp_path / "index").manifest
+    manifest = build_index(inputs_of(corpus), tmp_path / "index", segment_characters=100).manifest
     assert len(manifest.segments) > 8
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
 
 
-def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path, monkeypatch):
+def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
-    monkeypatch.setattr("classic_rc.retrieval.segment._REMEMBERED", 5)
-    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7)
+    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, remembered_pieces=5)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 
@@ -434,3 +431,57 @@ def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
     assert done[0].returncode == 1
     assert "UsageError: another build is at work in" in done[0].stderr
     check_index(tmp_path / "index")
+
+
+HOLD = """
+import sys
+from classic_rc.retrieval.building import exclusive
+with exclusive(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the lock of a folder until it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline().strip() == b"held"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_writer_is_refused_until_the_first_is_done(holder, tmp_path):
+    with pytest.raises(UsageError, match="another build is at work in"), exclusive(tmp_path):
+        pass
+    holder.communicate()
+    with exclusive(tmp_path):
+        pass
+
+
+def test_a_killed_writer_holds_nothing(holder, tmp_path):
+    holder.kill()
+    holder.wait()
+    with exclusive(tmp_path):
+        pass
+
+
+def test_it_is_refused_in_the_same_process_too_and_let_go_after_an_error(tmp_path):
+    with pytest.raises(UsageError, match="another build"), exclusive(tmp_path), exclusive(tmp_path):
+        pass
+    with exclusive(tmp_path):
+        pass
+
+
+def test_other_folders_are_free(holder, tmp_path):
+    (tmp_path / "other").mkdir()
+    with exclusive(tmp_path / "other"):
+        pass
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match="cannot write in"), exclusive(tmp_path / "nothing"):
+        pass

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
-from classic_rc.retrieval.jvm import java_class, start_java
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.jvm import java_class, start_java
+from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.similarity import BM25
 
 SENTENCES = (

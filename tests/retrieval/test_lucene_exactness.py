@@ -14,8 +14,8 @@ from classic_rc.datasets import load
 from classic_rc.errors import ClassicRCError
 from classic_rc.questions import Dataset
 from classic_rc.retrieval.base import Best, Hits
-from classic_rc.retrieval.jvm import java_class, start_java
-from classic_rc.retrieval.lucene import Lucene
+from classic_rc.retrieval.engines.jvm import java_class, start_java
+from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.text import passage_sentences
 

@@ -15,9 +15,10 @@ import pytest
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
-from classic_rc.retrieval import opensearch, opensearch_cluster, opensearch_requests
 from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.opensearch import OpenSearch
+from classic_rc.retrieval.engines import opensearch, opensearch_cluster
+from classic_rc.retrieval.engines import opensearch_cluster as opensearch_requests
+from classic_rc.retrieval.engines.opensearch import OpenSearch
 from classic_rc.retrieval.similarity import BM25
 
 SENTENCES = [

@@ -6,7 +6,7 @@ import pytest
 
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.rank_bm25 import RankBM25
+from classic_rc.retrieval.engines.rank_bm25 import RankBM25
 from classic_rc.solvers.ir import IRSolver
 
 

@@ -1,19 +1,34 @@
-"""From files, JSON lines and passages to sentences with their places."""
+"""From files, JSON lines and passages to sentences with their places; lines of plain and compressed files."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
 import sys
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
-from classic_rc.retrieval.reading import Passages, TextFile, find_files, first_line, read_texts
+from classic_rc.retrieval.reading import (
+    Passages,
+    PlaceWriter,
+    Record,
+    TextFile,
+    find_files,
+    first_line,
+    place_of,
+    read_lines,
+    read_texts,
+)
 
 PARAGRAPH = "Nora planted beans. Rabbits ate them! Who built the fence?"
 SENTENCES = ["Nora planted beans.", "Rabbits ate them!", "Who built the fence?"]
@@ -142,7 +157,7 @@ def test_auto_looks_at_the_first_texts(write, texts, paragraphs):
 
 def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
     write("f/a.txt", "One.\n")
-    write("f/b.txt.gz", gzip.compress(PARAGRAPH.encode()))
+    write("f/b.txt.gz", gzip.compress(PARAGRAPH.encode(), mtime=0))
     write("f/c.jsonl", rows({"text": "Two."}))
     assert [source.paragraphs for source in read_texts(str(tmp_path / "f"))] == [True] * 3
 
@@ -181,3 +196,142 @@ def test_what_is_no_input(write, tmp_path):
 )
 def test_the_first_line_and_its_json(write, content, value):
     assert first_line(write("a", content)) == value
+
+
+PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+def lines_of(path, **limits):
+    return list(read_lines(str(path), lambda n_bytes: None, **limits))
+
+
+@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
+def test_what_is_compressed_is_told_by_its_first_bytes(packer, tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(packer("One.\r\nZwölf.\r\rThree".encode()))
+    assert lines_of(path) == ["One.\n", "Zwölf.\n", "\n", "Three"]
+
+
+@pytest.mark.parametrize("packer", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_parts_one_after_the_other_are_one_file(packer, tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(packer(b"One.\nTw") + packer(b"o.\n"))
+    assert lines_of(path) == ["One.\n", "Two.\n"]
+
+
+@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
+def test_every_byte_of_the_file_is_reported(packer, tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(packer(b"A line.\n" * 100_000))
+    reported = []
+    assert sum(1 for _ in read_lines(str(path), reported.append)) == 100_000
+    assert sum(reported) == path.stat().st_size
+
+
+def test_broken_utf8_is_replaced_and_nuls_and_genuine_text_stay(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(b"\xef\xbb\xbfa\xffb\nc\0d\n\xe2\x82\n\xe2\x82\xac\n")
+    assert lines_of(path) == ["a\ufffdb\n", "c\0d\n", "\ufffd\n", "€\n"]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))))
+def test_lines_are_divided_at_line_ends_alone(tmp_path_factory, texts):
+    path = tmp_path_factory.mktemp("lines") / "corpus"
+    path.write_bytes("".join(f"{text}\n" for text in texts).encode("utf-8"))
+    # A mark at the very start is taken for a byte order mark, and some texts begin as archives do.
+    if not texts or (texts[0][:1].isascii() and not texts[0].startswith(("PK\x03\x04", "BZh"))):
+        assert lines_of(path) == [f"{text}\n" for text in texts]
+
+
+@pytest.mark.parametrize("packer", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("kept", [0.5, 0.999])
+def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_path):
+    path = tmp_path / "corpus.gz"
+    data = packer("".join(f"{number * number}\n" for number in range(300_000)).encode())
+    path.write_bytes(data[: int(len(data) * kept)])
+    read = []
+    with pytest.raises(DataError, match=r"broken or cut short .*Get the whole file") as caught:
+        read.extend(read_lines(str(path), lambda n_bytes: None))
+    assert caught.value.source == str(path)
+
+
+def test_altered_bytes_give_one_error(tmp_path):
+    path = tmp_path / "corpus.gz"
+    data = bytearray(gzip.compress(b"A line of text.\n" * 1000, mtime=0))
+    data[-8] ^= 1  # its checksum
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="broken or cut short"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("text".encode("utf-16"), "UTF-16"),
+        (b"PK\x03\x04rest", "a zip archive"),
+        (b"\x28\xb5\x2f\xfdrest", "zstd"),
+        (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
+    ],
+)
+def test_what_is_no_text_is_refused(content, what, tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=what):
+        lines_of(path)
+
+
+def test_long_lines_are_whole_and_endless_ones_refused(tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(b"x" * 1_000_000 + b"\n" + b"y" * 1_000_000)
+    assert [len(line) for line in lines_of(path)] == [1_000_001, 1_000_000]
+    with pytest.raises(DataError, match="a line of more than"):
+        lines_of(path, longest=1_000_001)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        lines_of(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
+def test_standard_input_may_be_compressed_too_and_stays_open(packer, monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(packer(b"One.\nTwo.\n")))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert lines_of("-") == ["One.\n", "Two.\n"]
+    assert not stdin.buffer.closed
+
+
+def test_an_empty_file_has_no_line(tmp_path):
+    path = tmp_path / "empty"
+    path.touch()
+    assert lines_of(path) == []
+
+
+RECORDS = st.lists(
+    st.tuples(
+        st.sampled_from(["a.txt", "b.jsonl", "ç"]),
+        st.integers(1, 2**40),
+        st.none() | st.text(st.characters(exclude_categories=["Cs"])),
+        st.integers(0, 3),
+    ),
+    max_size=12,
+)
+
+
+@given(RECORDS)
+def test_every_sentence_finds_its_input_and_its_line_or_label(records):
+    writer, expected = PlaceWriter(), []
+    for name, number, label, n_sentences in records:
+        writer.add(name, Record(number, label, []), n_sentences)
+        expected += [f"{name}:{number}" if label is None else f"{name}#{label}"] * n_sentences
+    arrays = writer.arrays()
+    assert [place_of(arrays, i) for i in range(len(expected))] == expected
+    assert len(arrays["places"]) == len(expected)
+
+
+def test_places_take_four_bytes_a_sentence_where_that_is_enough():
+    writer = PlaceWriter()
+    writer.add("a", Record(2**31 - 1, None, []), 5)
+    assert writer.arrays()["places"].dtype == np.int32
+    writer.add("a", Record(2**31, None, []), 1)
+    assert writer.arrays()["places"].dtype == np.int64

@@ -11,7 +11,7 @@ import pytest
 from joblib import parallel_config
 
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.directory import open_index
+from classic_rc.retrieval.index import open_index
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
 

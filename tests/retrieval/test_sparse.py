@@ -12,11 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels import reference_bm25, reference_classic
-from classic_rc.retrieval.segment import Segment
+from classic_rc.kernels.reference import bm25 as reference_bm25
+from classic_rc.kernels.reference import tfidf as reference_tfidf
+from classic_rc.retrieval.segment import Segment, SegmentBuilder
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.text.text_encoder import TextEncoder
+from classic_rc.text.encode import TextEncoder
 
 WORDS = [*"abcdef", "fox", "a" * 9, "a" * 8 + "b"]
 
@@ -35,7 +36,7 @@ def sparse(sentences, similarity, cuts=()):
 
 def reference(similarity):
     if isinstance(similarity, Classic):
-        return reference_classic.score
+        return reference_tfidf.score
     return partial(reference_bm25.score, k1=similarity.k1, b=similarity.b)
 
 
@@ -60,10 +61,9 @@ def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
 )
 def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, asked, block):
     questions, options = [q for q, _ in asked], [own for _, own in asked]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("search_blocks", "constrained_search"):
-            patch.setattr(f"classic_rc.kernels.{module}.BLOCK", block)
-        best = sparse(sentences, similarity, cuts).best_constrained(questions, options)
+    engine = sparse(sentences, similarity, cuts)
+    engine.block_size = block
+    best = engine.best_constrained(questions, options)
     terms = [sentence.split() for sentence in sentences]
     for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
         expected = [
@@ -123,25 +123,26 @@ def test_a_question_of_hundreds_of_terms_is_bounded_in_larger_units():
     assert (numbers[0], scores[0]) == reference_bm25.best_constrained(question.split(), ["w2", "w3"], terms)
 
 
-def test_many_options_of_one_question_are_decided_a_few_at_a_time(monkeypatch):
+def test_many_options_of_one_question_are_decided_a_few_at_a_time():
     rng = np.random.default_rng(5)
     engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
     question, options = many_sentences(1, rng), many_sentences(200, rng)
     whole = engine.best_constrained(question, [options])
-    monkeypatch.setattr("classic_rc.kernels.constrained_search.BLOCK", 300)
+    engine.block_size = 300
     parts = engine.best_constrained(question, [options])
     assert parts.sentences.tolist() == whole.sentences.tolist()
     assert parts.scores.tolist() == whole.scores.tolist()
 
 
-def test_an_index_of_any_number_of_segments_is_one_index(monkeypatch):
+def test_an_index_of_any_number_of_segments_is_one_index():
     rng = np.random.default_rng(6)
     sentences, questions = many_sentences(500, rng), many_sentences(10, rng)
     options = [many_sentences(3, rng) for _ in questions]
     whole = Sparse(analyzer="whitespace").index(sentences)
-    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_SENTENCES", 64)
     for n_jobs in (None, 2):
-        parts = Sparse(analyzer="whitespace", n_jobs=n_jobs).index(sentences)
+        parts = Sparse(analyzer="whitespace", n_jobs=n_jobs)
+        parts.segment_sentences = 64
+        parts.index(sentences)
         assert len(parts.segments) == 8
         assert [parts.sentence(i) for i in range(500)] == sentences
         for result, expected in (
@@ -152,18 +153,20 @@ def test_an_index_of_any_number_of_segments_is_one_index(monkeypatch):
             assert result.scores.tolist() == expected.scores.tolist()
 
 
-def test_a_long_text_ends_a_segment(monkeypatch):
-    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_CHARACTERS", 10)
-    engine = Sparse().index(["one fox", "another fox", "a third"])
+def test_a_long_text_ends_a_segment():
+    engine = Sparse()
+    engine.segment_characters = 10
+    engine.index(["one fox", "another fox", "a third"])
     assert [segment.n_sentences for segment in engine.segments] == [2, 1]
 
 
-def test_a_vocabulary_that_has_grown_too_large_is_begun_anew(monkeypatch):
-    monkeypatch.setattr("classic_rc.retrieval.sparse.MAX_SENTENCES", 2)
-    engine = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
-    monkeypatch.setattr("classic_rc.retrieval.segment._REMEMBERED", 1)
-    again = Sparse(analyzer="whitespace").index(["a b", "c", "d e f", "a"])
-    assert pickle.dumps(engine.segments) == pickle.dumps(again.segments)
+def test_a_vocabulary_that_has_grown_too_large_is_begun_anew():
+    engine = Sparse(analyzer="whitespace")
+    engine.segment_sentences = 2
+    engine.index(["a b", "c", "d e f", "a"])
+    builder = SegmentBuilder("whitespace", remembered_pieces=1)
+    again = tuple(builder.build(group) for group in (["a b", "c"], ["d e f", "a"]))
+    assert pickle.dumps(engine.segments) == pickle.dumps(again)
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import Length, NegationWords, PositionPrior, VerbatimOverlap
 
@@ -75,9 +75,3 @@ def test_what_must_be_learned_first(solver):
         solver.score_candidates([question])
     with pytest.raises(DataError, match="right and wrong"):
         solver.fit([ask(["a", "b"], frozenset(), Task.MULTIPLE_ANSWER)])
-
-
-@pytest.mark.parametrize("solver", [Length(unit="pages"), VerbatimOverlap(unit="pages")])
-def test_an_unknown_unit(solver):
-    with pytest.raises(UsageError, match="'unit'"):
-        solver.fit([ask(["a", "b"], frozenset({0}))])

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import (

@@ -14,7 +14,7 @@ from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.predict import predict
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.formats import write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -191,3 +191,21 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
     assert np.array_equal(curve.precision, own.precision)
     explained = solver.fit(dataset).explain(dataset[1])
     assert [c.score for c in explained.candidates] == theirs[1].tolist()
+
+
+def test_a_score_file_gives_its_scores_by_question(tmp_path):
+    def ask(*options, id="q"):
+        return Question(id, passage, "Who?", tuple(map(Candidate, options)), frozenset({0}), Task.SINGLE_CHOICE)
+
+    passage = Passage("p", "Ann met Bob.")
+    dataset = Dataset([ask("a", "b"), ask("a", id="r")])
+    path = tmp_path / "scores.jsonl"
+    write_predictions(path, dataset, Scores.from_lists([[1.5, 2.0], [0.25]]), format="jsonl")
+    solver = ScoreFile(path=str(path)).fit(dataset)
+    assert [row.tolist() for row in solver.score_candidates([dataset[1], dataset[0]])] == [[0.25], [1.5, 2.0]]
+    with pytest.raises(DataError, match="none for question_id 'z'"):
+        solver.score_candidates([ask("a", id="z")])
+    with pytest.raises(NotFittedError):
+        ScoreFile(path=str(path)).score_candidates(dataset)
+    with pytest.raises(UsageError, match="path=FILE"):
+        ScoreFile().fit(dataset)

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SOLVERS, Combination, ScoreFile, parse_solver, solver_spec
 
+OPTIONS = (Candidate("a"), Candidate("bcd"))
+QUESTIONS = [Question("q", Passage("p", "Ann met Bob."), "Who?", OPTIONS, frozenset({0}), Task.SINGLE_CHOICE)]
 SPECS = [
     *(name for name in SOLVERS),
     *(f"{name}:{variant}" for name, solver in SOLVERS.items() for variant in solver.variants),
@@ -147,3 +150,63 @@ def test_ones_own_file_may_have_dataclasses(tmp_path):
     before = set(sys.modules)
     assert parse_solver(f"{path}:Mine").name == "mine"
     assert not any(name.startswith("classic_rc_user_") for name in set(sys.modules) - before)
+
+
+@pytest.mark.parametrize(
+    ("spec", "params"),
+    [
+        ("random", {"seed": 0}),
+        ("random,seed=3", {"seed": 3}),
+        ("sw+d:mctest160,window=5", {"window": 5, "distance_weight": 10.0, "analyzer": "mctest"}),
+        ("sliding-window, window=passage", {"window": "passage"}),
+        ("sw+d,distance_weight=1e-3", {"distance_weight": 0.001}),
+        ("word-distance,decision=None", {"decision": None}),
+    ],
+)
+def test_specifications(spec, params):
+    solver = parse_solver(spec)
+    assert {name: solver.get_params()[name] for name in params} == params
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("slidingwindow", "did you mean 'sliding-window'"),
+        ("sw+d:mctest600", "did you mean 'mctest"),
+        ("random:uniform", "has no variants"),
+        ("random,sede=1", "did you mean 'seed'"),
+        ("random,sw+d", "one -s each"),
+        ("sliding-window:mctest,window=100000000000000000000", "positive number of tokens"),
+    ],
+)
+def test_wrong_specifications(spec, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        parse_solver(spec).fit(QUESTIONS)
+
+
+def test_ones_own_solver(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from classic_rc import Scores, Solver\n"
+        "class Mine(Solver):\n"
+        "    def __init__(self, *, sign=1):\n"
+        "        self.sign = sign\n"
+        "    def score_candidates(self, questions):\n"
+        "        return Scores.from_lists([[self.sign * len(c.text) for c in q.candidates] for q in questions])\n"
+        "class Unfinished(Solver):\n"
+        "    pass\n",
+        encoding="utf-8",
+    )
+    assert parse_solver(f"{path}:Mine,sign=-1").score_candidates(QUESTIONS)[0].tolist() == [-1, -3]
+    with pytest.raises(UsageError, match="did you mean 'Mine'"):
+        parse_solver(f"{path}:Min")
+    with pytest.raises(UsageError, match="must write score_candidates"):
+        parse_solver(f"{path}:Unfinished")
+    with pytest.raises(DataError, match="no such file"):
+        parse_solver(f"{tmp_path / 'other.py'}:Mine")
+    path.write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be imported: ZeroDivisionError"):
+        parse_solver(f"{path}:Mine")
+    path.write_text("class :\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="line 1"):
+        parse_solver(f"{path}:Mine")

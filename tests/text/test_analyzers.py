@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.text.analyzers import ANALYZERS, Analyzer, get_analyzer
+from classic_rc.text.analyzers import ANALYZERS, TOKENIZERS, Analyzer, get_analyzer
 from classic_rc.text.stemmers import STEMMERS
 from classic_rc.text.stop_words import STOP_LISTS
-from classic_rc.text.tokenizers import TOKENIZERS
 
 any_analyzer = st.builds(
     Analyzer,

@@ -1,4 +1,4 @@
-"""Annotation files: what they keep, whether they fit a dataset, and what is said of malformed ones."""
+"""Annotation files and folders of categories: what they keep, whether they fit, what is said of malformed ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.hashing import sha256_of_text
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens, text_sha256
-from classic_rc.text.annotations import Annotations, read_annotations
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens
+from classic_rc.text.annotations import Annotations, read_annotations, read_categories
 
 PASSAGE = Passage("p", "The old fox ran. It hid (well).")
 QUESTION = Question(
@@ -40,7 +41,7 @@ FILE = {
             "categories": ["who", "neg"],
             "candidates": [
                 {"tokens": ["the", "fox"], "lemmas": ["the", "fox"]},
-                {"tokens": ["hen"], "complete": False, "sha256": text_sha256("a hen")},
+                {"tokens": ["hen"], "complete": False, "sha256": sha256_of_text("a hen")},
             ],
         }
     },
@@ -87,7 +88,7 @@ def test_what_is_saved_is_read_again(annotations, tmp_path, name):
 
 def test_packed_or_not_the_fingerprint_is_the_same(tmp_path):
     plain = write(tmp_path, FILE)
-    (tmp_path / "a.json.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
     assert read_annotations(plain).sha256 == read_annotations(tmp_path / "a.json.gz").sha256
     assert read_annotations(plain).signature.startswith("a.json@")
 
@@ -208,9 +209,9 @@ def test_malformed_files_say_where(tmp_path, value, said):
         (b"{", "not valid JSON"),
         (b'"text"', "not a file of annotations: found 'text'"),
         (b"\xff{}", "the file is not text that can be read"),
-        (gzip.compress(b"{}" * 999)[:-20], "the file cannot be unpacked"),
+        (gzip.compress(b"{}" * 999, mtime=0)[:-20], "the file cannot be unpacked"),
         (b"\x1f\x8b but no more", "the file cannot be unpacked"),
-        (gzip.compress(b"[{}]"), "$[0], field 'tokens': missing"),
+        (gzip.compress(b"[{}]", mtime=0), "$[0], field 'tokens': missing"),
     ],
 )
 def test_other_files_are_refused(tmp_path, data, said):
@@ -258,3 +259,29 @@ def test_given_places_are_kept():
     text = AnnotatedText(("fox",), places=((4, 7),))
     assert text.token_places("The fox") == ((4, 7),)
     assert replace(text, places=None).token_places("Fox") == ((0, 3),)
+
+
+def test_a_question_can_have_several(tmp_path):
+    (tmp_path / "who.txt").write_text("a.0,0\n\na.0,1\n", encoding="utf-8")
+    (tmp_path / "neg.txt").write_text("a.0,1", encoding="utf-8")
+    categories = read_categories(tmp_path)
+    assert categories.of_question == {"a.0,0": {"who"}, "a.0,1": {"who", "neg"}}
+
+
+def test_the_signature_is_of_the_content(tmp_path):
+    for folder, line_end in (("one", "\n"), ("two", "\r\n"), ("three", "x\n")):
+        (tmp_path / folder / "dev").mkdir(parents=True)
+        (tmp_path / folder / "dev" / "who.txt").write_bytes(f"a{line_end}b".encode())
+    one, two, three = (read_categories(tmp_path / f / "dev").signature for f in ("one", "two", "three"))
+    assert one == two != three
+    assert one.startswith("dev@")
+
+
+def test_what_is_no_folder_of_categories_is_refused(tmp_path):
+    with pytest.raises(DataError, match="no such folder"):
+        read_categories(tmp_path / "none")
+    with pytest.raises(DataError, match="no category in the folder"):
+        read_categories(tmp_path)
+    (tmp_path / "who.txt").write_text("a.0,0\na.0,1\na.0,0\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"who\.txt, line 3: named twice: found 'a\.0,0'"):
+        read_categories(tmp_path)

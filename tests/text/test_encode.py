@@ -1,15 +1,19 @@
+"""Token ids of questions and texts, against the analyzer's own tokens; where a query's placeholder is."""
+
 from __future__ import annotations
 
 import random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text import encode as text_encoder
+from classic_rc.text.analyzers import ANALYZERS, get_analyzer
+from classic_rc.text.encode import EncodedDataset, TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.spans import SpanGenerator
 
 
@@ -119,3 +123,73 @@ def test_stop_flags_follow_case_and_stem():
     assert flags["The"]
     assert flags["Having"]
     assert not flags["foxes"]
+
+
+WORDS = (
+    "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|two  blanks".split(
+        "|"
+    )
+)
+TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=12)
+
+
+@pytest.mark.parametrize("spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"])
+@settings(max_examples=60, deadline=None)
+@given(groups=st.lists(st.lists(TEXT, max_size=5), max_size=3), size=st.integers(1, 40))
+def test_ids_stand_for_the_analyzers_tokens(spec, groups, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_encoder, "_CHUNK_CHARACTERS", size)
+        encoder, analyzer = TextEncoder(spec), get_analyzer(spec)
+        for texts in groups:
+            tokens, offsets = encoder.encode(texts)
+            words = [encoder.vocabulary[token] for token in tokens.tolist()]
+            expected = [analyzer.analyze(text) for text in texts]
+            assert words == [word for own in expected for word in own]
+            assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
+
+
+def test_ids_are_given_in_the_order_of_first_sight():
+    encoder = TextEncoder("word")
+    encoder.encode(["b a.", "A c"])
+    encoder.encode(["d b"])
+    assert encoder.vocabulary == ["b", "a", "c", "d"]
+
+
+def test_a_piece_is_analysed_once(monkeypatch):
+    encoder, seen = TextEncoder("word"), []
+    tokenize = encoder._tokenizer.tokenize
+    monkeypatch.setattr(encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1])
+    encoder.encode(["one fish two fish", "one"])
+    encoder.encode(["two fish"])
+    assert seen == ["one", "fish", "two"]
+    assert encoder.n_pieces == 3
+
+
+_TEXTS = st.text(st.sampled_from("ab Z09.,'’-\"()é猫\u00a0\n")).map(str.strip)
+
+
+def query(text):
+    return Question("q", Passage("p", ""), text, (), None, Task.CLOZE)
+
+
+@pytest.mark.parametrize("name", [*ANALYZERS, "word+stop=smart", "treebank+cased+porter"])
+@given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
+def test_it_stands_where_the_tokens_before_it_end(name, left, right, gap):
+    analyzer = get_analyzer(name)
+    question = query(f"{left}{gap}{PLACEHOLDER}{gap}{right}")
+    (before,) = tokens_before_placeholder([question], analyzer).tolist()
+    located = analyzer.locate(question.query)
+    assert all(end <= len(left) for _, _, end in located[:before])
+    assert all(start >= len(left) for _, start, _ in located[before:])
+
+
+def test_the_first_placeholder_counts_and_without_one_all_tokens_stand_before():
+    queries = [query(f"So {PLACEHOLDER} met {PLACEHOLDER}"), query("no gap here"), query("")]
+    assert tokens_before_placeholder(queries, get_analyzer("word")).tolist() == [1, 3, 0]
+    assert tokens_before_placeholder([], get_analyzer("treebank")).tolist() == []
+
+
+def test_a_stop_before_it_is_no_end_of_the_text():
+    # The Treebank tokenizer takes a stop off the last word of a text only.
+    question = query(f"the U.S. {PLACEHOLDER} office")
+    assert tokens_before_placeholder([question], get_analyzer("treebank")).tolist() == [2]

@@ -12,7 +12,7 @@ from classic_rc.questions import Candidate, Passage
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stop_words import stop_words
-from classic_rc.text.unicode_words import WordTokenizer
+from classic_rc.text.tokenizers import WordTokenizer
 
 WORDS = "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|.|,|\"|\n\n|and|U.S.|May"
 PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)

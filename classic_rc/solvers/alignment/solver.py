@@ -1,8 +1,9 @@
-"""Alignment by integer programming: SemanticILP's simple matching, specified anew."""
+"""Alignment by integer programming: each candidate's best support graph, its value, and how it is explained."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -12,24 +13,48 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.alignment.chunks import Chunker, GroupChunker, RunChunker
-from classic_rc.solvers.alignment.explain import explain_graphs
-from classic_rc.solvers.alignment.program import Constants
-from classic_rc.solvers.alignment.similarity import Entailment
+from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program
 from classic_rc.solvers.alignment.solve import Solution, solve
-from classic_rc.solvers.alignment.texts import AlignedQuestion, aligned
-from classic_rc.solvers.base import Solver, check_choice
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.alignment.texts import (
+    AlignedQuestion,
+    Chunker,
+    Entailment,
+    GroupChunker,
+    RunChunker,
+    aligned,
+)
+from classic_rc.solvers.base import (
+    ANALYZER,
+    ANNOTATIONS,
+    DECISION,
+    STOP_WORDS,
+    WORDNET,
+    Parameter,
+    Solver,
+    is_number,
+    is_whole,
+)
+from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.annotated import TextChunk
 from classic_rc.text.annotations import Annotations, read_annotations
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
-__all__ = ["AlignmentILP"]
-
 QUESTIONS_A_SHARD = 1_000
 """Fewer questions than this are solved faster than another process starts."""
+
+
+def _at_most(help: str) -> Parameter:
+    """A limit, which None puts off."""
+    return Parameter(help, also="a positive number or None", fits=lambda value: value is None or is_whole(value, 1))
+
+
+def _share(help: str) -> Parameter:
+    return Parameter(
+        help, also="a share from 0 to 1 or None", fits=lambda value: value is None or is_number(value, 0, 1)
+    )
 
 
 class AlignmentILP(Solver):
@@ -93,6 +118,50 @@ class AlignmentILP(Solver):
     cites = ("khashabi2018semanticilp",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and chunks
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "chunks": Parameter("what a chunk is", ("runs", "words", "groups")),
+        "stop_words": STOP_WORDS,
+        "normaliser": Parameter("the stemmer; words of equal stem are equal", tuple(STEMMERS)),
+        "wordnet": WORDNET,
+        "annotations": ANNOTATIONS,
+        "offset": Parameter(
+            "what an entailment loses to become an edge's weight",
+            also="a number from 0 to 1",
+            fits=lambda value: is_number(value, 0, 1),
+        ),
+        "question_weight": Parameter(
+            "the weight of an active chunk of the question",
+            also="a number not below 0",
+            fits=lambda value: is_number(value, 0),
+        ),
+        "sentence_weight": Parameter(
+            "the weight of an active sentence",
+            also="a number not above 0",
+            fits=lambda value: is_number(value, most=0),
+        ),
+        "long_option_weight": Parameter(
+            "the weight of a candidate of more than three chunks", also="a finite number", fits=is_number
+        ),
+        "max_sentences": _at_most("how many sentences are active at most"),
+        "max_edges": _at_most("how many edges go into one sentence at most"),
+        "max_copies": _at_most("how many active chunks of the passage have equal words at most"),
+        "min_question_chunks": _at_most("how many chunks of the question are active at least"),
+        "max_question_chunks": _at_most("how many chunks of the question are active at most"),
+        "min_question_share": _share("which share of the question's chunks is active at least"),
+        "max_question_share": _share("which share of the question's chunks is active at most"),
+        "align_without": Parameter(
+            'whether the chunk after "without" in the question must be active', (True, False)
+        ),
+        "align_option": Parameter("whether the candidate must have an edge", (True, False)),
+        "node_limit": Parameter(
+            "after how many nodes the search for a candidate's graph ends",
+            also="a positive number",
+            fits=lambda value: is_whole(value, 1),
+        ),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -234,16 +303,9 @@ class AlignmentILP(Solver):
 
     def _check(self) -> None:
         get_analyzer(self.analyzer)
-        check_choice(self, "chunks", ("runs", "words", "groups"))
-        check_choice(self, "normaliser", tuple(STEMMERS))
-        check_choice(self, "align_without", (True, False))
-        check_choice(self, "align_option", (True, False))
+        self.check_parameters()
         if (self.chunks == "groups") != (self.annotations is not None):
             raise UsageError(f"{self.name} takes chunks='groups' and annotations=FILE together or not at all")
-        for name, what, fits in _RULES:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not fits(value):
-                raise UsageError(f"parameter {name!r} of {self.name} must be {what}, got {value!r}")
 
     def _read_files(self) -> None:
         self.files_ = None if self.annotations is None else read_annotations(self.annotations)
@@ -277,25 +339,47 @@ class _Part(NamedTuple):
     stopped: dict[str, int]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and bool(np.isfinite(value))
+def explain_graphs(
+    found: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
+) -> Explanation:
+    """Each candidate's graph, drawn in words and marked in the passage; the terms add up to the score."""
+    explained = list(plain.candidates)
+    for i, (solution, program) in enumerate(zip(solutions, found.programs, strict=True)):
+        if solution.graph is not None:
+            explained[i] = replace(
+                explained[i],
+                marks=_marks(found, solution.graph, program),
+                numbers=solution.graph.terms(program, constants),
+                quote=_drawn(found, found.candidates[i], solution.graph),
+                source="support graph",
+            )
+    return replace(plain, candidates=tuple(explained))
 
 
-def _is_share(value: Any) -> bool:
-    return value is None or (_is_number(value) and 0 <= value <= 1)
+def _marks(found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
+    """The active sentences, from their first chunk to their last, and the aligned chunks."""
+    marks = []
+    for sentence in graph.active_sentences(program):
+        chunks = [c for c, own in zip(found.passage, program.sentences.tolist(), strict=True) if own == sentence]
+        marks.append(Mark(chunks[0].start, chunks[-1].end, "sentence"))
+    for edges, kind in ((graph.question, "question"), (graph.option, "candidate")):
+        weights: dict[int, float] = {}
+        for chunk, weight in zip(edges.chunks.tolist(), edges.weights.tolist(), strict=True):
+            weights[chunk] = weights.get(chunk, 0.0) + weight
+        marks += [Mark(found.passage[c].start, found.passage[c].end, kind, w) for c, w in sorted(weights.items())]
+    return tuple(marks)
 
 
-def _is_limit(value: Any) -> bool:
-    return value is None or (isinstance(value, int) and value > 0)
+def _drawn(found: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
+    """An edge after the other: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
+    drawn = [
+        f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(found.passage[chunk].words)}" '
+        f"(sentence {found.passage[chunk].sentence + 1}) {weight:.3f}"
+        for side, ends, edges in (("question", found.question, graph.question), ("option", option, graph.option))
+        for end, chunk, weight in sorted(_rows(edges), key=lambda row: (row[1], row[0]))
+    ]
+    return "; ".join(drawn) or "empty"
 
 
-_RULES = (
-    ("offset", "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
-    ("question_weight", "a number not below 0", lambda value: _is_number(value) and value >= 0),
-    ("sentence_weight", "a number not above 0", lambda value: _is_number(value) and value <= 0),
-    ("long_option_weight", "a finite number", _is_number),
-    *((name, "a positive number or None", _is_limit) for name in ("max_sentences", "max_edges", "max_copies")),
-    *((name, "a positive number or None", _is_limit) for name in ("min_question_chunks", "max_question_chunks")),
-    *((name, "a share from 0 to 1 or None", _is_share) for name in ("min_question_share", "max_question_share")),
-    ("node_limit", "a positive number", lambda value: isinstance(value, int) and value > 0),
-)
+def _rows(edges: Edges) -> list[tuple[int, int, float]]:
+    return list(zip(edges.ends.tolist(), edges.chunks.tolist(), edges.weights.tolist(), strict=True))

@@ -1,21 +1,232 @@
-"""From a question to its programs: chunks, similarities, edges."""
+"""Where the chunks that are aligned come from: the text alone, or an annotation of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.errors import DataError
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage, Question
-from classic_rc.solvers.alignment.chunks import Chunker
 from classic_rc.solvers.alignment.program import Constants, Edges, Program, option_edges, positive_edges
-from classic_rc.solvers.alignment.similarity import Entailment, Keywords
-from classic_rc.text.chunks import TextChunk
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.annotated import AnnotatedText, TextChunk, content_runs
+from classic_rc.text.annotations import Annotations
+from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.wordnet import Synset, WordNet
 
-__all__ = ["AlignedQuestion", "aligned"]
+_NOUNS = re.compile(r"N|JJ|CD|PROPN|ADJ")
+_VERBS = re.compile(r"V|RP")
+
+
+class Chunker(Protocol):
+    """What finds the chunks of a question's texts."""
+
+    def passage(self, question: Question) -> list[TextChunk]:
+        """Those of its passage, with the numbers of their sentences."""
+
+    def question(self, question: Question) -> list[TextChunk]:
+        """Those of the question itself."""
+
+    def candidates(self, question: Question) -> list[list[TextChunk]]:
+        """Those of each candidate."""
+
+
+class RunChunker(NamedTuple):
+    """Runs of content words, or each by itself: :func:`~classic_rc.text.annotated.content_runs`."""
+
+    analyzer: Analyzer
+    stop_words: frozenset[str]
+    single: bool = False
+
+    def passage(self, question: Question) -> list[TextChunk]:
+        """Runs within the passage's sentences."""
+        return self._runs(question.passage.text, passage_sentences(question.passage))
+
+    def question(self, question: Question) -> list[TextChunk]:
+        """Runs within the question."""
+        return self._runs(question.query, [(0, len(question.query))])
+
+    def candidates(self, question: Question) -> list[list[TextChunk]]:
+        """Runs within each candidate."""
+        return [self._runs(c.text, [(0, len(c.text))]) for c in question.candidates]
+
+    def _runs(self, text: str, sentences: Sequence[tuple[int, int]]) -> list[TextChunk]:
+        return content_runs(text, sentences, self.analyzer, self.stop_words, single=self.single)
+
+
+class GroupChunker(NamedTuple):
+    """The groups of an annotation, without their stop words.
+
+    Where it has none but has part-of-speech tags, groups are runs of nouns, adjectives and numbers, and runs of
+    verbs and particles, by the tags of the Penn Treebank or of Universal Dependencies.
+    """
+
+    annotations: Annotations
+    stop_words: frozenset[str]
+
+    def passage(self, question: Question) -> list[TextChunk]:
+        """Groups of the passage."""
+        annotated = self.annotations.passage_of(question)
+        groups = self._groups(annotated, question.passage.text, question)
+        if annotated.sentences is not None:
+            starts, places = annotated.sentences, [first for first, _, _ in groups]
+        else:
+            starts = tuple(start for start, _ in passage_sentences(question.passage))
+            places = [chunk.start for _, _, chunk in groups]
+        numbers = [max(bisect_right(starts, place) - 1, 0) for place in places]
+        return [chunk._replace(sentence=n) for (_, _, chunk), n in zip(groups, numbers, strict=True)]
+
+    def question(self, question: Question) -> list[TextChunk]:
+        """Groups of the question."""
+        annotated = self.annotations.question_of(question).text
+        return [chunk for _, _, chunk in self._groups(annotated, question.text, question)]
+
+    def candidates(self, question: Question) -> list[list[TextChunk]]:
+        """Groups of each candidate."""
+        annotated = self.annotations.question_of(question).candidates
+        return [
+            [chunk for _, _, chunk in self._groups(own, candidate.text, question)]
+            for own, candidate in zip(annotated, question.candidates, strict=True)
+        ]
+
+    def _groups(self, annotated: AnnotatedText, text: str, question: Question) -> list[tuple[int, int, TextChunk]]:
+        """Each group's tokens, the end exclusive, and its words; a text without content words is one group."""
+        places = annotated.token_places(text) if annotated.complete else None
+        if places is None or (annotated.chunks is None and annotated.pos is None):
+            raise DataError(
+                "the annotation has neither chunks nor part-of-speech tags of a text in its order",
+                source=self.annotations.source,
+                where=f"question {question.id}",
+            )
+        own = annotated.chunks
+        spans = tagged(annotated.pos or ()) if own is None else ((c.start, c.end) for c in own)
+        kept = [(span, [i for i in range(*span) if self._counts(annotated.tokens[i])]) for span in spans]
+        if not any(words for _, words in kept):
+            everything = [i for i, token in enumerate(annotated.tokens) if any(c.isalnum() for c in token)]
+            kept = [((0, len(annotated.tokens)), everything)]
+        forms = annotated.lemmas or annotated.tokens
+        return [
+            (*span, TextChunk(tuple(forms[i].lower() for i in words), places[words[0]][0], places[words[-1]][1]))
+            for span, words in kept
+            if words
+        ]
+
+    def _counts(self, token: str) -> bool:
+        return any(c.isalnum() for c in token) and token.lower() not in self.stop_words
+
+
+def tagged(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Runs of nominal and of verbal tags, the end exclusive.
+
+    Examples
+    --------
+    >>> list(tagged(["DT", "JJ", "NN", "VBD", "RP", "IN", "CD", "NNS", "."]))
+    [(1, 3), (3, 5), (6, 8)]
+    """
+    kinds = ["n" if _NOUNS.match(tag) else "v" if _VERBS.match(tag) else "" for tag in tags]
+    start = 0
+    for i in range(1, len(kinds) + 1):
+        if i == len(kinds) or kinds[i] != kinds[start]:
+            if kinds[start]:
+                yield start, i
+            start = i
+
+
+IGNORED = frozenset({"object", "measure", "part"})
+"""Hypotheses of one such word are entailed by almost anything in WordNet: only the same word entails them."""
+
+
+class Keywords(NamedTuple):
+    """The distinct keywords of chunks, ragged.
+
+    Parameters
+    ----------
+    words : list of str
+        In lower case.
+    stems : ndarray of int64, shape (n_words,)
+        Numbers that an :class:`Entailment` has given to the words' stems.
+    offsets : ndarray of int64, shape (n_chunks + 1,)
+    above : dict
+        Of each synonym set that is above some of the words in WordNet, or has them, which words these are, and how
+        much they support it; empty without WordNet.
+    """
+
+    words: list[str]
+    stems: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    above: dict[Synset, list[tuple[int, float]]]
+
+
+class Entailment:
+    """How much text chunks entail hypothesis chunks: the mean over hypothesis keywords of their best support.
+
+    A text word supports a hypothesis word of equal stem by 1 and, in WordNet, one that is d steps up from it by
+    1 / (1 + d). After `WordOverlap` and, as far as its service is described, `Entailment` of the released
+    SemanticILP (AlignmentFunction.scala).
+
+    Parameters
+    ----------
+    stem : callable
+    wordnet : WordNet, optional
+    """
+
+    def __init__(self, stem: Callable[[str], str], wordnet: WordNet | None = None) -> None:
+        self._stem, self._wordnet = stem, wordnet
+        self._stems: dict[str, int] = {}
+
+    def keywords(self, chunks: Sequence[TextChunk]) -> Keywords:
+        """The chunks' keywords; of words with one stem in a chunk the first."""
+        words, stems, lengths = list[str](), list[int](), list[int]()
+        above: dict[Synset, list[tuple[int, float]]] = {}
+        for chunk in chunks:
+            own: dict[int, str] = {}
+            for word in chunk.words:
+                stem = self._stem(word.lower())
+                own.setdefault(self._stems.setdefault(stem, len(self._stems)), word.lower())
+            for number, word in own.items():
+                if self._wordnet is not None:
+                    for synset, steps in self._wordnet.above(word).items():
+                        above.setdefault(synset, []).append((len(words), 1 / (1 + steps)))
+                words.append(word)
+                stems.append(number)
+            lengths.append(len(own))
+        return Keywords(
+            words, np.array(stems, dtype=np.int64), offsets_of(np.array(lengths, dtype=np.int64)), above
+        )
+
+    def directed(self, texts: Keywords, hypotheses: Keywords) -> NDArray[np.float64]:
+        """How much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""
+        n_texts, n_hypotheses = len(texts.offsets) - 1, len(hypotheses.offsets) - 1
+        if not n_texts or not n_hypotheses:
+            return np.zeros((n_texts, n_hypotheses))
+        support = (texts.stems[:, None] == hypotheses.stems).astype(np.float64)
+        if self._wordnet is not None:
+            self._add_more_general(support, texts, hypotheses)
+        best = np.maximum.reduceat(support, texts.offsets[:-1], axis=0)
+        return np.add.reduceat(best, hypotheses.offsets[:-1], axis=1) / np.diff(hypotheses.offsets)
+
+    def symmetric(self, one: Keywords, other: Keywords) -> NDArray[np.float64]:
+        """The mean of both directions: shape (n_one, n_other), in 0..1."""
+        return (self.directed(one, other) + self.directed(other, one).T) / 2
+
+    def _add_more_general(self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords) -> None:
+        """Raise the support, by words of the texts, of hypothesis words that mean the same or more."""
+        assert self._wordnet is not None
+        lengths = np.diff(hypotheses.offsets)
+        alone = np.repeat(lengths == 1, lengths).tolist()
+        for column, word in enumerate(hypotheses.words):
+            if alone[column] and word in IGNORED:
+                continue
+            for synset in self._wordnet.synsets(word):
+                for row, value in texts.above.get(synset, ()):
+                    support[row, column] = max(support[row, column], value)
+
 
 _WITHOUT = re.compile(r"\swithout\s", re.IGNORECASE)
 _LONG = 3

@@ -12,11 +12,9 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
+from classic_rc.solvers.specs import parse_solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encode import encode
-from classic_rc.text.encoded import EncodedDataset
-
-__all__ = ["Composite", "unfitted"]
+from classic_rc.text.encode import EncodedDataset, encode
 
 
 class Composite(Solver):
@@ -174,8 +172,6 @@ def _is_encoded(member: Solver) -> bool:
 def _made(name: str, solvers: Any) -> list[Any]:
     """Members of their own, from solvers or specifications."""
     from sklearn.base import clone
-
-    from classic_rc.solvers.specs import parse_solver
 
     if not isinstance(solvers, list | tuple):
         raise UsageError(f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}")

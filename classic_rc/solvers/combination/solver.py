@@ -1,4 +1,4 @@
-"""Several solvers as one: weighted sums of their scores, with weights that are given, tuned or learned."""
+"""Weighted sums of solvers' scores, the published ones of MCTest among them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,62 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision, TunedThreshold
+from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan
-from classic_rc.metrics import primary_metric
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import (
+    DECISION,
+    REGULARISATION,
+    Parameter,
+    Solver,
+    Variant,
+    is_whole,
+    provenance,
+)
 from classic_rc.solvers.combination.composite import Composite, unfitted
-from classic_rc.solvers.combination.variants import COMBINATION_VARIANTS, same_members
 from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
-from classic_rc.solvers.gold import right_candidates
-from classic_rc.solvers.out_of_fold import OutOfFold
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.learning import OutOfFold, right_candidates
 from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
-from classic_rc.solvers.unlabelled import WithoutGold
+from classic_rc.solvers.score_file import ScoreFile
+from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
+from classic_rc.text.encode import without_gold
 
-__all__ = ["Combination"]
+
+def _with_entailment(name: str, weight: float) -> Variant:
+    return Variant(
+        {
+            "solvers": [ScoreFile(), SlidingWindowDistance.variant(name)],
+            "weights": [1.0, weight],
+            "decision": Argmax(ties="partial"),
+        },
+        f"RTE + {weight:g} (SW+D), of the authors' RTE score file (score-file__path=FILE) and {name}; their own "
+        "file of the sum has an earlier SW+D, whose distance weighs 10 and is divided by |P|, not |P| - 1",
+        "Richardson, Burges and Renshaw 2013, MCTest, Table 6, and the results page of the authors' release",
+        WINDOW_AND_DISTANCE_VARIANTS[name].tuned_on,
+    )
+
+
+COMBINATION_VARIANTS = {
+    "mctest160-rte": _with_entailment("mctest160", 0.14),
+    "mctest500-rte": _with_entailment("mctest500", 0.34),
+}
+
+
+def same_members(solvers: Sequence[Solver]) -> list[Any]:
+    """What tells members apart: their kinds and parameters, but neither their decisions nor where files lie."""
+    left_out = ("decision", "path", "format", "solvers")
+    return [
+        (
+            type(solver),
+            {name: value for name, value in solver.get_params(deep=False).items() if name not in left_out},
+            same_members(solver.members),
+        )
+        for solver in solvers
+    ]
 
 
 class Combination(Composite):
@@ -40,7 +78,7 @@ class Combination(Composite):
     ----------
     solvers : list of Solver
         The members, two at least; for their names and their parameters see
-        :class:`~classic_rc.solvers.Composite`.
+        :class:`Composite`.
     weights : list of float, "tuned", "stacked" or None
         A number for each member; 1 for each (None); those best for the task's main metric, or for what the
         threshold is tuned for, on the questions of :meth:`tune`, none negative (see
@@ -77,6 +115,20 @@ class Combination(Composite):
     citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
     cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "solvers": Parameter("the members, two at least"),
+        "weights": Parameter("what each member's scores weigh: numbers, 'tuned' or 'stacked'"),
+        "normalise": Parameter("what happens to each member's scores before", ("none", "question", "standard")),
+        "C": REGULARISATION,
+        "folds": Parameter(
+            "with stacked weights, the number of folds",
+            also="a positive number",
+            fits=lambda value: is_whole(value, 1),
+        ),
+        "group": Parameter("a key of meta whose equal values stay in one fold"),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -142,7 +194,7 @@ class Combination(Composite):
             self.trained_on_ = provenance(train)
         self.solvers_ = [unfitted(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
-            scored = self.scores_of(self.solvers_, WithoutGold(asked))
+            scored = self.scores_of(self.solvers_, without_gold(asked))
             self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
             self.scales_ = [spread(scores.values) for scores in scored]
         if self._are("stacked"):
@@ -234,11 +286,7 @@ class Combination(Composite):
 
     def _check(self) -> None:
         self.check_members()
-        check_choice(self, "normalise", ("none", "question", "standard"))
-        for name, kind in (("C", int | float), ("folds", int)):
-            value = getattr(self, name)
-            if not isinstance(value, kind) or not 0 < value < np.inf:
-                raise UsageError(f"parameter {name!r} of combination must be a positive number, got {value!r}")
+        self.check_parameters()
         if self.weights is None or self._are("tuned") or self._are("stacked"):
             return
         given = self.weights if isinstance(self.weights, list | tuple) else ()

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.predictions import Scores
-from classic_rc.solvers.one_thread import one_thread
-
-__all__ = ["Weighting", "search_shares", "spread", "stack", "within_questions"]
+from classic_rc.solvers.learning import one_thread
 
 _SHARES = np.arange(51) / 50
 _EQUAL = 1e-12

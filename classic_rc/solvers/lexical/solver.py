@@ -1,33 +1,80 @@
-"""The strong lexical matcher: Smith, Greco, Bosnjak and Vlachos 2015."""
+"""The strong lexical matcher of Smith et al. 2015: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.gold import right_candidates
-from classic_rc.solvers.lexical.annotated import AnnotatedReader
-from classic_rc.solvers.lexical.components import COMPONENTS, Components, component_scores, named_bugs
-from classic_rc.solvers.lexical.explain import explain_components
-from classic_rc.solvers.lexical.texts import raw_texts
-from classic_rc.solvers.lexical.variants import LEXICAL_VARIANTS
-from classic_rc.solvers.lexical.weights import component_weights, learned_weights
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.base import (
+    ANALYZER,
+    ANNOTATIONS,
+    CATEGORIES,
+    DECISION,
+    REGULARISATION,
+    STOP_WORDS,
+    Parameter,
+    Solver,
+    Variant,
+    provenance,
+)
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.learning import right_candidates
+from classic_rc.solvers.lexical.components import (
+    COMPONENTS,
+    SMOOTHING,
+    WIDTHS,
+    Components,
+    component_scores,
+    component_weights,
+    counted_sentences,
+    learned_weights,
+    named_bugs,
+)
+from classic_rc.solvers.lexical.texts import AnnotatedReader, Token, raw_texts, raw_tokens
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.categories import Categories, read_categories
+from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
 from classic_rc.text.stemmers import STEMMERS
 
-__all__ = ["LexicalMatcher"]
+_CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
+
+_RELEASED = {
+    "analyzer": "treebank",
+    "stop_words": "mctest",
+    "bugs": "all",
+    "decision": Argmax(ties="partial"),
+}
+_FULL = {**_RELEASED, "normaliser": "lemma", "coreference": "rules"}
+_BASE = {**_RELEASED, "normaliser": "none", "negation": False}
+
+_FULL_TEXT = (
+    "the full system without RTE from CoreNLP's annotation (annotations=FILE) and the question categories "
+    "(categories=FOLDER), mistakes included"
+)
+_BASE_TEXT = (
+    "the base system, ImpSW+D, from raw text: nltk's Treebank tokens and our sentences for CoreNLP's, mistakes "
+    "included; negation=True and normaliser=porter add what raw text allows of the rest"
+)
+
+
+def _both(params: Mapping[str, Any], text: str, suffix: str) -> dict[str, Variant]:
+    return {
+        f"smith2015{suffix}": Variant({**params, "weights": "mc160"}, f"{text}; MC160's weights", _CITATION),
+        f"smith2015{suffix}-mc500": Variant({**params, "weights": "mc500"}, f"{text}; MC500's weights", _CITATION),
+    }
+
+
+LEXICAL_VARIANTS = {**_both(_FULL, _FULL_TEXT, ""), **_both(_BASE, _BASE_TEXT, "-raw")}
+
 
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
 """For questions of these categories alone, ``coreference="rules"`` uses coreference."""
@@ -66,7 +113,7 @@ class LexicalMatcher(Solver):
         A file with tokens, lemmas, sentences, coreference and negation
         (:func:`~classic_rc.text.annotations.read_annotations`), in place of raw text.
     categories : str, optional
-        A folder of question categories (:func:`~classic_rc.text.categories.read_categories`), besides the
+        A folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), besides the
         annotation's own.
     bugs : str
         Mistakes of the released code to repeat: names of
@@ -91,6 +138,22 @@ class LexicalMatcher(Solver):
     takes_encoding = False  # it divides passages into sentences
 
     weights_: NDArray[np.float64]
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "normaliser": Parameter("the stemmer, or the annotation's lemmas", (*STEMMERS, "lemma")),
+        "stop_words": STOP_WORDS,
+        "weights": Parameter("what each of the four components weighs"),
+        "negation": Parameter("whether a negated question prefers what the passage does not have", (True, False)),
+        "coreference": Parameter(
+            "for which questions mentions are replaced by what they refer to", ("none", "rules", "all")
+        ),
+        "annotations": ANNOTATIONS,
+        "categories": CATEGORIES,
+        "bugs": Parameter("mistakes of the released code to repeat, joined by a plus"),
+        "C": REGULARISATION,
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -231,14 +294,10 @@ class LexicalMatcher(Solver):
 
     def _check(self) -> None:
         get_analyzer(self.analyzer)
-        check_choice(self, "normaliser", (*STEMMERS, "lemma"))
-        check_choice(self, "negation", (True, False))
-        check_choice(self, "coreference", ("none", "rules", "all"))
+        self.check_parameters()
         named_bugs(self.bugs)
         if self.weights != "learned":
             component_weights(self.weights)
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
-            raise UsageError(f"parameter 'C' of {self.name} must be a positive number, got {self.C!r}")
         needing = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
         for parameter, needs_annotation in needing.items():
             if needs_annotation and self.annotations is None:
@@ -297,3 +356,84 @@ class LexicalMatcher(Solver):
         if self.coreference != "none":
             sources["coreference"] = None
         return sources
+
+
+_MARKED_CANDIDATES = 100
+
+
+def explain_components(solver: LexicalMatcher, question: Question) -> Explanation:
+    """The components' weighted shares of each score, the best window of the greatest width, the best sentences.
+
+    The shares add up to the score. Where the rule for negated questions has decided, a component's name says so.
+    The window and the sentences are those of the passage as it stands, mentions not replaced.
+    """
+    scores, found = solver.score_candidates([question]), solver.components([question])
+    weights, reader = solver.component_weights(), solver.annotated_reader()
+    if reader is None:
+        tokens = raw_tokens(question.passage, solver.analyzer, solver.normaliser, solver.stop_words)
+    else:
+        tokens = reader.tokens(question)
+    sentences, counts = counted_sentences(found.texts, named_bugs(solver.bugs))
+    token_weights = inverse_count_weights(found.texts.stem_counts + SMOOTHING).tolist()
+    rows = found.texts.encoded.candidate_rows
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES].tolist():
+        row = i if rows is None else int(rows[i])
+        kinds = _matches(found.texts.stems, row)
+        matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
+        in_sentences = [weight if counted else 0 for weight, counted in zip(matched, counts.tolist(), strict=True)]
+        explained[i] = CandidateExplanation(
+            explained[i].text,
+            explained[i].score,
+            explained[i].evidence,
+            _window(tokens, matched, kinds),
+            {
+                f"{name} (negation)" if ruled else name: weight * score
+                for name, weight, score, ruled in zip(
+                    COMPONENTS, weights.tolist(), found.scores[row].tolist(), found.ruled[row].tolist(), strict=True
+                )
+            },
+            quote := _sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
+            "best sentences" if quote else None,
+        )
+    return Explanation(solver.name, question, tuple(explained))
+
+
+def _matches(arrays: TokenArrays, candidate: int) -> list[str | None]:
+    """For each token of the passage, what it is a word of, the question or the candidate."""
+    start, end = arrays.candidate_offsets[candidate : candidate + 2]
+    asked, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
+    return [
+        "question" if token in asked else "candidate" if token in answer else None
+        for token in arrays.passage_tokens.tolist()
+    ]
+
+
+def _window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]) -> tuple[Mark, ...]:
+    width = WIDTHS[-1]
+    starts = range(max(len(matched) - width, 0) + 1)
+    best = max(starts, key=lambda start: sum(matched[start : start + width]))
+    inside = range(best, min(best + width, len(matched)))
+    total = sum(matched[i] for i in inside)
+    places = {i: place for i in inside if (place := tokens[i].place) is not None}
+    if not total or not places:
+        return ()
+    window = Mark(places[inside[0]][0], places[inside[-1]][1], "window", total / SCALE)
+    words = [Mark(*place, kind, matched[i] / SCALE) for i, place in places.items() if (kind := kinds[i])]
+    return window, *words
+
+
+def _sentences(
+    text: str, tokens: Sequence[Token], matched: Sequence[int], sentences: Sequence[int], n_best: int = 2
+) -> str | None:
+    """The text of the sentences that match best, in the order of the passage."""
+    sums: Counter[int] = Counter()
+    for weight, sentence in zip(matched, sentences, strict=True):
+        sums[sentence] += weight
+    best = sorted(sentence for sentence, total in sums.most_common(n_best) if total)
+    pieces = []
+    for number in best:
+        places = [t.place for t, sentence in zip(tokens, sentences, strict=True) if sentence == number and t.place]
+        if places:
+            pieces.append(" ".join(text[places[0][0] : places[-1][1]].split()))
+    return " / ".join(pieces) or None

@@ -18,14 +18,12 @@ from classic_rc.kernels.kneser_ney import (
     START,
     UNKNOWN,
     KneserNey,
+    count_ngrams,
     kneser_ney,
     token_probabilities,
 )
-from classic_rc.kernels.ngrams import count_ngrams
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["LanguageModel", "Ragged"]
+from classic_rc.text.encode import TextEncoder
 
 _BATCH = 2**14
 """Texts that are encoded at once."""

@@ -5,25 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.kneser_ney import MARKS
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
-from classic_rc.solvers.base import Solver, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.ngram_lm.explain import explain_tokens
+from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, is_number, provenance
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import Substitutions, gold_queries, passage_texts, substitutions
-from classic_rc.solvers.ngram_lm.windows import totals
-from classic_rc.solvers.provenance import provenance
-
-__all__ = ["NGramLM"]
+from classic_rc.solvers.ngram_lm.texts import (
+    Scored,
+    Substitutions,
+    answer_windows,
+    gold_queries,
+    passage_texts,
+    shared_windows,
+    substitutions,
+    totals,
+)
 
 _OF_QUESTIONS = ("passages", "queries")
 _LARGEST_ORDER = 5
@@ -80,6 +85,30 @@ class NGramLM(Solver):
 
     model_: LanguageModel
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "order": Parameter("the n of the n-grams", tuple(range(1, _LARGEST_ORDER + 1))),
+        "corpus": Parameter("what the model learns from", _OF_QUESTIONS, is_file=True, joined_by="+"),
+        "discounts": Parameter(
+            "what is taken from counts",
+            ("modified",),
+            "a number above 0, at most 1",
+            lambda value: is_number(value, 0, 1) and value > 0,
+        ),
+        "cache_weight": Parameter(
+            "the weight of the passage's words",
+            also="a number from 0 to below 1",
+            fits=lambda value: is_number(value, 0) and value < 1,
+        ),
+        "scoring": Parameter(
+            "whether all of a text is predicted, or what follows the placeholder", ("full", "partial")
+        ),
+        "normalise": Parameter(
+            "whether the score is the sum, or the mean over predicted words", ("none", "length")
+        ),
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -122,7 +151,7 @@ class NGramLM(Solver):
         DataError
             The corpus has no word, a file cannot be read, or the gold answer of a query is hidden.
         """
-        self._check()
+        self.check_parameters()
         for part in self._parts():
             if part not in _OF_QUESTIONS and not (part and Path(part).exists()):  # Path("") is the folder one is in
                 raise UsageError(
@@ -163,7 +192,7 @@ class NGramLM(Solver):
         UsageError
             A parameter has a value that it cannot have, for these questions.
         """
-        self._check()
+        self.check_parameters()
         if not hasattr(self, "model_"):
             raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
         others = {question.task for question in questions} - {Task.CLOZE}
@@ -188,7 +217,7 @@ class NGramLM(Solver):
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Become fitted again, from what :meth:`fitted_state` gave."""
-        self._check()
+        self.check_parameters()
         self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
         self.sources_ = list(state["sources"])
         return self
@@ -224,21 +253,41 @@ class NGramLM(Solver):
             known |= np.isin(passage * counts.n_words + tokens, counts.keys)
         return np.bincount(answer[known], minlength=len(texts.question)) > 0
 
-    def _check(self) -> None:
-        check_choice(self, "order", range(1, _LARGEST_ORDER + 1))
-        check_choice(self, "scoring", ("full", "partial"))
-        check_choice(self, "normalise", ("none", "length"))
-        if self.discounts != "modified" and not (_is_number(self.discounts) and 0 < self.discounts <= 1):
-            raise UsageError(
-                f"parameter 'discounts' of {self.name} must be 'modified' or a number above 0, at most 1, "
-                f"got {self.discounts!r}"
-            )
-        if not _is_number(self.cache_weight) or not 0 <= self.cache_weight < 1:
-            raise UsageError(
-                f"parameter 'cache_weight' of {self.name} must be a number from 0 to below 1, "
-                f"got {self.cache_weight!r}"
-            )
+
+_EXPLAINED_CANDIDATES = 100
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
+    """The log-probabilities that add up to each candidate's score; divided by the last number, if it is a mean.
+
+    A word stands with as much of its context as the model has seen together with it.
+    """
+    scores = solver.score_candidates([question])
+    texts = solver.put_in([question])
+    partial, weight = solver.scoring == "partial", solver.cache_weight
+    shared = list(shared_windows(solver.model_, texts, partial=partial, cache_weight=weight))
+    others = sum(float(part.logs.sum()) for part in shared)
+    n_others = sum(len(part.logs) for part in shared)
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+        row = int(texts.rows[i])
+        own = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
+        numbers = {**_labelled(solver, texts, own), "other words": others}
+        if solver.normalise == "length":
+            numbers["words in all"] = float(n_others + len(own.logs))
+        explained[i] = CandidateExplanation(
+            explained[i].text, explained[i].score, explained[i].evidence, numbers=numbers
+        )
+    return Explanation(solver.name, question, tuple(explained))
+
+
+def _labelled(solver: NGramLM, texts: Substitutions, own: Scored) -> dict[str, float]:
+    """A log-probability a word; those of equal words in equal contexts together."""
+    model = solver.model_
+    words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
+    numbers: dict[str, float] = {}
+    for place, log, order in zip(own.place.tolist(), own.logs.tolist(), own.orders.tolist(), strict=True):
+        *context, word = (words[token] for token in own.text.tokens[place - order + 1 : place + 1].tolist())
+        label = f"log p({word} | {' '.join(context)})" if context else f"log p({word})"
+        numbers[label] = numbers.get(label, 0.0) + log
+    return numbers

@@ -10,14 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.solvers.spans.features import SpanFeatures, WordWeights
-from classic_rc.solvers.spans.numbers import NUMBERS
-from classic_rc.solvers.spans.shapes import N_SHAPES, WH_WORDS, shape_name
+from classic_rc.solvers.spans.features import N_SHAPES, NUMBERS, WH_WORDS, SpanFeatures, WordWeights, shape_name
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-__all__ = ["SpanColumns", "SpanDesign", "bucket_edges"]
 
 
 class SpanColumns(NamedTuple):

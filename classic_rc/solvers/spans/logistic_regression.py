@@ -16,17 +16,22 @@ from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics import quoref, squad
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, check_choice
+from classic_rc.solvers.base import (
+    ANALYZER,
+    DECISION,
+    REGULARISATION,
+    SEED,
+    Parameter,
+    Solver,
+    is_whole,
+    provenance,
+)
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.learning import LogisticModel, fit_model
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
-from classic_rc.solvers.spans.explain import explain_spans
-from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, span_groups
-from classic_rc.solvers.surface.models import LogisticModel, fit_model
+from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
+from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
-from classic_rc.text.text_encoder import TextEncoder
-
-__all__ = ["SpanLR"]
 
 _SHOWN_FEATURES = 8
 
@@ -55,7 +60,7 @@ class SpanLR(Solver):
     negatives : int or None
         How many wrong spans of each training question are learned from, drawn at random; None for all.
     learner : {"liblinear", "lbfgs", "sgd"}
-        Names of :data:`~classic_rc.solvers.surface.models.LEARNERS`.
+        Names of :data:`~classic_rc.solvers.learning.LEARNERS`.
     C : float
         The inverse strength of the regularisation.
     seed : int
@@ -83,6 +88,25 @@ class SpanLR(Solver):
 
     design_: SpanDesign
     model_: LogisticModel
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "features": Parameter("groups of features joined by a plus, or 'all'"),
+        "buckets": Parameter(
+            "into how many buckets numbers are put",
+            also="a whole number of at least 2",
+            fits=lambda value: is_whole(value, 2),
+        ),
+        "negatives": Parameter(
+            "how many wrong spans of a question are learned from; None for all",
+            also="a whole number of at least 1 or None",
+            fits=lambda value: value is None or is_whole(value, 1),
+        ),
+        "learner": Parameter("what learns the weights", ("liblinear", "lbfgs", "sgd")),
+        "C": REGULARISATION,
+        "seed": SEED,
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -197,18 +221,7 @@ class SpanLR(Solver):
         return SpanFeatures.of(self.design_.groups, self.design_.words, spans, question, spans.candidate_span)
 
     def _groups(self) -> tuple[str, ...]:
-        check_choice(self, "learner", ("liblinear", "lbfgs", "sgd"))
-        for name, least, also in (("buckets", 2, ""), ("negatives", 1, " or None"), ("seed", None, "")):
-            value = getattr(self, name)
-            if value is None and also:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-                bound = "" if least is None else f" of at least {least}"
-                raise UsageError(
-                    f"parameter {name!r} of span-lr must be a whole number{bound}{also}, got {value!r}"
-                )
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
-            raise UsageError(f"parameter 'C' of span-lr must be a positive number, got {self.C!r}")
+        self.check_parameters()
         return span_groups(str(self.features))
 
     def _word_weights(self, questions: Sequence[Question]) -> WordWeights:

@@ -9,22 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import UsageError
-from classic_rc.kernels import SCALE, sliding_window, window_and_distance
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.distance import DistanceRule
-from classic_rc.kernels.span_overlap import span_overlap
+from classic_rc.kernels.distance import DistanceRule, window_and_distance
+from classic_rc.kernels.spans import span_overlap
+from classic_rc.kernels.weights import SCALE
+from classic_rc.kernels.window import sliding_window
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_number
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.spans.explain import explain_spans
+from classic_rc.solvers.spans.features import explain_spans
+from classic_rc.text.encode import stop_flags
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
-from classic_rc.text.encoded import stop_flags
 
-__all__ = ["SpanSlidingWindow"]
-
-_DISTANCES = (None, *get_args(DistanceRule))
 _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 
 
@@ -79,6 +76,21 @@ class SpanSlidingWindow(Solver):
         ),
     }
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "context": Parameter("what window and distance take for a passage", ("sentence", "passage")),
+        "distance": Parameter(
+            "how the words' distances become one; None for no distance", (None, *get_args(DistanceRule))
+        ),
+        "distance_weight": Parameter(
+            "what a distance of the whole context costs",
+            also="a number from 0",
+            fits=lambda value: is_number(value, 0),
+        ),
+        "stop_words": STOP_WORDS,
+        "decision": DECISION,
+    }
+
     def __init__(
         self,
         *,
@@ -98,12 +110,12 @@ class SpanSlidingWindow(Solver):
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> SpanSlidingWindow:
         """Check the parameters."""
-        self._check()
+        self.check_parameters()
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Overlap, then window and distance; no evidence where the sentence around the span shares no word."""
-        self._check()
+        self.check_parameters()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
             terms = self._terms(spans)
@@ -113,16 +125,9 @@ class SpanSlidingWindow(Solver):
 
     def explain(self, question: Question) -> Explanation:
         """The overlap, the window and the distance of each span, and the question's words around it."""
-        self._check()
+        self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
         return explain_spans(self, question, spans, self._terms(spans).numbers)
-
-    def _check(self) -> None:
-        check_choice(self, "context", ("sentence", "passage"))
-        check_choice(self, "distance", _DISTANCES)
-        weight = self.distance_weight
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
-            raise UsageError(f"parameter 'distance_weight' of span-sw must be a number from 0, got {weight!r}")
 
     def _terms(self, spans: EncodedSpans) -> _Terms:
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)

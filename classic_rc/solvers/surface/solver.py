@@ -1,9 +1,10 @@
-"""Logistic regression on surface features: Merkhofer et al. 2018, and its MultiRC release."""
+"""Logistic regression on surface features: its variants, the solver, and how its scores are explained."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +15,58 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.equal_columns import merge_equal_columns
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Solver, Variant, check_choice
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.gold import right_candidates
-from classic_rc.solvers.provenance import provenance
+from classic_rc.solvers.base import (
+    ANALYZER,
+    DECISION,
+    REGULARISATION,
+    Parameter,
+    Solver,
+    Variant,
+    is_whole,
+    provenance,
+)
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.learning import (
+    LogisticModel,
+    Model,
+    fit_model,
+    make_learner,
+    right_candidates,
+    shrinks_weights,
+)
 from classic_rc.solvers.surface.design import Design
-from classic_rc.solvers.surface.explain import explain_features
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
-from classic_rc.solvers.surface.models import LogisticModel, Model, fit_model, make_learner, shrinks_weights
-from classic_rc.solvers.surface.variants import SURFACE_VARIANTS
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import EncodedDataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["SurfaceLR"]
+SURFACE_VARIANTS = {
+    "multirc2018": Variant(
+        {
+            "analyzer": "multirc2018",
+            "features": "lengths+token-overlap+answer+text-answer+question-answer+prominent",
+            "scaling": "none",
+            "learner": "newton-cg",
+        },
+        "the features that MultiRC's authors released, unscaled; a word is 'prominent' if the passage has it more "
+        "often than its types a token, which is every word of a passage in which one recurs (a bug), so shared "
+        "words count twice. Not copied: the prediction script takes the header of LIBLINEAR's output for the first "
+        "prediction; lengths in characters leave out blanks at a text's ends. Newton's method finds LIBLINEAR's "
+        "optimum",
+        "Khashabi et al. 2018, MultiRC, SurfaceLR, and the released surfaceLR_train.pl",
+        cites=("khashabi2018multirc",),
+    ),
+    "mitre2018": Variant(
+        {"features": "all", "scaling": "none", "learner": "newton-cg"},
+        "the features as the paper words them: the candidate's words, those common to story and candidate, the "
+        "product of question and candidate, three counts of common words and the lengths, unscaled; its tokens and "
+        "the ensemble around it are not known",
+        "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11, logistic regression",
+        cites=("merkhofer2018",),
+    ),
+}
 
 
 class SurfaceLR(Solver):
@@ -58,7 +96,7 @@ class SurfaceLR(Solver):
         Words and pairs share so many columns by a hash, in place of one column for each that training has: less
         memory, and nothing of the words is kept.
     learner : str or classifier, optional
-        A name of :data:`~classic_rc.solvers.surface.models.LEARNERS` or any classifier of scikit-learn that takes
+        A name of :data:`~classic_rc.solvers.learning.LEARNERS` or any classifier of scikit-learn that takes
         sparse features; by default LIBLINEAR's logistic regression. With unscaled lengths ``"newton-cg"`` finds the
         same weights many times faster.
     C : float
@@ -90,6 +128,27 @@ class SurfaceLR(Solver):
 
     design_: Design
     model_: Model
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "features": Parameter("groups of features joined by a plus, or 'all'"),
+        "inputs": Parameter("which parts of a question are read", tuple(INPUTS)),
+        "question_words": Parameter(
+            "how many words of the question are read; None for all",
+            also="a positive whole number or None",
+            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+        ),
+        "scaling": Parameter("whether lengths and counts are divided by their root mean square", ("rms", "none")),
+        "hashing": Parameter(
+            "how many columns words and pairs share by a hash; None for one each",
+            also="a positive whole number or None",
+            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+        ),
+        "learner": Parameter("what learns the weights: a name or a classifier of scikit-learn"),
+        "C": REGULARISATION,
+        "output": Parameter("what a score is", ("log-odds", "probability")),
+        "decision": DECISION,
+    }
 
     def __init__(
         self,
@@ -140,7 +199,7 @@ class SurfaceLR(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """The log-odds or probabilities; evidence where the passage, if it is read, has a word of the candidate."""
-        check_choice(self, "output", ("log-odds", "probability"))
+        self.check_parameters()
         model = self._fitted_model()
         encoded = self.encoded(questions)
         n_distinct = len(encoded.arrays.candidate_question)
@@ -181,17 +240,7 @@ class SurfaceLR(Solver):
         return self.model_
 
     def _features(self) -> FeatureSet:
-        check_choice(self, "inputs", tuple(INPUTS))
-        check_choice(self, "scaling", ("rms", "none"))
-        check_choice(self, "output", ("log-odds", "probability"))
-        for name in ("question_words", "hashing"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int) and value is not True and 0 < value < 2**31):
-                raise UsageError(
-                    f"parameter {name!r} of {self.name} must be a positive whole number or None, got {value!r}"
-                )
-        if not isinstance(self.C, int | float) or not 0 < self.C < np.inf:
-            raise UsageError(f"parameter 'C' of {self.name} must be a positive number, got {self.C!r}")
+        self.check_parameters()
         make_learner(self.learner, self.C)  # refuses what is none
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
@@ -219,3 +268,96 @@ def _in_order(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.i
     counts = np.empty(len(encoded), dtype=np.int64)
     counts[encoded.order] = np.diff(encoded.question_offsets)
     return right[ragged_indices(offsets_of(counts)[:-1][encoded.order], counts[encoded.order])]
+
+
+_SHOWN_FEATURES = 8
+_EXPLAINED_CANDIDATES = 100
+
+_LABELS = {
+    "answer": "candidate has {word!r}",
+    "text-answer": "passage and candidate have {word!r}",
+    "prominent": "candidate has prominent {word!r}",
+    "question-answer": "question has {asked!r} and candidate {word!r}",
+}
+_OF_PASSAGE = ("text-answer", "prominent")
+
+
+def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
+    """What the heaviest features add to each candidate's log-odds, by name.
+
+    Together with the other features and the bias, which come last, they add up to the log-odds. Features that all
+    candidates of a question have alike (how long its passage is) decide nothing between them, so where one
+    candidate is sought they are among the others. Of the passage, the words that the candidate shares are marked.
+    A model without weights has its scores alone.
+    """
+    scores = solver.score_candidates([question])
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    if solver.model_.weights is None:
+        return Explanation(solver.name, question, tuple(explained))
+    encoded = solver.encoded([question])
+    terms = _terms(solver, encoded)
+    located = get_analyzer(solver.analyzer).locate(question.passage.text)
+    reads_passage = "passage" in INPUTS[solver.design_.features.inputs]
+    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+        row = i if encoded.candidate_rows is None else int(encoded.candidate_rows[i])
+        of_word: dict[str, float] = defaultdict(float)
+        for term in terms[row]:
+            if term.group in _OF_PASSAGE:
+                of_word[term.word] += term.weight
+        shared = {word for word in _words(encoded, row) if reads_passage}
+        explained[i] = CandidateExplanation(
+            explained[i].text,
+            explained[i].score,
+            explained[i].evidence,
+            tuple(Mark(start, end, "candidate", of_word.get(w)) for w, start, end in located if w in shared),
+            _numbers(terms[row], solver.model_.bias, one_is_sought=question.task is not Task.MULTIPLE_ANSWER),
+        )
+    return Explanation(solver.name, question, tuple(explained))
+
+
+class _Term(NamedTuple):
+    """What one feature adds to the log-odds."""
+
+    label: str
+    weight: float
+    group: str = ""
+    word: str = ""
+
+
+def _terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
+    """The terms of each of the arrays' candidates."""
+    design, weights = solver.design_, solver.model_.weights
+    assert weights is not None
+    n_numbers = len(design.features.numbers)
+    word_ids = design.columns.word_ids(encoded.vocabulary)
+    terms: dict[int, list[_Term]] = defaultdict(list)
+    for block in design.features.blocks(encoded):
+        start = block.where.start
+        for row, added in enumerate((block.numbers / design.scale * weights[:n_numbers]).tolist(), start):
+            terms[row] += map(_Term, design.features.numbers, added)
+        for group, found in block.words.items():
+            usable, keys = design.columns.keys(group, found, word_ids)
+            places = design.columns.of_keys(group, keys)
+            asked = found.words if found.asked is None else found.asked
+            for row, word, other, place in zip(
+                *(ids[usable].tolist() for ids in (found.rows, found.words, asked)), places.tolist(), strict=True
+            ):
+                if place >= 0:
+                    texts = {"word": encoded.vocabulary[word], "asked": encoded.vocabulary[other]}
+                    weight = float(weights[n_numbers + place])
+                    terms[start + row].append(_Term(_LABELS[group].format(**texts), weight, group, texts["word"]))
+    return terms
+
+
+def _numbers(terms: list[_Term], bias: float, *, one_is_sought: bool) -> dict[str, float]:
+    deciding = [term for term in terms if "candidate" in term.label or not one_is_sought]
+    shown = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
+    numbers = {term.label: term.weight for term in shown if term.weight}
+    numbers["other features"] = sum(term.weight for term in terms) - sum(numbers.values())
+    numbers["bias"] = bias
+    return numbers
+
+
+def _words(encoded: EncodedDataset, row: int) -> set[str]:
+    start, end = encoded.arrays.candidate_offsets[row : row + 2]
+    return {encoded.vocabulary[token] for token in encoded.arrays.candidate_tokens[start:end]}

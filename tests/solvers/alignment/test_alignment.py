@@ -307,30 +307,6 @@ class TestGroups:
             AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
 
 
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"chunks": "phrases"}, "'runs', 'words', 'groups'"),
-        ({"chunks": "groups"}, "annotations=FILE"),
-        ({"annotations": "x.json"}, "chunks='groups'"),
-        ({"normaliser": "lemma"}, "'porter'"),
-        ({"offset": 1.5}, "from 0 to 1"),
-        ({"question_weight": -1}, "not below 0"),
-        ({"sentence_weight": 1}, "not above 0"),
-        ({"long_option_weight": float("inf")}, "finite"),
-        ({"max_edges": 0}, "positive number or None"),
-        ({"max_copies": True}, "positive number or None"),
-        ({"min_question_share": 2}, "share from 0 to 1"),
-        ({"align_option": "no"}, "True, False"),
-        ({"node_limit": None}, "positive number"),
-        ({"stop_words": None}, "unknown stop list 'None'"),
-    ],
-)
-def test_a_parameter_that_cannot_be_is_refused(params, said):
-    with pytest.raises(UsageError, match=said):
-        AlignmentILP(**params).fit([WHO]).score_candidates([WHO])
-
-
 def test_the_command_line_turns_limits_off():
     solver = parse_solver("alignment-ilp,max_sentences=None,align_without=False")
     assert solver.constants == Constants(max_sentences=None, align_without=False)

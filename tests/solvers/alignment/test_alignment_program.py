@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from classic_rc.kernels.reference.alignment import Edge, best_support_graph
 from classic_rc.solvers import AlignmentILP
-from classic_rc.solvers.alignment.bounds import sentence_bounds
-from classic_rc.solvers.alignment.constraints import CONSTRAINTS, Variables
 from classic_rc.solvers.alignment.program import (
+    CONSTRAINTS,
     PUBLISHED,
     Constants,
     Edges,
     Program,
+    Variables,
     option_edges,
     positive_edges,
 )
-from classic_rc.solvers.alignment.solve import solve, solve_by_highs
+from classic_rc.solvers.alignment.solve import sentence_bounds, solve, solve_by_highs
 
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
 MAX_EDGES = 11
@@ -48,33 +49,25 @@ def value(found: Program, constants: Constants = PUBLISHED) -> float | None:
 
 def exhaustive(full: Program, c: Constants) -> float | None:
     """The best of all graphs, straight from the definitions."""
-    asked = list(zip(*map(np.ndarray.tolist, full.question), strict=True))
-    answered = list(zip(*map(np.ndarray.tolist, full.option), strict=True))
-    least, most = c.question_chunk_bounds(full.n_question_chunks)
-    sentence_of, copy_of = full.sentences.tolist(), full.copies.tolist()
-    values = []
-    for chosen in itertools.product((False, True), repeat=len(asked) + len(answered)):
-        edges = list(itertools.compress([*asked, *answered], chosen))
-        n_asked = sum(chosen[: len(asked)])
-        ends = {end for end, _, _ in edges[:n_asked]}
-        chunks = {chunk for _, chunk, _ in edges}
-        sentences = {sentence_of[chunk] for chunk in chunks}
-        legal = (
-            least <= len(ends) <= most
-            and (not c.align_without or ends.issuperset(full.required))
-            and (not c.align_option or len(edges) > n_asked)
-            and (c.max_sentences is None or len(sentences) <= c.max_sentences)
-            and not any(_more(sum(sentence_of[e[1]] == s for e in edges), c.max_edges) for s in sentences)
-            and not any(_more(sum(copy_of[j] == t for j in chunks), c.max_copies) for t in set(copy_of))
-        )
-        if legal:
-            worth = sum(weight for _, _, weight in edges) + full.bonus
-            values.append(worth + c.question_weight * len(ends) + c.sentence_weight * len(sentences))
-    return max(values, default=None)
-
-
-def _more(n, limit):
-    return limit is not None and n > limit
+    asked, answered = (
+        [Edge(*edge) for edge in zip(*map(np.ndarray.tolist, edges), strict=True)]
+        for edges in (full.question, full.option)
+    )
+    return best_support_graph(
+        asked,
+        answered,
+        full.sentences.tolist(),
+        full.copies.tolist(),
+        question_chunks=c.question_chunk_bounds(full.n_question_chunks),
+        required=full.required if c.align_without else (),
+        max_sentences=c.max_sentences,
+        max_edges=c.max_edges,
+        max_copies=c.max_copies,
+        align_option=c.align_option,
+        question_weight=c.question_weight,
+        sentence_weight=c.sentence_weight,
+        bonus=full.bonus,
+    )
 
 
 @st.composite

@@ -17,8 +17,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.predict import predict
-from classic_rc.evaluation.prepare import Overrides, configured
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.plan import Overrides, configured
 from classic_rc.formats import write_predictions
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
@@ -420,42 +420,7 @@ def test_what_cannot_be_saved_says_which_member(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-class Infinite(Solver):
-    def score_candidates(self, questions):
-        return Scores.from_lists([[-np.inf] * len(q.candidates) for q in questions])
-
-
 TWO = [SlidingWindow(), LongestCandidate()]
-
-
-@pytest.mark.parametrize(
-    ("params", "complaint"),
-    [
-        ({"solvers": []}, "combination needs two solvers or more"),
-        ({"solvers": TWO[:1]}, "combination needs two solvers or more"),
-        ({"solvers": "sw+d"}, "combination needs two solvers or more"),
-        ({"solvers": [SlidingWindow(), "ir"]}, "member 2 of combination is no solver: 'ir'"),
-        (
-            {"solvers": [LongestCandidate(), SlidingWindow(window="tuned")]},
-            "member 2 .*parameters of its own to tune",
-        ),
-        ({"solvers": [LongestCandidate(), Infinite()]}, "Infinite gives an infinite score"),
-        ({"solvers": TWO, "weights": [1]}, "a finite number for each of its 2 members"),
-        ({"solvers": TWO, "weights": [1, "x"]}, "a finite number for each"),
-        ({"solvers": TWO, "weights": [1, float("nan")]}, "a finite number for each"),
-        ({"solvers": TWO, "weights": "learned"}, "must be 'tuned', 'stacked' or"),
-        ({"solvers": TWO, "weights": 3}, "must be 'tuned', 'stacked' or"),
-        ({"solvers": TWO, "normalise": "rank"}, "'none', 'question', 'standard'"),
-        ({"solvers": TWO, "C": 0}, "'C' of combination must be a positive number"),
-        ({"solvers": TWO, "folds": 2.5}, "'folds' of combination must be a positive number"),
-        ({"solvers": TWO, "weights": "stacked", "folds": 1}, "at least 2 folds"),
-        ({"solvers": TWO, "weights": "stacked", "group": "shelf"}, "unknown meta key|no meta to group by"),
-    ],
-)
-def test_unusable_parameters_end_in_one_error(params, complaint):
-    learner = {"solvers": [SurfaceLR(), SlidingWindow()]} if "folds" in params or "group" in params else {}
-    with pytest.raises(UsageError, match=complaint):
-        Combination(**{**params, **learner}).fit(TRAIN).score_candidates(DEV)
 
 
 def test_nothing_is_scored_before_it_is_fitted_and_tuned():

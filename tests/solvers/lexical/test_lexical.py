@@ -12,12 +12,12 @@ import pytest
 
 from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.kernels import reference, reference_lexical
+from classic_rc.kernels import reference
+from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
-from classic_rc.solvers.lexical.components import BUGS, COMPONENTS
+from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learned_weights
 from classic_rc.solvers.lexical.texts import raw_tokens, says_not
-from classic_rc.solvers.lexical.weights import learned_weights
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
@@ -364,30 +364,6 @@ def test_only_learned_weights_can_be_saved(tmp_path):
 
 
 # Parameters, names and explanations.
-
-
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"normaliser": "lemma"}, "parameter 'normaliser' of lexical is 'lemma', which takes annotation"),
-        ({"coreference": "all"}, "parameter 'coreference' of lexical is 'all', which takes annotation"),
-        ({"normaliser": "lemmas"}, "parameter 'normaliser' of lexical must be one of"),
-        ({"coreference": True}, "parameter 'coreference' of lexical must be one of 'none', 'rules', 'all'"),
-        ({"negation": "maybe"}, "parameter 'negation' of lexical must be one of True, False"),
-        ({"weights": "mc16"}, "parameter 'weights' of lexical must be one of 'mc160', 'mc500', 'learned' or four"),
-        ({"weights": "1/2/3"}, "four numbers for window, distance, bag of words, sentences such as '1/11/6/1'"),
-        ({"weights": "1/2/3/nan"}, "four numbers"),
-        ({"weights": [1, 2]}, "four numbers"),
-        ({"bugs": "last"}, "unknown bug of lexical 'last'"),
-        ({"C": 0}, "parameter 'C' of lexical must be a positive number, got 0"),
-        ({"analyzer": "wrod"}, "unknown analyzer 'wrod': did you mean 'word'"),
-        ({"stop_words": "smrt"}, "unknown stop list 'smrt'"),
-    ],
-)
-def test_unusable_parameters(params, said):
-    with pytest.raises(UsageError) as caught:
-        LexicalMatcher(**params).fit(QUESTIONS).score_candidates(QUESTIONS)
-    assert said in str(caught.value)
 
 
 def test_rules_without_categories_are_refused(tmp_path):

@@ -13,9 +13,18 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
-from classic_rc.solvers.spans.features import GROUPS, SpanFeatures, WordWeights, span_groups
-from classic_rc.solvers.spans.numbers import NUMBERS, SpanNumbers
-from classic_rc.solvers.spans.shapes import WH_WORDS, question_kinds, shape_name, span_shapes
+from classic_rc.solvers.spans.features import (
+    GROUPS,
+    NUMBERS,
+    WH_WORDS,
+    SpanFeatures,
+    SpanNumbers,
+    WordWeights,
+    question_kinds,
+    shape_name,
+    span_groups,
+    span_shapes,
+)
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.spans import SpanGenerator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import clone
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.prepare import with_spans
+from classic_rc.evaluation.plan import with_spans
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import SpanLR, load_solver, save_solver
 from classic_rc.testing import check_solver
@@ -124,24 +123,6 @@ def test_a_question_without_spans_can_be_scored_and_explained():
     solver = SpanLR().fit(dataset())
     assert len(solver.score_candidates([empty]).values) == 0
     assert solver.explain(empty).candidates == ()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"buckets": 1}, "'buckets' of span-lr must be a whole number of at least 2, got 1"),
-        ({"negatives": 0}, "'negatives' of span-lr must be a whole number of at least 1 or None, got 0"),
-        ({"negatives": 2.5}, "got 2.5"),
-        ({"seed": "a"}, "'seed' of span-lr must be a whole number, got 'a'"),
-        ({"C": 0}, "'C' of span-lr must be a positive number, got 0"),
-        ({"C": math.nan}, "got nan"),
-        ({"learner": "naive-bayes"}, "'learner' of span-lr must be one of 'liblinear', 'lbfgs', 'sgd'"),
-        ({"features": "shapes"}, "did you mean 'shape'"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(UsageError, match=message):
-        SpanLR(**parameters).fit(dataset(n=2))
 
 
 def test_what_cannot_be_learned_from_is_refused():

@@ -1,4 +1,4 @@
-"""The surface-feature learner: what it learns, what it must not see, and what it refuses."""
+"""The surface-feature learner: what it learns, must not see and refuses, and how it explains its scores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -18,8 +19,9 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import SurfaceLR, parse_solver
-from classic_rc.solvers.surface.models import LEARNERS
+from classic_rc.solvers.learning import LEARNERS
 from classic_rc.testing import check_solver, synthetic_dataset
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
@@ -202,29 +204,6 @@ def test_certain_classifiers_give_finite_scores():
     assert values.max() > 0 > values.min()
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"features": "lenghts"}, "unknown group of features 'lenghts': did you mean 'lengths'"),
-        ({"inputs": "passage"}, "parameter 'inputs' of surface-lr must be one of 'all', 'no-passage'"),
-        ({"features": "text-answer", "inputs": "no-passage"}, "no feature is left"),
-        ({"scaling": "max"}, "parameter 'scaling' of surface-lr must be one of 'rms', 'none', got 'max'"),
-        ({"output": "margin"}, "parameter 'output' of surface-lr must be one of"),
-        ({"question_words": 0}, "parameter 'question_words' of surface-lr must be a positive whole number or None"),
-        ({"hashing": 2.5}, "parameter 'hashing' of surface-lr must be a positive whole number or None, got 2.5"),
-        ({"C": -1}, "parameter 'C' of surface-lr must be a positive number, got -1"),
-        ({"C": "small"}, "parameter 'C' of surface-lr must be a positive number, got 'small'"),
-        ({"learner": "naive-bays"}, "unknown learner 'naive-bays': did you mean 'naive-bayes'"),
-        ({"learner": LogisticRegression}, "parameter 'learner' must be a name or a classifier"),
-        ({"learner": 3}, "parameter 'learner' must be a name or a classifier"),
-        ({"learner": LogisticRegression(C=-1)}, "the learner LogisticRegression cannot learn"),
-    ],
-)
-def test_bad_parameters_end_in_one_error(params, message):
-    with pytest.raises(UsageError, match=message):
-        SurfaceLR(**params).fit(TRAIN)
-
-
 def test_a_learner_without_probabilities_says_so():
     with pytest.raises(
         UsageError, match="the learner LinearSVC gives no probabilities: output='log-odds' needs none"
@@ -313,3 +292,89 @@ def test_learning_takes_one_thread_so_that_cores_change_no_digit():
         fitted(learner=WatchedLearner())
         assert {library["num_threads"] for library in threadpool_info()} == {2}
     assert set(WatchedLearner.threads) == {1}
+
+
+PASSAGE = Passage("p", "Mina fed the goat. The goat ate a blue hat, and Mina laughed.")
+
+
+def ask(i: int, task: Task = Task.SINGLE_CHOICE) -> Question:
+    candidates = tuple(map(Candidate, ["a blue hat", "the red hat", "the barn"]))
+    return Question(f"q{i}", PASSAGE, "What did the goat eat?", candidates, frozenset({0}), task)
+
+
+GOATS = Dataset([ask(i) for i in range(12)])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"hashing": 200}, {"inputs": "no-passage"}, {"output": "probability"}, {"features": "all+prominent"}],
+)
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
+def test_the_numbers_add_up_to_the_log_odds(params, task):
+    data = synthetic_dataset(task, n_passages=6)
+    solver = SurfaceLR(**params).fit(data)
+    for question in data:
+        explanation = solver.explain(question)
+        sums = np.array([sum(c.numbers.values()) for c in explanation.candidates])
+        scores = solver.score_candidates([question])[0]
+        assert [c.score for c in explanation.candidates] == scores.tolist()
+        assert np.allclose(expit(sums) if params.get("output") else sums, scores, atol=1e-9)
+
+
+def test_the_heaviest_features_are_named():
+    explanation = SurfaceLR().fit(GOATS).explain(GOATS[0])
+    right, *_, barn = explanation.candidates
+    assert "candidate has 'blue'" in right.numbers
+    assert right.numbers["candidate has 'blue'"] > 0 > barn.numbers["candidate has 'the'"]
+    assert right.numbers["passage and candidate have 'blue'"] > 0
+    shown = [value for name, value in right.numbers.items() if name not in ("other features", "bias")]
+    assert len(shown) == 8
+    assert [abs(value) for value in shown] == sorted(map(abs, shown), reverse=True)
+
+
+def test_pairs_of_words_are_named():
+    explanation = SurfaceLR(features="question-answer").fit(GOATS).explain(GOATS[0])
+    assert "question has 'goat' and candidate 'blue'" in explanation.candidates[0].numbers
+
+
+def test_what_all_candidates_share_is_named_only_where_it_decides():
+    one = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0))
+    several = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0, Task.MULTIPLE_ANSWER))
+    assert "passage length in words" not in one.candidates[0].numbers
+    assert "passage length in words" in several.candidates[0].numbers
+    assert "candidate length in words" in one.candidates[0].numbers
+
+
+def test_the_candidates_words_are_marked_in_the_passage():
+    explanation = SurfaceLR().fit(GOATS).explain(GOATS[0])
+    marks = explanation.candidates[0].marks
+    assert [PASSAGE.text[mark.start : mark.end] for mark in marks] == ["a", "blue", "hat"]
+    assert {mark.kind for mark in marks} == {"candidate"}
+    blue = explanation.candidates[0].numbers["passage and candidate have 'blue'"]
+    assert marks[1].weight == pytest.approx(blue)
+    assert "The goat ate *a* *blue* *hat*, and Mina" in explanation_text(explanation)
+
+
+def test_nothing_is_marked_where_the_passage_is_not_read():
+    explanation = SurfaceLR(inputs="no-passage").fit(GOATS).explain(GOATS[0])
+    assert all(candidate.marks == () for candidate in explanation.candidates)
+    without_words = SurfaceLR(features="overlap").fit(GOATS).explain(GOATS[0]).candidates[0]
+    assert [mark.weight for mark in without_words.marks] == [None] * 3
+
+
+def test_a_learner_without_weights_has_its_scores_alone():
+    explanation = SurfaceLR(learner="naive-bayes").fit(GOATS).explain(GOATS[0])
+    assert all(candidate.numbers == {} for candidate in explanation.candidates)
+    svm = SurfaceLR(learner="linear-svm").fit(GOATS).explain(GOATS[0])
+    assert sum(svm.candidates[0].numbers.values()) == pytest.approx(svm.candidates[0].score)
+
+
+def test_of_many_candidates_the_best_are_explained():
+    words = [f"word{i}" for i in range(300)]
+    candidates = tuple(map(Candidate, [*words, "a blue hat", "a blue hat"]))
+    question = Question("many", PASSAGE, "What?", candidates, frozenset({300}), Task.SINGLE_CHOICE)
+    explanation = SurfaceLR().fit(GOATS).explain(question)
+    explained = [i for i, candidate in enumerate(explanation.candidates) if candidate.numbers]
+    assert len(explained) == 100
+    assert {300, 301} <= set(explained)
+    assert explanation.candidates[300].numbers == explanation.candidates[301].numbers

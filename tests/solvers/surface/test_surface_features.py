@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.surface import features as surface_features
-from classic_rc.solvers.surface.columns import HashedColumns, VocabularyColumns
+from classic_rc.solvers.surface.design import HashedColumns, VocabularyColumns
 from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
 
 RELEASED = "lengths+token-overlap+answer+text-answer+question-answer+prominent"
-
-
-def reference(passage: list[str], question: list[str], candidate: list[str]) -> dict[object, float]:
-    """Every feature of one candidate, one after the other, as the papers and the release say."""
-    features: dict[object, float] = {}
-    for name, words in (("passage", passage), ("question", question), ("candidate", candidate)):
-        features[f"{name} length in characters"] = len(" ".join(words))
-        features[f"{name} length in words"] = len(words)
-    features["candidate words in passage"] = len(set(candidate) & set(passage))
-    features["candidate words in question"] = len(set(candidate) & set(question))
-    features["question words in passage"] = len(set(question) & set(passage))
-    features["question tokens in passage"] = sum(x == y for x in passage for y in question)
-    features["prominent candidate words in passage"] = 0
-    for word in set(candidate):
-        features["answer", word] = 1
-        if word in passage:
-            features["text-answer", word] = 1
-        if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
-            features["prominent", word] = 1
-            features["prominent candidate words in passage"] += 1
-        for asked in set(question):
-            features["question-answer", word, asked] = 1
-    return features
 
 
 def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:

@@ -1,7 +1,0 @@
-"""Statistics of datasets: one table for any data, and each paper's own."""
-
-from __future__ import annotations
-
-from classic_rc.analysis.statistics.tables import DatasetStatistics, StatisticsRow, StatisticsTable, statistics
-
-__all__ = ["DatasetStatistics", "StatisticsRow", "StatisticsTable", "statistics"]

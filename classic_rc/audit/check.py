@@ -1,0 +1,209 @@
+"""The check of a dataset: partial inputs, leaking words, where the right options are, and what is wrong with it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from classic_rc.audit.artifacts import FAMILY, PartialInputs, PartialResult, try_partial_inputs
+from classic_rc.audit.integrity import Finding, integrity
+from classic_rc.audit.words import LeakingWords, leaking_words
+from classic_rc.display import frame_of_records, html_table
+from classic_rc.evaluation.fitted_system import SharedDatasets
+from classic_rc.io.progress import progress_bar
+from classic_rc.questions import Dataset, Task
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How right options are spread.
+
+    Parameters
+    ----------
+    right_share : float
+        The share of all options that is right.
+    positions : tuple of int
+        Single choice: how many right options stand at each position; else empty.
+    expected : tuple of float
+        How many would, were they spread at random within each question.
+    chi_square : float or None
+        The sum over positions of (observed - expected)^2 / expected; None where there is nothing to compare.
+    degrees : int
+        Its degrees of freedom.
+    p : float or None
+        Of a chi-square distribution that large or larger; approximate where questions differ in their number of
+        options.
+    """
+
+    right_share: float
+    positions: tuple[int, ...] = ()
+    expected: tuple[float, ...] = ()
+    chi_square: float | None = None
+    degrees: int = 0
+    p: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def label_balance(dataset: Dataset) -> Balance | None:
+    """How right options are spread over a dataset of choices with gold answers; None without an option."""
+    counts = np.array([len(q.candidates) for q in dataset], dtype=np.int64)
+    rights = np.array([len(q.gold or ()) for q in dataset])
+    if not counts.sum():
+        return None
+    share = float(rights.sum() / counts.sum())
+    if dataset.task is not Task.SINGLE_CHOICE:
+        return Balance(share)
+    observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
+    has = counts[:, None] > np.arange(counts.max())
+    expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
+    degrees = int(np.count_nonzero(expected)) - 1
+    if degrees < 1:
+        return Balance(share, tuple(observed.tolist()), tuple(expected.tolist()))
+    from scipy.stats import chi2
+
+    likely = expected > 0
+    chi_square = float(((observed - expected)[likely] ** 2 / expected[likely]).sum())
+    return Balance(
+        share,
+        tuple(observed.tolist()),
+        tuple(expected.tolist()),
+        chi_square,
+        degrees,
+        float(chi2.sf(chi_square, degrees)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found out about a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partial_inputs : PartialInputs
+    words : LeakingWords or None
+        None where the questions have no options, or gold is hidden.
+    balance : Balance or None
+        As `words`.
+    findings : tuple of Finding
+    seconds : float
+    """
+
+    dataset: Dataset
+    partial_inputs: PartialInputs
+    words: LeakingWords | None
+    balance: Balance | None
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    def leaks(self, level: float = 5.0) -> tuple[PartialResult, ...]:
+        """The partial inputs that leak: even the lower bound of the tested gain's interval is above a level.
+
+        Parameters
+        ----------
+        level : float
+            In points (hundredths of the metric). A p-value only says that a gain is not zero, which on a large
+            dataset is soon the case; what matters is how large it is at least.
+        """
+        results = self.partial_inputs.results
+        return tuple(r for r in results if r.tested.interval and 100 * r.tested.interval.low > level)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas frame with a row a partial input: ``gains.accuracy.gain`` is one of its columns.
+
+        Raises
+        ------
+        MissingPackageError
+        """
+        return frame_of_records(self.partial_inputs.to_dict()["results"])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: partial inputs against chance, in percent, and which of them leak."""
+        leaking = self.leaks()
+        rows = []
+        for result in self.partial_inputs.results:
+            tested = result.tested
+            numbers = [f"{100 * tested.value:.2f}", f"{100 * tested.chance:.2f}", f"{100 * tested.gain:+.2f}"]
+            rows.append([result.name, *numbers, f"{result.p_holm:.4f}", "LEAKS" if result in leaking else ""])
+        caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
+        return html_table(caption, ["partial input", "reaches", "chance", "gain", "p (Holm)", ""], rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON."""
+        dataset = self.dataset
+        return {
+            "dataset": {
+                "name": dataset.name,
+                "reader": dataset.reader,
+                "split": dataset.split,
+                "task": None if dataset.task is None else str(dataset.task),
+                "fingerprint": dataset.fingerprint,
+                "passages": len(dataset.passages),
+                "questions": len(dataset),
+            },
+            "partial_inputs": self.partial_inputs.to_dict(),
+            "words": None if self.words is None else self.words.to_dict(),
+            "balance": None if self.balance is None else self.balance.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "seconds": self.seconds,
+        }
+
+
+def check(
+    dataset: Dataset,
+    *,
+    train: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    seed: int = 0,
+    permutations: int = 10_000,
+    resamples: int = 10_000,
+    progress: bool = False,
+) -> CheckReport:
+    """Find out whether a dataset can be answered without comprehension, and whether it is sound.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    train, cv, group, seed, permutations, resamples
+        As in :func:`~classic_rc.audit.artifacts.try_partial_inputs`; what stands in `train` too is reported.
+    progress : bool
+        Show a progress bar on stderr when it takes long.
+
+    Returns
+    -------
+    CheckReport
+    """
+    start, shared = time.perf_counter(), SharedDatasets()
+    of_task = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
+    with progress_bar(dataset.name, len(of_task) * len(dataset), progress) as advance:
+        partial = try_partial_inputs(
+            dataset,
+            train=train,
+            cv=cv,
+            group=group,
+            seed=seed,
+            permutations=permutations,
+            resamples=resamples,
+            advance=advance,
+            shared=shared,
+        )
+        has_options = dataset.task is not None and dataset.task.has_choices
+        tells = has_options and all(question.gold is not None for question in dataset)
+        return CheckReport(
+            dataset,
+            partial,
+            leaking_words(dataset, shared=shared) if tells else None,
+            label_balance(dataset) if tells else None,
+            integrity(dataset, train),
+            time.perf_counter() - start,
+        )

@@ -1,0 +1,306 @@
+"""The questions that baselines do not solve, and how many of them chance alone would have left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.comparison import SOLVED_BY
+from classic_rc.evaluation.evaluate import evaluate
+from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
+from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.evaluation.significance import subset_intervals
+from classic_rc.folds import passage_groups
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS, primary_metric
+from classic_rc.questions import Dataset
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.random import Random
+from classic_rc.text.spans import SpanGenerator
+
+SOLVED_ABOVE = 0.5
+"""A question is solved where the credit of the answers that tie is more than this: with one right candidate, where
+it is the only best one."""
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A number of the dataset and how far it would move with other passages; both as fractions.
+
+    Parameters
+    ----------
+    value : float
+    interval : Interval or None
+        None with fewer than two groups of passages.
+    """
+
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class HardSubset:
+    """Which questions at most `max_solved` baselines solve, and what that does.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of all questions: first the members of the filter, then the systems that are reported only.
+    n_members : int
+        How many of the rows are members.
+    max_solved : int
+        K: as many members may solve a question that is kept.
+    solved_above : float
+        The credit above which a question is solved.
+    n_solved : ndarray of int64, shape (n_questions,)
+        How many members solve each question.
+    chance : ndarray of float64, shape (n_questions,)
+        The probability that as many guessers would have removed each question (:func:`chance_removed`).
+    groups : ndarray of int64, shape (n_questions,)
+        The groups of about equal passages that are resampled.
+    resampling : Resampling
+    """
+
+    evaluation: Evaluation
+    n_members: int
+    max_solved: int
+    solved_above: float
+    n_solved: NDArray[np.int64]
+    chance: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    resampling: Resampling
+
+    @property
+    def hard(self) -> NDArray[np.bool_]:
+        """The questions that are kept."""
+        return self.n_solved <= self.max_solved
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The questions that are kept, in their order."""
+        kept = {q.id for q, keep in zip(self.evaluation.dataset, self.hard, strict=True) if keep}
+        return self.evaluation.dataset.filter(lambda question: question.id in kept)
+
+    @property
+    def metric(self) -> Metric:
+        """What a question's credit is: 1 where the answer is wholly right."""
+        assert self.evaluation.dataset.task is not None
+        return METRICS[SOLVED_BY[self.evaluation.dataset.task]]
+
+    @cached_property
+    def removed(self) -> dict[str, Share]:
+        """The share of questions ``removed``, what ``chance`` would remove, and the difference, ``excess``."""
+        flags = (~self.hard).astype(np.float64)
+        columns = np.column_stack([flags, self.chance, flags - self.chance])
+        intervals: list[Interval | None] = [None] * 3
+        if self.resampling.n_groups > 1:
+            drawn = resampled_means(columns, self.groups, n=self.resampling.n, seed=self.resampling.seed)
+            intervals = [percentile_interval(column, self.resampling.level) for column in drawn.T]
+        names = ("removed", "chance", "excess")
+        return {n: Share(float(v), i) for n, v, i in zip(names, columns.mean(axis=0), intervals, strict=True)}
+
+    @cached_property
+    def scores(self) -> list[tuple[Share, Share | None]]:
+        """For each row its main metric on all questions and on the hard ones, None where there are none."""
+        everything = np.ones(len(self.hard), dtype=np.bool_)
+        before = self._main(everything)
+        after = self._main(self.hard) if self.hard.any() else [None] * len(before)
+        return list(zip(before, after, strict=True))
+
+    def _main(self, kept: NDArray[np.bool_]) -> list[Share]:
+        assert self.evaluation.dataset.task is not None
+        metric = primary_metric(self.evaluation.dataset.task)
+        measured = [(metric, row.outcomes.statistics[metric.name]) for row in self.evaluation.rows]
+        intervals = subset_intervals(measured, self.groups, kept, self.resampling)
+        return [
+            Share(metric.aggregate(of[kept]), interval)
+            for (_, of), interval in zip(measured, intervals, strict=True)
+        ]
+
+    def is_member(self, index: int) -> bool:
+        """Whether the row at `index` is a member of the filter."""
+        return index < self.n_members
+
+    def solves(self, row: Row) -> NDArray[np.bool_]:
+        """Which questions a row solves."""
+        return _solves(row, self.metric, self.solved_above)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON; the hard questions by their ids."""
+        dataset = self.evaluation.dataset
+        assert dataset.task is not None
+        main = primary_metric(dataset.task).name
+        return {
+            "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "questions": len(dataset)},
+            "solved": {"metric": self.metric.name, "above": self.solved_above, "max_solved": self.max_solved},
+            "members": self.n_members,
+            **{f"share_{name}": _plain(share) for name, share in self.removed.items()},
+            "resampling": self.resampling.to_dict(),
+            "rows": [
+                {
+                    "solver": row.solver,
+                    "variant": row.variant,
+                    "signature": row.signature,
+                    "by_construction": self.is_member(i),
+                    "solved": None if row.expected else int(self.solves(row).sum()),
+                    "metric": main,
+                    "before": _plain(before),
+                    "after": after and _plain(after),
+                }
+                for i, (row, (before, after)) in enumerate(zip(self.evaluation.rows, self.scores, strict=True))
+            ],
+            "hard": [question.id for question in self.dataset],
+            "fingerprint": self.dataset.fingerprint,
+        }
+
+
+def hard_subset(
+    dataset: Dataset,
+    solvers: Sequence[Solver],
+    *,
+    report: Sequence[Solver] = (),
+    max_solved: int = 0,
+    solved_above: float = SOLVED_ABOVE,
+    train: Dataset | None = None,
+    tune: Dataset | None = None,
+    cv: int | None = None,
+    group: str | None = None,
+    spans: SpanGenerator | None = None,
+    resamples: int = 10_000,
+    jobs: int = 1,
+    progress: bool = False,
+    **options: Any,
+) -> HardSubset:
+    """The questions that no solver solves, or at most a few: ReCoRD's machine filter, Quoref's adversary.
+
+    A solver that learns from gold learns out of fold, in five folds of whole passages, unless it has other data to
+    learn from, and so do thresholds and tuned parameters: nothing that is removed was seen.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold answers.
+    solvers : sequence of Solver
+        The members of the filter. Their scores on what is kept are low by construction.
+    report : sequence of Solver
+        Systems that have no part in the choice. `random` is always among them.
+    max_solved : int
+        K: a question is kept where as many members or fewer solve it.
+    solved_above : float
+        A question is solved where an answer's credit (accuracy or exact match, with 1/k for k that tie) is above
+        it, from 0 to below 1.
+    train, tune, cv, group, spans, jobs, progress
+        As in :func:`classic_rc.evaluate`.
+    resamples : int
+        Of the intervals, which are those of the bootstrap over groups of passages.
+    **options
+        Other options of :func:`classic_rc.evaluate`: ties, threshold, seed and so on.
+
+    Raises
+    ------
+    UsageError
+        There is no member, a number cannot be used, or a member would learn from the questions that it filters.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> from classic_rc.audit import hard_subset
+    >>> found = hard_subset(classic_rc.load("sample:single-choice"), [classic_rc.parse_solver("sw+d")])
+    >>> len(found.dataset), round(found.removed["chance"].value, 2)
+    (14, 0.25)
+    """
+    members = [solver for solver in solvers if not isinstance(solver, Random)]
+    _check(members, max_solved, solved_above)
+    for role, other in (("--train", train), ("--tune", tune)):
+        if other is not None and other.fingerprint == dataset.fingerprint:
+            raise UsageError(f"{role} is the data that is filtered: without it, solvers learn out of fold")
+    others = [Random(), *(solver for solver in report if not isinstance(solver, Random))]
+    if cv is None and train is None and any(solver.learns_from == "gold" for solver in (*members, *others)):
+        cv = _FOLDS
+    groups = passage_groups(dataset, group)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, options.get("seed") or 0, group=group)
+    evaluation = evaluate(
+        dataset,
+        [*members, *others],
+        train=train,
+        tune=tune,
+        cv=cv,
+        group=group,
+        spans=spans,
+        jobs=jobs,
+        progress=progress,
+        **options,
+    )
+    assert evaluation.dataset.task is not None
+    metric = METRICS[SOLVED_BY[evaluation.dataset.task]]
+    rows = evaluation.rows
+    guess = next(row for row in rows if row.solver == Random.name).outcomes.statistics[metric.name]
+    n_solved = np.sum([_solves(row, metric, solved_above) for row in rows[: len(members)]], axis=0)
+    return HardSubset(
+        evaluation,
+        len(members),
+        max_solved,
+        solved_above,
+        n_solved,
+        chance_removed(metric.from_means(guess), len(members), max_solved),
+        groups,
+        resampling,
+    )
+
+
+def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int = 0) -> NDArray[np.float64]:
+    r"""The probability that more than K of m independent guessers solve each question.
+
+    .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
+
+    with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
+    that chance alone would remove. Guessers are independent of each other; baselines are not, and as far as they
+    solve the same questions they remove fewer than as many guessers that are as good.
+
+    Parameters
+    ----------
+    solved : ndarray of float64, shape (n_questions,)
+        :math:`p_q`: one over the number of options where one is right.
+    n_members, max_solved : int
+        m and K.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_questions,)
+
+    Examples
+    --------
+    >>> chance_removed(np.array([0.25, 0.5]), n_members=2)
+    array([0.4375, 0.75  ])
+    """
+    from scipy.stats import binom
+
+    return np.asarray(binom.sf(max_solved, n_members, solved), dtype=np.float64)
+
+
+def _solves(row: Row, metric: Metric, above: float) -> NDArray[np.bool_]:
+    return np.asarray(metric.from_means(row.outcomes.statistics[metric.name]) > above + 1e-9)
+
+
+def _check(members: Sequence[Solver], max_solved: int, solved_above: float) -> None:
+    if not members:
+        raise UsageError("a filter needs a solver other than random, an expectation that solves no one question")
+    if not 0 <= max_solved < len(members):
+        raise UsageError(
+            f"of {len(members)} solvers, from 0 to {len(members) - 1} may solve a question that is kept, "
+            f"got {max_solved}: more would keep everything"
+        )
+    if not 0 <= solved_above < 1:
+        raise UsageError(f"a question is solved above a credit from 0 to below 1, got {solved_above}")
+
+
+def _plain(share: Share) -> Mapping[str, Any]:
+    return {"value": share.value, "interval": share.interval and list(share.interval)}

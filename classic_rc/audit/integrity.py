@@ -1,0 +1,250 @@
+"""What is wrong with a dataset itself: repetitions, empty texts, gold that cannot be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import Any
+
+from classic_rc.folds import normalised_text
+from classic_rc.metrics.squad import normalise
+from classic_rc.questions import Dataset, Question, Task
+
+_EXAMPLES = 3
+
+
+class Severity(StrEnum):
+    """How much a finding matters; fixed for each kind, whatever its count."""
+
+    ERROR = "error"
+    """These questions cannot measure anything, or their gold contradicts itself."""
+    WARNING = "warning"
+    """Scores are likely to be higher, lower or more certain than they should be."""
+    NOTE = "note"
+    """Legal, and worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Something that can be found.
+
+    Parameters
+    ----------
+    name : str
+    severity : Severity
+    what : str
+        What is counted.
+    why : str
+        Why it matters.
+    """
+
+    name: str
+    severity: Severity
+    what: str
+    why: str
+
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
+        Kind("gold-differs", _E, "questions asked before, with other gold", "one of the two must be wrong"),
+        Kind("option-both", _E, "questions with an option right and wrong", "gold contradicts itself"),
+        Kind("question-in-train", _E, "questions that training data has too", "their answers can be looked up"),
+        Kind("gold-not-candidate", _W, "questions whose gold is no candidate", "choosing a candidate cannot score"),
+        Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span scores in full"),
+        Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
+        Kind("empty-question", _W, "empty questions", "nothing is asked"),
+        Kind("empty-option", _W, "questions with an empty option", "told from the others without reading"),
+        Kind("equal-options", _W, "questions with equal options", "fewer choices than it seems"),
+        Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
+        Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
+        Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
+        Kind("passage-repeated", _W, "passages whose text another one has", "folds and splits may part them"),
+        Kind("passage-in-train", _W, "passages that training data has too", "learned from, then tested on"),
+        Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of what needs gold"),
+        Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
+        Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
+        Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
+    )
+}  # fmt: skip
+"""Everything that is looked for, by name, the gravest first. Repetitions are counted from the second time on. Texts
+are equal when they differ in nothing but case, white space and, for options, the punctuation at their end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was found.
+
+    Parameters
+    ----------
+    kind : Kind
+    count : int
+    examples : tuple of str
+        Ids of the first three questions (or passages) concerned.
+    """
+
+    kind: Kind
+    count: int
+    examples: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        kind = self.kind
+        return {
+            "kind": kind.name,
+            "severity": str(kind.severity),
+            "what": kind.what,
+            "why": kind.why,
+            "count": self.count,
+            "examples": list(self.examples),
+        }
+
+
+def integrity(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, ...]:
+    """Look for everything in :data:`KINDS`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Gold may be hidden.
+    train : Dataset, optional
+        What else must not hold the dataset's passages and questions.
+
+    Returns
+    -------
+    tuple of Finding
+        Only of what was found, in the order of :data:`KINDS`.
+    """
+    found: dict[str, list[str]] = {}
+    overlap = () if train is None else _of_overlap(dataset, train)
+    for kind, id_ in chain(_of_single_questions(dataset), _of_repetitions(dataset), overlap):
+        found.setdefault(kind, []).append(id_)
+    return tuple(
+        Finding(kind, len(found[name]), tuple(found[name][:_EXAMPLES]))
+        for name, kind in KINDS.items()
+        if name in found
+    )
+
+
+_Found = Iterator[tuple[str, str]]
+"""Names of kinds, each with the id of what was found."""
+
+
+def _of_single_questions(dataset: Dataset) -> _Found:
+    for question in dataset:
+        for kind in _empty(question):
+            yield kind, question.id
+        if question.gold is None:
+            yield "gold-hidden", question.id
+        elif question.task.has_choices:
+            for kind in _choices(question, len(question.gold)):
+                yield kind, question.id
+        elif not _is_reachable(question):
+            yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate", question.id
+
+
+def _empty(question: Question) -> Iterator[str]:
+    if not question.passage.text.strip():
+        yield "empty-passage"
+    if not question.text.strip():
+        yield "empty-question"
+    if question.task.has_spans:
+        return
+    if any(not c.text.strip() for c in question.candidates):
+        yield "empty-option"
+    if len(question.candidates) < 2:
+        yield "one-option"
+
+
+def _choices(question: Question, n_right: int) -> Iterator[str]:
+    is_single = question.task is Task.SINGLE_CHOICE
+    if n_right == 0:
+        yield "no-right-option" if is_single else "none-right"
+    elif n_right == len(question.candidates) > 1:
+        yield "all-right"
+    elif n_right > 1 and is_single:
+        yield "several-right"
+    options = [_option(c.text) for c in question.candidates]
+    if len(set(options)) < len(options):
+        right = _right_options(question)
+        wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
+        yield "equal-options" if right.isdisjoint(wrong) else "option-both"
+
+
+def _is_reachable(question: Question) -> bool:
+    """Whether a candidate, or the passage, has what gold accepts: any text of it, of several spans all."""
+    gold = [str(text) for text in question.gold or ()]
+    if not question.task.has_spans:
+        return not {normalise(text) for text in gold}.isdisjoint(normalise(c.text) for c in question.candidates)
+    passage = normalised_text(question.passage.text)
+    stands = (normalised_text(text) in passage for text in gold)
+    return all(stands) if question.task is Task.MULTI_SPAN else any(stands)
+
+
+def _of_repetitions(dataset: Dataset) -> _Found:
+    texts = _passage_texts(dataset)
+    seen: set[str] = set()
+    for passage in dataset.passages:
+        text = texts[id(passage)]
+        if text and text in seen:
+            yield "passage-repeated", passage.id
+        seen.add(text)
+    asked: dict[Hashable, Question] = {}
+    for question in dataset:
+        of_passage, *anywhere = _keys(question, texts[id(question.passage)])
+        if of_passage in asked:
+            yield "question-repeated", question.id
+            if _contradicts(question, asked[of_passage]):
+                yield "gold-differs", question.id
+        elif any(key in asked for key in anywhere):
+            yield "question-reused", question.id
+        for key in (of_passage, *anywhere):
+            asked.setdefault(key, question)
+
+
+def _of_overlap(dataset: Dataset, train: Dataset) -> _Found:
+    texts, known = _passage_texts(dataset), _passage_texts(train)
+    known_texts = set(known.values())
+    for passage in dataset.passages:
+        if texts[id(passage)] in known_texts:
+            yield "passage-in-train", passage.id
+    asked = {key for q in train for key in _keys(q, known[id(q.passage)])}
+    for question in dataset:
+        if not asked.isdisjoint(_keys(question, texts[id(question.passage)])):
+            yield "question-in-train", question.id
+
+
+def _passage_texts(dataset: Dataset) -> dict[int, str]:
+    """The normalised text of each passage, by its identity."""
+    return {id(passage): normalised_text(passage.text) for passage in dataset.passages}
+
+
+def _keys(question: Question, passage: str) -> Iterator[Hashable]:
+    """What makes two questions the same one: their words and passage, or their words and options."""
+    text = normalised_text(question.text)
+    yield "passage", text, passage
+    if question.task.has_choices:
+        yield "options", text, *sorted(_option(c.text) for c in question.candidates)
+
+
+def _contradicts(question: Question, other: Question) -> bool:
+    """Whether two equal questions have equal options, of which others are right, or accept no text in common."""
+    if question.gold is None or other.gold is None:
+        return False
+    if not question.task.has_choices:
+        return {normalise(str(t)) for t in question.gold}.isdisjoint(normalise(str(t)) for t in other.gold)
+    options, others = ({_option(c.text) for c in q.candidates} for q in (question, other))
+    return options == others and _right_options(question) != _right_options(other)
+
+
+def _right_options(question: Question) -> set[str]:
+    return {_option(c.text) for i, c in enumerate(question.candidates) if i in (question.gold or ())}
+
+
+def _option(text: str) -> str:
+    return normalised_text(text).rstrip(" .,;:!?")

@@ -1,0 +1,7 @@
+"""Statistics of datasets: one table for any data, and each paper's own."""
+
+from __future__ import annotations
+
+from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow, StatisticsTable, statistics
+
+__all__ = ["DatasetStatistics", "StatisticsRow", "StatisticsTable", "statistics"]

@@ -1,0 +1,339 @@
+"""What is counted of a dataset: texts as tokens, the kinds of measures, and the common table's statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain
+from operator import add
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.questions import Dataset, normalised_text
+from classic_rc.text import sentences
+from classic_rc.text.encode import TextEncoder
+
+
+class Counted(NamedTuple):
+    """What counting tokens gives.
+
+    Attributes
+    ----------
+    lengths : ndarray of int64, shape (n_texts,)
+        In tokens.
+    vocabulary : frozenset of str
+    """
+
+    lengths: NDArray[np.int64]
+    vocabulary: frozenset[str]
+
+
+class TokenCounter(Protocol):
+    """Whatever counts tokens."""
+
+    def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
+        """The number of tokens of each text, and the distinct tokens of all."""
+        ...
+
+
+class AnalyzerCounter:
+    """Counts the tokens of an analyzer.
+
+    Parameters
+    ----------
+    analyzer : str
+
+    Examples
+    --------
+    >>> lengths, vocabulary = AnalyzerCounter("whitespace").count(["A fox ran.", "A fox"])
+    >>> lengths.tolist(), sorted(vocabulary)
+    ([3, 2], ['a', 'fox', 'ran.'])
+    """
+
+    def __init__(self, analyzer: str) -> None:
+        self._encoder = TextEncoder(analyzer)
+
+    def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
+        """The number of tokens of each text, and the distinct tokens of all."""
+        tokens, offsets = self._encoder.encode(texts)
+        words = self._encoder.vocabulary
+        return np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist())
+
+
+class Contents:
+    """The questions and passages of a dataset, with their tokens.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    counter : TokenCounter
+        Shared by parts of one dataset, so that it meets a word once.
+    """
+
+    def __init__(self, dataset: Dataset, counter: TokenCounter) -> None:
+        self.dataset = dataset
+        self._counter = counter
+
+    @cached_property
+    def passages(self) -> Counted:
+        """The distinct passages' tokens."""
+        return self._count([passage.text for passage in self.dataset.passages])
+
+    @cached_property
+    def questions(self) -> Counted:
+        """The questions' tokens."""
+        return self._count([question.text for question in self.dataset])
+
+    @cached_property
+    def candidates(self) -> Counted:
+        """The candidates' tokens, question by question; none where a generator makes them."""
+        texts = (c.text for q in self.dataset if not q.task.has_spans for c in q.candidates)
+        return self._count(list(texts))
+
+    @cached_property
+    def gold(self) -> Counted:
+        """The tokens of the right options or accepted texts, question by question."""
+        return self._count(list(chain.from_iterable(q.gold_texts for q in self.dataset)))
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The distinct tokens of passages, questions and candidates."""
+        return self.passages.vocabulary | self.questions.vocabulary | self.candidates.vocabulary
+
+    @cached_property
+    def lowered_passages(self) -> dict[int, str]:
+        """Each passage's text by its identity, in lower case with single blanks."""
+        return {id(passage): normalised_text(passage.text) for passage in self.dataset.passages}
+
+    def _count(self, texts: list[str]) -> Counted:
+        return Counted(*self._counter.count(texts))
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A number of each passage, question or candidate; pooling puts them together, so that the mean is over all.
+
+    Parameters
+    ----------
+    numbers : ndarray, shape (n,)
+        Booleans where a share is meant.
+    """
+
+    numbers: NDArray[Any]
+
+    def __add__(self, other: Values) -> Values:
+        return Values(np.concatenate((self.numbers, other.numbers)))
+
+    @property
+    def value(self) -> float | None:
+        """The mean; None of nothing."""
+        return float(self.numbers.mean()) if len(self.numbers) else None
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation, with the number of values as its denominator."""
+        return float(self.numbers.std()) if len(self.numbers) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, with quartiles."""
+        if not len(self.numbers):
+            return {"n": 0}
+        least, lower, median, upper, most = np.quantile(
+            self.numbers.astype(float), (0, 0.25, 0.5, 0.75, 1)
+        ).tolist()
+        return {
+            "n": len(self.numbers),
+            "mean": self.value,
+            "sd": self.spread,
+            "min": least,
+            "q25": lower,
+            "median": median,
+            "q75": upper,
+            "max": most,
+        }
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many; pooling adds."""
+
+    value: int
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.value + other.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"count": self.value}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Distinct words; pooling joins."""
+
+    words: frozenset[str]
+
+    def __add__(self, other: Vocabulary) -> Vocabulary:
+        return Vocabulary(self.words | other.words)
+
+    @property
+    def value(self) -> int:
+        """How many words."""
+        return len(self.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without the words."""
+        return {"count": self.value}
+
+
+Measure: TypeAlias = "Values | Count | Vocabulary"
+
+
+def pooled(measures: Iterable[Measure]) -> Measure:
+    """Measures of one kind, taken of several parts, as that of all of them.
+
+    Examples
+    --------
+    >>> pooled([Values(np.array([1, 2])), Values(np.array([6]))]).value
+    3.0
+    """
+    return reduce(add, measures)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One row of a table of statistics.
+
+    Parameters
+    ----------
+    label : str
+    definition : str
+        How it is counted.
+    measure : callable
+        Takes :class:`~classic_rc.audit.statistics.measures.Contents`; a small function named after what it counts.
+    decimals : int
+        Of means; counts are whole.
+    is_share : bool
+        Shown in percent.
+    """
+
+    label: str
+    definition: str
+    measure: Callable[[Contents], Measure]
+    decimals: int = 1
+    is_share: bool = False
+
+
+def n_passages(contents: Contents) -> Count:
+    """Passages that a question is asked about."""
+    return Count(len(contents.dataset.passages))
+
+
+def n_questions(contents: Contents) -> Count:
+    """Questions."""
+    return Count(len(contents.dataset))
+
+
+def n_candidates(contents: Contents) -> Count:
+    """Options or mentions."""
+    return Count(len(contents.candidates.lengths))
+
+
+def questions_per_passage(contents: Contents) -> Values:
+    """Questions about each passage."""
+    dataset = contents.dataset
+    position = {id(passage): i for i, passage in enumerate(dataset.passages)}
+    asked = np.array([position[id(q.passage)] for q in dataset], dtype=np.int64)
+    return Values(np.bincount(asked, minlength=len(position)))
+
+
+def candidates_per_question(contents: Contents) -> Values:
+    """Options or mentions of each question."""
+    return Values(np.array([len(q.candidates) for q in contents.dataset if not q.task.has_spans], dtype=np.int64))
+
+
+def gold_per_question(contents: Contents) -> Values:
+    """Right options, or accepted texts, of each question whose gold is not hidden."""
+    return Values(np.array([len(q.gold) for q in contents.dataset if q.gold is not None], dtype=np.int64))
+
+
+def passage_tokens(contents: Contents) -> Values:
+    """Tokens of each passage."""
+    return Values(contents.passages.lengths)
+
+
+def passage_sentences(contents: Contents) -> Values:
+    """Sentences of each passage: the dataset's own marks, else what the splitter finds."""
+    counts = [len(sentences.passage_sentences(passage)) for passage in contents.dataset.passages]
+    return Values(np.array(counts, dtype=np.int64))
+
+
+def question_tokens(contents: Contents) -> Values:
+    """Tokens of each question."""
+    return Values(contents.questions.lengths)
+
+
+def candidate_tokens(contents: Contents) -> Values:
+    """Tokens of each option or mention."""
+    return Values(contents.candidates.lengths)
+
+
+def gold_tokens(contents: Contents) -> Values:
+    """Tokens of each right option or accepted text."""
+    return Values(contents.gold.lengths)
+
+
+def vocabulary(contents: Contents) -> Vocabulary:
+    """Distinct tokens, in lower case."""
+    return Vocabulary(frozenset(word.lower() for word in contents.vocabulary))
+
+
+def gold_verbatim(contents: Contents) -> Values:
+    """Whether the passage holds the right text as it is, but for case and white space."""
+    return Values(np.array(list(_verbatim(contents)), dtype=np.bool_))
+
+
+def _verbatim(contents: Contents) -> Iterator[bool]:
+    passages = contents.lowered_passages
+    for question in contents.dataset:
+        for text in question.gold_texts:
+            yield normalised_text(text) in passages[id(question.passage)]
+
+
+def begins_with(word: str) -> Callable[[Contents], Values]:
+    """A function: whether each question begins with a word."""
+
+    def first_word(contents: Contents) -> Values:
+        starts = [question.text.split(None, 1)[:1] for question in contents.dataset]
+        return Values(np.array([bool(s) and s[0].lower().rstrip(",'’s") == word for s in starts], dtype=np.bool_))
+
+    return first_word
+
+
+QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
+
+COMMON: tuple[Statistic, ...] = (
+    Statistic("passages", "that a question is asked about", n_passages),
+    Statistic("questions", "all, also those whose gold is hidden", n_questions),
+    Statistic("candidates", "options or mentions; spans that a generator makes are not counted", n_candidates),
+    Statistic("questions a passage", "mean (s.d.)", questions_per_passage),
+    Statistic("candidates a question", "mean (s.d.)", candidates_per_question),
+    Statistic("right ones a question", "right options, or accepted texts; mean (s.d.)", gold_per_question),
+    Statistic("tokens a passage", "mean (s.d.)", passage_tokens),
+    Statistic("sentences a passage", "the dataset's own marks, else the splitter's", passage_sentences),
+    Statistic("tokens a question", "mean (s.d.)", question_tokens),
+    Statistic("tokens a candidate", "mean (s.d.)", candidate_tokens),
+    Statistic("tokens a right answer", "mean (s.d.)", gold_tokens),
+    Statistic("vocabulary", "distinct tokens of passages, questions and candidates, in lower case", vocabulary),
+    Statistic(
+        "right answers verbatim %", "right texts that the passage holds but for case", gold_verbatim, is_share=True
+    ),
+    *(
+        Statistic(f"questions with {word} %", f"that begin with {word!r}", begins_with(word), is_share=True)
+        for word in QUESTION_WORDS
+    ),
+)  # fmt: skip
+"""In the order of the table."""

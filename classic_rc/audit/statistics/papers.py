@@ -1,0 +1,326 @@
+"""The tables of statistics that papers print of their datasets, under each paper's own definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from classic_rc.audit.statistics.measures import (
+    AnalyzerCounter,
+    Contents,
+    Statistic,
+    TokenCounter,
+    Values,
+    Vocabulary,
+    candidate_tokens,
+    candidates_per_question,
+    gold_per_question,
+    n_passages,
+    n_questions,
+    passage_sentences,
+    passage_tokens,
+    question_tokens,
+)
+from classic_rc.questions import Question, normalised_text
+from classic_rc.text.treebank import TreebankCounter
+
+Figure: TypeAlias = "float | tuple[float, float]"
+"""A count, a mean or a share in percent; with its standard deviation where the paper prints one."""
+
+
+@dataclass(frozen=True)
+class PaperRow(Statistic):
+    """A statistic as a paper defines it.
+
+    Parameters
+    ----------
+    published : mapping of str to number or (mean, s.d.)
+        The paper's figures by column, as printed.
+    split : str, optional
+        The one split that it is about.
+    """
+
+    published: Mapping[str, Figure] = field(default_factory=dict)
+    split: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A paper's own table.
+
+    Parameters
+    ----------
+    title : str
+    datasets : tuple of str
+        What it is about, as :func:`~classic_rc.datasets.official.official_parts` calls it.
+    columns : tuple of str
+    column_of : callable
+        The column of a question, given what its dataset and split are called.
+    counter : callable
+        Makes what counts tokens.
+    rows : tuple of PaperRow
+    notes : tuple of str
+        What else has to be known to compare; where ours differ, why.
+    total : str, optional
+        A last column of all questions.
+    splits : tuple of str
+        What the paper's figures are over.
+    """
+
+    title: str
+    datasets: tuple[str, ...]
+    columns: tuple[str, ...]
+    column_of: Callable[[str, str | None, Question], str | None]
+    counter: Callable[[], TokenCounter]
+    rows: tuple[PaperRow, ...]
+    notes: tuple[str, ...] = ()
+    total: str | None = None
+    splits: tuple[str, ...] = ("train", "dev", "test")
+
+
+# MCTest ---------------------------------------------------------------------------------------------------------
+
+_MCTEST = PaperTable(
+    "MCTest, Table 3 (Richardson, Burges and Renshaw 2013)",
+    ("MC160", "MC500"),
+    ("MC160", "MC500"),
+    lambda dataset, split, question: dataset,
+    lambda: AnalyzerCounter("whitespace"),
+    (
+        PaperRow("stories", "story texts", n_passages, published={"MC160": 160, "MC500": 500}),
+        PaperRow(
+            "words a story", "what stands between blanks", passage_tokens, 0, published={"MC160": 204, "MC500": 212}
+        ),
+        PaperRow(
+            "words a question",
+            "what stands between blanks, without the prefix one: or multiple:",
+            question_tokens,
+            published={"MC160": 8.0, "MC500": 7.7},
+        ),
+        PaperRow(
+            "words an answer",
+            "what stands between blanks, of all four options",
+            candidate_tokens,
+            published={"MC160": 3.4, "MC500": 3.4},
+        ),
+    ),
+    ("The paper does not say what a word is: what stands between blanks comes nearest.",),
+)
+
+
+# RACE -----------------------------------------------------------------------------------------------------------
+
+
+def race_passage_length(contents: Contents) -> Values:
+    """Blanks between an article's Treebank tokens: one less than tokens (released preprocess.py)."""
+    return Values(contents.passages.lengths - 1)
+
+
+def race_question_length(contents: Contents) -> Values:
+    """Blanks between a question's Treebank tokens (released preprocess.py)."""
+    return Values(contents.questions.lengths - 1)
+
+
+def race_option_length(contents: Contents) -> Values:
+    """Blanks between an option's Treebank tokens (released preprocess.py)."""
+    return Values(contents.candidates.lengths - 1)
+
+
+def race_vocabulary(contents: Contents) -> Vocabulary:
+    """Distinct Treebank tokens in lower case."""
+    return Vocabulary(frozenset(token.lower() for token in contents.vocabulary))
+
+
+def _columns(*names: str) -> Callable[..., dict[str, Figure]]:
+    """A function that puts figures under these columns, in their order."""
+    return lambda *figures: dict(zip(names, figures, strict=False))
+
+
+_RACE = _columns("RACE-M", "RACE-H", "RACE")
+_LEVELS = {"middle": "RACE-M", "high": "RACE-H"}
+
+_RACE_TABLE = PaperTable(
+    "RACE, Tables 2 and 3 (Lai, Xie, Liu, Yang and Hovy 2017)",
+    ("RACE",),
+    ("RACE-M", "RACE-H"),
+    lambda dataset, split, question: _LEVELS.get(str(question.meta_value("level"))),
+    TreebankCounter,
+    (
+        PaperRow("questions, train", "Table 2", n_questions, published=_RACE(25421, 62445), split="train"),
+        PaperRow("questions, dev", "Table 2", n_questions, published=_RACE(1436, 3451), split="dev"),
+        PaperRow("questions, test", "Table 2", n_questions, published=_RACE(1436, 3498), split="test"),
+        PaperRow(
+            "passage length",
+            "blanks between Treebank tokens: tokens less one",
+            race_passage_length,
+            published=_RACE(231.1, 353.1, 321.9),
+        ),
+        PaperRow(
+            "question length",
+            "blanks between Treebank tokens",
+            race_question_length,
+            published=_RACE(9.0, 10.4, 10.0),
+        ),
+        PaperRow(
+            "option length", "blanks between Treebank tokens", race_option_length, published=_RACE(3.9, 5.8, 5.3)
+        ),
+        PaperRow(
+            "vocabulary",
+            "distinct tokens in lower case",
+            race_vocabulary,
+            published=_RACE(32811, 125120, 136629),
+        ),
+    ),
+    (
+        "The paper's lengths count the blanks between tokens, not the tokens, as its released preprocessing does; "
+        "sentences are this package's, not Punkt's, which needs a download. Vocabularies depend on nltk's version.",
+    ),
+    total="RACE",
+)
+
+
+# MultiRC --------------------------------------------------------------------------------------------------------
+
+
+def used_sentences(contents: Contents) -> Values:
+    """Sentences that a question needs, as annotated."""
+    return Values(np.array([len(q.meta["sentences_used"]) for q in _annotated(contents)], dtype=np.int64))
+
+
+def sentence_distance(contents: Contents) -> Values:
+    """Steps from one needed sentence to the next: 1 for neighbours."""
+    gaps = [np.diff(sorted(q.meta["sentences_used"])) for q in _annotated(contents)]
+    return Values(np.concatenate([np.empty(0, dtype=np.int64), *gaps]))
+
+
+def _annotated(contents: Contents) -> list[Question]:
+    return [question for question in contents.dataset if question.meta.get("sentences_used")]
+
+
+def correct_verbatim(contents: Contents) -> Values:
+    """Whether each right option stands in the paragraph, in lower case."""
+    return _verbatim(contents, right=True)
+
+
+def incorrect_verbatim(contents: Contents) -> Values:
+    """Whether each wrong option stands in the paragraph, in lower case."""
+    return _verbatim(contents, right=False)
+
+
+def _verbatim(contents: Contents, right: bool) -> Values:
+    passages = contents.lowered_passages
+    found = [
+        normalised_text(candidate.text) in passages[id(q.passage)]
+        for q in contents.dataset
+        if q.gold is not None
+        for i, candidate in enumerate(q.candidates)
+        if (i in q.gold) is right
+    ]
+    return Values(np.array(found, dtype=np.bool_))
+
+
+_MULTIRC = _columns("MultiRC")
+
+_MULTIRC_TABLE = PaperTable(
+    "MultiRC, Table 2 (Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018)",
+    ("MultiRC",),
+    ("MultiRC",),
+    lambda dataset, split, question: "MultiRC",
+    lambda: AnalyzerCounter("whitespace"),
+    (
+        PaperRow(
+            "tokens a paragraph",
+            "between blanks, without the sentence marks",
+            passage_tokens,
+            published=_MULTIRC((263.1, 92.4)),
+        ),
+        PaperRow("sentences a paragraph", "as marked", passage_sentences, published=_MULTIRC((14.3, 4.1))),
+        PaperRow("tokens a question", "between blanks", question_tokens, published=_MULTIRC((10.9, 4.8))),
+        PaperRow("tokens an option", "between blanks", candidate_tokens, published=_MULTIRC((4.7, 5.5))),
+        PaperRow("sentences used", "needed, as annotated", used_sentences, 2, published=_MULTIRC((2.37, 0.63))),
+        PaperRow(
+            "distance between them",
+            "steps from one needed sentence to the next",
+            sentence_distance,
+            2,
+            published=_MULTIRC((2.4, 2.58)),
+        ),
+        PaperRow("options a question", "all", candidates_per_question, 2, published=_MULTIRC(5.44)),
+        PaperRow("right options a question", "may be none", gold_per_question, 2, published=_MULTIRC(2.58)),
+        PaperRow(
+            "right options verbatim %",
+            "in the paragraph, in lower case",
+            correct_verbatim,
+            2,
+            True,
+            published=_MULTIRC(34.96),
+        ),
+        PaperRow(
+            "wrong options verbatim %",
+            "in the paragraph, in lower case",
+            incorrect_verbatim,
+            2,
+            True,
+            published=_MULTIRC(25.84),
+        ),
+    ),
+    (
+        "The paper's numbers of options differ from the release's. What it counts as a distance and as verbatim is "
+        "not said; its share of yes/no questions (27.57 %) follows from no rule tried, and is left out.",
+    ),
+)
+
+
+# ReCoRD ---------------------------------------------------------------------------------------------------------
+
+
+def record_entities(contents: Contents) -> Values:
+    """Entity mentions of each passage, equal names included."""
+    mentions = {id(q.passage): len(q.candidates) for q in contents.dataset}
+    return Values(np.array(list(mentions.values()), dtype=np.int64))
+
+
+_SPLITS = _columns("train", "dev", "test")
+
+_RECORD_TABLE = PaperTable(
+    "ReCoRD, Table 1 (Zhang, Liu, Liu, Gao, Duh and Van Durme 2018)",
+    ("ReCoRD",),
+    ("train", "dev", "test", "other"),
+    lambda dataset, split, question: split if split in ("train", "dev", "test") else "other",
+    lambda: AnalyzerCounter("whitespace"),
+    (
+        PaperRow("queries", "all", n_questions, published=_SPLITS(100730, 10000, 10000)),
+        PaperRow("unique passages", "with a query", n_passages, published=_SPLITS(65709, 7133, 7279)),
+        PaperRow(
+            "tokens a passage",
+            "between blanks, highlights included",
+            passage_tokens,
+            published=_SPLITS(169.5, 168.6, 168.1),
+        ),
+        PaperRow("entities a passage", "mentions", record_entities, published=_SPLITS(17.8, 17.5, 17.3)),
+        PaperRow("tokens a query", "between blanks", question_tokens, published=_SPLITS(21.3, 22.1, 22.2)),
+    ),
+    ("The paper does not say what a token is; what stands between blanks is counted here.",),
+    splits=(),
+)
+
+
+# Quoref ---------------------------------------------------------------------------------------------------------
+
+_QUOREF_TABLE = PaperTable(
+    "Quoref, sizes (Dasigi, Liu, Marasović, Smith and Gardner 2019; figures from secondary transcriptions)",
+    ("Quoref",),
+    ("train", "dev", "test", "other"),
+    lambda dataset, split, question: split if split in ("train", "dev", "test") else "other",
+    lambda: AnalyzerCounter("whitespace"),
+    (
+        PaperRow("questions", "all", n_questions, published=_SPLITS(19399, 2418, 2537)),
+        PaperRow("paragraphs", "with a question", n_passages, published=_SPLITS(3771, 454, 477)),
+    ),
+    splits=(),
+)
+
+PAPER_TABLES: tuple[PaperTable, ...] = (_MCTEST, _RACE_TABLE, _MULTIRC_TABLE, _RECORD_TABLE, _QUOREF_TABLE)

@@ -1,0 +1,235 @@
+"""Statistics of datasets: one table for any data, and each paper's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from classic_rc.audit.statistics.measures import (
+    COMMON,
+    AnalyzerCounter,
+    Contents,
+    Measure,
+    Statistic,
+    TokenCounter,
+    Values,
+    pooled,
+)
+from classic_rc.audit.statistics.papers import PAPER_TABLES, Figure, PaperRow, PaperTable
+from classic_rc.datasets.official import Official, official_parts
+from classic_rc.questions import Dataset
+
+_ALL = "all"
+_SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class StatisticsRow:
+    """A statistic and what it comes to in each column.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    measures : tuple of Measure or None
+        None where the column has nothing to measure.
+    published : tuple of number, (mean, s.d.) or None
+        The paper's figures.
+    """
+
+    statistic: Statistic
+    measures: tuple[Measure | None, ...]
+    published: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True)
+class StatisticsTable:
+    """A table of statistics, not yet laid out.
+
+    Parameters
+    ----------
+    title : str
+    columns : tuple of str
+    rows : tuple of StatisticsRow
+    notes : tuple of str
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[StatisticsRow, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_published(self) -> bool:
+        """Whether it is a paper's table."""
+        return any(figure is not None for row in self.rows for figure in row.published)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; shares are fractions, published figures as printed."""
+        return {
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": [
+                {
+                    "statistic": row.statistic.label,
+                    "definition": row.statistic.definition,
+                    "values": [measure and measure.to_dict() for measure in row.measures],
+                    "published": [list(f) if isinstance(f, tuple) else f for f in row.published],
+                }
+                for row in self.rows
+            ],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class DatasetStatistics:
+    """All that is counted of some datasets.
+
+    Parameters
+    ----------
+    common : StatisticsTable
+        A column a dataset and split and, where all are of one dataset, one for all.
+    papers : tuple of StatisticsTable
+        The papers' own tables that are about these datasets.
+    lengths : dict of str to dict of str to Values
+        Tokens a passage, question and candidate, by dataset and split: for histograms.
+    """
+
+    common: StatisticsTable
+    papers: tuple[StatisticsTable, ...]
+    lengths: dict[str, dict[str, Values]]
+
+    @property
+    def tables(self) -> tuple[StatisticsTable, ...]:
+        """The papers' tables, then the common one."""
+        return (*self.papers, self.common)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"common": self.common.to_dict(), "papers": [table.to_dict() for table in self.papers]}
+
+
+def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetStatistics:
+    """Count everything in datasets.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Splits of one dataset or different datasets. One that holds several splits is taken apart.
+    analyzer : str
+        What a token is in the common table. Papers' tables have their own definitions.
+
+    Returns
+    -------
+    DatasetStatistics
+
+    Raises
+    ------
+    UsageError
+        There is no such analyzer.
+
+    Examples
+    --------
+    >>> from classic_rc.datasets import load
+    >>> table = statistics([load("sample:single-choice")]).common
+    >>> [(row.statistic.label, row.measures[0].value) for row in table.rows[:2]]
+    [('passages', 6), ('questions', 24)]
+    """
+    parts = [part for dataset in datasets for part in sorted(official_parts(dataset), key=_order)]
+    counter = AnalyzerCounter(analyzer)
+    splits = [split for _, part in parts for split in _splits(part)]
+    kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
+    contents = [Contents(split, counter) for split in splits]
+    together = len(splits) > 1 and len(kinds) == 1
+    common = _common_table([split.name for split in splits], contents, together, analyzer)
+    lengths = {
+        split.name: {
+            "passage": Values(content.passages.lengths),
+            "question": Values(content.questions.lengths),
+            "candidate": Values(content.candidates.lengths),
+        }
+        for split, content in zip(splits, contents, strict=True)
+    }
+    papers = tuple(
+        _paper_table(paper, own)
+        for paper in PAPER_TABLES
+        if (own := [(origin, part) for origin, part in parts if origin and origin.dataset in paper.datasets])
+    )
+    return DatasetStatistics(common, papers, lengths)
+
+
+def _order(part: tuple[Official | None, Dataset]) -> tuple[str, int]:
+    origin, dataset = part
+    known = dataset.split in _SPLITS
+    return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(_SPLITS)
+
+
+def _splits(dataset: Dataset) -> Iterator[Dataset]:
+    """The dataset, or its splits where its questions tell several."""
+    names = list(dict.fromkeys(str(question.meta["split"]) for question in dataset if "split" in question.meta))
+    if len(names) < 2:
+        yield dataset
+        return
+    for name in names:
+        own = dataset.filter(lambda question, name=name: str(question.meta.get("split")) == name)  # type: ignore[misc]
+        yield replace(own, name=f"{dataset.name}.{name}", split=name)
+
+
+def _common_table(names: list[str], contents: list[Contents], together: bool, analyzer: str) -> StatisticsTable:
+    rows = []
+    for statistic in COMMON:
+        measures = [statistic.measure(content) for content in contents]
+        if together:
+            measures.append(pooled(measures))
+        if any(not isinstance(m, Values) or len(m.numbers) for m in measures):
+            rows.append(StatisticsRow(statistic, tuple(measures), (None,) * len(measures)))
+    columns = (*names, _ALL) if together else tuple(names)
+    return StatisticsTable("Statistics", columns, tuple(rows), (f"Tokens are those of the analyzer {analyzer}.",))
+
+
+def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> StatisticsTable:
+    counter = paper.counter()
+    columns = [(name, list(_contents_of(paper, name, parts, counter))) for name in paper.columns]
+    if paper.total is not None:
+        columns.append((paper.total, [content for _, contents in columns for content in contents]))
+    printed = {name for row in paper.rows for name in row.published}
+    columns = [(name, contents) for name, contents in columns if contents or name in printed]
+    rows = tuple(
+        StatisticsRow(
+            row,
+            tuple(_measured(row, contents) for _, contents in columns),
+            tuple(row.published.get(name) for name, _ in columns),
+        )
+        for row in paper.rows
+    )
+    notes = (*paper.notes, *_missing_splits(paper, parts))
+    return StatisticsTable(paper.title, tuple(name for name, _ in columns), rows, notes)
+
+
+_Content = tuple["str | None", Contents]
+"""A split's name and what of it belongs to one column."""
+
+
+def _contents_of(
+    paper: PaperTable, column: str, parts: list[tuple[Official, Dataset]], counter: TokenCounter
+) -> Iterator[_Content]:
+    for origin, part in parts:
+        questions = [q for q in part if paper.column_of(origin.dataset, origin.split, q) == column]
+        if questions:
+            yield origin.split, Contents(replace(part, questions=questions), counter)
+
+
+def _measured(row: PaperRow, contents: list[_Content]) -> Measure | None:
+    measures = [row.measure(content) for split, content in contents if row.split in (None, split)]
+    return pooled(measures) if measures else None
+
+
+def _missing_splits(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> Iterator[str]:
+    given = {origin.split for origin, _ in parts}
+    missing = [split for split in paper.splits if split not in given]
+    if missing:
+        yield (
+            f"The paper's figures are over {', '.join(paper.splits)}; here without {', '.join(missing)}, so that "
+            "they need not agree in the last digit."
+        )

@@ -1,0 +1,240 @@
+"""The words of the options that tell right ones from wrong ones, whatever is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.fitted_system import SharedDatasets
+from classic_rc.evaluation.resampling import benjamini_hochberg
+from classic_rc.kernels.arrays import ragged_indices
+from classic_rc.metrics.base import known_gold
+from classic_rc.questions import Dataset
+from classic_rc.text.encode import EncodedDataset, encode
+
+
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """How often a word stands in right and in wrong options.
+
+    Parameters
+    ----------
+    word : str
+    right, wrong : int
+        Right and wrong options that have it, each counted once.
+    expected : float
+        How many right ones would have it if right options were drawn at random within each question.
+    passages : int
+        Passages with such an option.
+    pmi : float
+        Pointwise mutual information with being right, smoothed, in nats.
+    p, q : float
+        Two-sided p-value, and adjusted for the number of words tested.
+    """
+
+    word: str
+    right: int
+    wrong: int
+    expected: float
+    passages: int
+    pmi: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeakingWords:
+    """What was found about the words of a dataset's options.
+
+    Parameters
+    ----------
+    words : tuple of WordCount
+        Those with q up to `level`, by falling size of their PMI.
+    n_tested : int
+        How many words stand in enough options to be tested.
+    at_least : int
+        In how many options that is.
+    smoothing : float
+    level : float
+    analyzer : str
+    """
+
+    words: tuple[WordCount, ...]
+    n_tested: int
+    at_least: int
+    smoothing: float
+    level: float
+    analyzer: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Presence:
+    """Which words stand in which options, and what there is to choose from.
+
+    Parameters
+    ----------
+    option, word : ndarray of int64, shape (n_pairs,)
+        Each word once an option.
+    question : ndarray of int64, shape (n_options,)
+        Each option's question.
+    right : ndarray of bool, shape (n_options,)
+    passage : ndarray of int64, shape (n_questions,)
+        Each question's passage.
+    n_words : int
+    """
+
+    option: NDArray[np.int64]
+    word: NDArray[np.int64]
+    question: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    passage: NDArray[np.int64]
+    n_words: int
+
+
+def leaking_words(
+    dataset: Dataset,
+    *,
+    analyzer: str = "word",
+    at_least: int = 20,
+    smoothing: float = 100.0,
+    level: float = 0.05,
+    shared: SharedDatasets | None = None,
+) -> LeakingWords:
+    r"""The words whose presence in an option says most about whether it is right.
+
+    For each word w, with n(w, y) the options of class y (right or wrong) that have it, the pointwise mutual
+    information by which Gururangan et al. 2018 rank words
+
+    .. math:: \mathrm{PMI}(w, \mathit{right}) = \ln \frac{p(w, \mathit{right})}{p(w)\, p(\mathit{right})}
+
+    from smoothed counts. They add 100 to the count of every word in every class. Their classes are of equal size;
+    of options, most are wrong, and the same 100 for both classes would pull every word towards one half. So the
+    200 that a word gets are shared out between the classes as all options are, which is theirs for equal classes.
+
+    The test is that of Cochran, Mantel and Haenszel, stratified by question: if right options were drawn at random
+    within each question, their number being given, how many of them have the word has a known mean and variance
+    (those of a sum of hypergeometric numbers), and its deviation is taken as normal, with continuity correction.
+    It assumes that different questions are independent. A word that comes back in the questions about one passage
+    (its hero's name) may look more certain than it is: see in how many passages it stands.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of choices, with gold answers.
+    analyzer : str
+        What makes words of the options.
+    at_least : int
+        In how many options a word must stand to be tested.
+    smoothing : float
+        What is added, on average over the two classes, to each count.
+    level : float
+        The q-value (Benjamini and Hochberg) up to which words are listed.
+    shared : SharedDatasets, optional
+        Encodings to share with other checks of the dataset.
+
+    Raises
+    ------
+    UsageError
+        The questions have no options that are each right or wrong, or `at_least` or `smoothing` is not positive.
+    DataError
+        A question's gold is hidden.
+    """
+    if dataset.task is None or not dataset.task.has_choices:
+        raise UsageError(f"{dataset.name} has no options that are each right or wrong")
+    if at_least < 1 or not smoothing > 0:
+        raise UsageError("a word must stand in at least 1 option, and smoothing must be above 0")
+    encoded = encode((shared or SharedDatasets()).of(dataset), analyzer)
+    presence = _presence(encoded)
+    right, wrong, pmi = _associations(presence, smoothing)
+    tested = np.flatnonzero(right + wrong >= at_least)
+    expected, variance = _null_moments(presence)
+    deviation = np.maximum(np.abs(right - expected) - 0.5, 0)[tested]
+    spread = np.sqrt(2 * variance[tested])
+    p = [math.erfc(d / s) if s > 0 else 1.0 for d, s in zip(deviation.tolist(), spread.tolist(), strict=True)]
+    q = benjamini_hochberg(p)
+    passages = _passages(presence)
+    words = [
+        WordCount(
+            encoded.vocabulary[w],
+            int(right[w]),
+            int(wrong[w]),
+            float(expected[w]),
+            int(passages[w]),
+            float(pmi[w]),
+            p[i],
+            float(q[i]),
+        )
+        for i, w in enumerate(tested.tolist())
+        if q[i] <= level
+    ]
+    words.sort(key=lambda found: (-abs(found.pmi), found.word))
+    return LeakingWords(tuple(words), len(tested), at_least, smoothing, level, str(analyzer))
+
+
+def _presence(encoded: EncodedDataset) -> _Presence:
+    arrays = encoded.arrays
+    text = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
+    pairs = np.unique(text * arrays.n_words + arrays.candidate_tokens)
+    text, word = pairs // arrays.n_words, pairs % arrays.n_words
+    # Options of one text stand in the arrays once: give each its text's words.
+    n_options = int(encoded.question_offsets[-1])
+    rows = encoded.candidate_rows if encoded.candidate_rows is not None else np.arange(n_options)
+    counts = np.bincount(text, minlength=len(arrays.candidate_question))[rows]
+    flat = ragged_indices(np.searchsorted(text, rows), counts)
+    question = np.repeat(np.arange(len(encoded)), np.diff(encoded.question_offsets))
+    right = np.zeros(n_options, dtype=np.bool_)
+    for i, start in zip(encoded.order.tolist(), encoded.question_offsets[:-1].tolist(), strict=True):
+        right[[start + index for index in known_gold(encoded[i])]] = True
+    return _Presence(
+        np.repeat(np.arange(n_options), counts),
+        word[flat],
+        question,
+        right,
+        arrays.question_passage,
+        arrays.n_words,
+    )
+
+
+def _associations(
+    presence: _Presence, smoothing: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """How many right and wrong options have each word, and each word's PMI with being right."""
+    n_words = presence.n_words
+    total = np.bincount(presence.word, minlength=n_words)
+    right = np.bincount(presence.word[presence.right[presence.option]], minlength=n_words)
+    added = 2 * smoothing
+    share = presence.right.mean() if len(presence.right) else 0.0
+    in_options = total > 0
+    smooth_right, smooth = right + added * share, total + added
+    overall = smooth_right[in_options].sum() / max(smooth[in_options].sum(), 1)
+    pmi = np.log(smooth_right / smooth / overall) if overall > 0 else np.zeros(n_words)
+    return right, total - right, pmi
+
+
+def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and variance of how many right options have each word, right ones drawn within each question."""
+    n_words, n_questions = presence.n_words, len(presence.passage)
+    options = np.bincount(presence.question, minlength=n_questions)
+    rights = np.bincount(presence.question, weights=presence.right, minlength=n_questions)
+    cells, having = np.unique(presence.question[presence.option] * n_words + presence.word, return_counts=True)
+    k, share = options[cells // n_words], (rights / np.maximum(options, 1))[cells // n_words]
+    mean = having * share
+    variance = mean * (1 - share) * (k - having) / np.maximum(k - 1, 1)
+    mean, variance = (np.bincount(cells % n_words, moment, n_words) for moment in (mean, variance))
+    return mean.astype(np.float64), variance.astype(np.float64)
+
+
+def _passages(presence: _Presence) -> NDArray[np.int64]:
+    """In how many passages' options each word stands."""
+    passage = presence.passage[presence.question[presence.option]]
+    cells = np.unique(passage * presence.n_words + presence.word)
+    return np.bincount(cells % presence.n_words, minlength=presence.n_words)

@@ -1,0 +1,261 @@
+"""What ``compare`` is given: run records, files of predictions and solvers, as systems on the same questions."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli import inputs
+from classic_rc.errors import DataError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from classic_rc.evaluation.comparison import Contender, Contest
+    from classic_rc.evaluation.results import Evaluation
+    from classic_rc.questions import Dataset
+    from classic_rc.solvers.base import Solver
+
+
+@dataclass(frozen=True)
+class System:
+    """What an argument names: a solver, or a path and perhaps a row of the record there.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+    name : str or None
+        What the user calls it.
+    solver : Solver, optional
+    path, row : str, optional
+    """
+
+    text: str
+    name: str | None
+    solver: Solver | None = None
+    path: str | None = None
+    row: str | None = None
+
+    @property
+    def record(self) -> Path | None:
+        """The run record that it is, if any."""
+        from classic_rc.evaluation.record import record_file
+
+        return None if self.path is None else record_file(self.path)
+
+    @property
+    def file(self) -> str | None:
+        """What is read of it."""
+        return str(self.record) if self.record else self.path
+
+    @property
+    def label(self) -> str:
+        """What tells its systems from others of the same names."""
+        if self.name is not None or self.path is None:
+            return self.name or self.text
+        folder_of_record = self.record and self.record.resolve().parent
+        return folder_of_record.name if folder_of_record else Path(self.path).stem
+
+    def rows_of(self, contest: Contest) -> Contest:
+        """The rows that it names, under the name that it gives them.
+
+        Raises
+        ------
+        UsageError
+            There is no such row.
+        """
+        rows = contest.contenders
+        if self.row is not None:
+            rows = tuple(row for row in rows if row.name == self.row)
+            if not rows:
+                raise unknown_name(f"row of {self.path}", self.row, [row.name for row in contest.contenders])
+        predictions = self.path is not None and self.record is None
+        if self.name is not None or predictions:
+            names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
+            rows = tuple(replace(row, name=name) for row, name in zip(rows, names, strict=True))
+        return replace(contest, contenders=rows)
+
+
+def parse_system(text: str) -> System:
+    """What an argument names, with or without ``NAME=``.
+
+    A solver's name is that solver, even where a file is called so: the file is ``./NAME`` then.
+
+    Raises
+    ------
+    DataError
+        It looks like a path, and nothing is there.
+    UsageError
+        It is neither a path nor a solver.
+    """
+    from classic_rc.solvers.registry import SOLVERS
+    from classic_rc.solvers.specs import parse_solver
+
+    name, _, rest = text.partition("=")
+    for given, what in ((None, text), (name, rest)):
+        if what.partition(",")[0].partition(":")[0] in SOLVERS or ".py:" in what:
+            return System(text, given, parse_solver(what))
+        whole, _, row = what.rpartition("#")
+        for path, of in ((what, None), (whole, row)):
+            if path and Path(path).exists():
+                return System(text, given, path=path, row=of)
+    if Path(text).suffix or "/" in text or "\\" in text:
+        hint = "A system is a run record, a file of predictions or a solver"
+        raise DataError("no such file or folder", source=text, hint=hint)
+    raise unknown_name("file or solver", text, SOLVERS)
+
+
+def contests(
+    args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None = None
+) -> Iterator[tuple[Contest, Contender | None]]:
+    """The systems on each dataset that all of them answered, and `random` there, if it is known.
+
+    Solvers and predictions answer the questions of `dataset`, or else of ``--data``.
+
+    Raises
+    ------
+    UsageError
+        A system needs questions that are not given, or the systems answered different ones.
+    """
+    if dataset is None:
+        dataset = _dataset(args, systems)
+    entries = list(_entries(args, systems, dataset))
+    chance = {
+        c.fingerprint: row for entry in entries for c in entry.values() for row in c.contenders if row.is_chance
+    }
+    if dataset is not None:
+        chance |= _random_on(args, dataset)
+    by_system = [
+        {f: system.rows_of(c) for f, c in entry.items()} for system, entry in zip(systems, entries, strict=True)
+    ]
+    for fingerprint in _shared(args, by_system):
+        contest = _told_apart([(s.label, entry[fingerprint]) for s, entry in zip(systems, by_system, strict=True)])
+        if args.group is not None and dataset is not None:
+            from classic_rc.folds import passage_groups
+
+            contest = replace(contest, groups=passage_groups(dataset, args.group), group=args.group)
+        yield contest, chance.get(fingerprint)
+
+
+def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
+    """The questions of ``--data``; None where they are not needed."""
+    if args.data is not None:
+        return inputs.dataset_of(args, args.data)
+    for system in systems:
+        if system.record is None:
+            what = "no run record" if system.solver is None else "a solver"
+            raise UsageError(
+                f"{system.path or system.text} is {what}: name the questions that it answers (--data DATA)"
+            )
+    if args.group is not None:
+        raise UsageError("run records do not say what else stays together: name the questions (--data DATA)")
+    return None
+
+
+def _entries(
+    args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
+) -> Iterator[Mapping[str, Contest]]:
+    """What each system brings, by the fingerprint of the dataset."""
+    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.record import read_contests
+
+    learning = inputs.learning_options(args)
+    named = [system.solver for system in systems if system.solver is not None]
+    solvers = iter(inputs.searching(args, named))
+    for system in systems:
+        record = system.record
+        if record is not None:
+            answered = {contest.fingerprint: contest for contest in read_contests(record)}
+            if not answered:
+                raise DataError("there is no run in this record", source=str(record))
+            yield answered
+            continue
+        assert dataset is not None  # or it would have been asked for
+        if system.solver is not None:
+            evaluation = _evaluated(args, dataset, next(solvers), learning)
+        else:
+            evaluation = _of_file(args, system, dataset, learning)
+        contest = Contest.of(evaluation)
+        yield {contest.fingerprint: contest}
+
+
+def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
+    """What a file's decisions score, or what its scores lead to."""
+    from classic_rc.evaluation.evaluate import evaluate_predictions
+    from classic_rc.formats.registry import read_predictions
+    from classic_rc.predictions import Scores
+    from classic_rc.solvers.score_file import ScoreFile
+
+    assert system.path is not None
+    notes: list[str] = []
+    content = read_predictions(system.path, dataset, notes=notes)
+    if isinstance(content, Scores):
+        return _evaluated(args, dataset, ScoreFile(path=system.path), learning)
+    inputs.tell(args, "warning", notes)
+    return evaluate_predictions(dataset, content, source=system.path)
+
+
+def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learning: dict[str, Any]) -> Evaluation:
+    from classic_rc.evaluation.evaluate import evaluate
+
+    evaluation = evaluate(
+        dataset,
+        [solver],
+        spans=inputs.span_generator(args),
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+        **learning,
+        **inputs.decision_options(args),
+    )
+    inputs.tell(args, "warning", evaluation.warnings)
+    return evaluation
+
+
+def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
+    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.solvers.random import Random
+
+    contest = Contest.of(evaluate(dataset, [Random()], spans=inputs.span_generator(args)))
+    return {contest.fingerprint: contest.contenders[0]}
+
+
+def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]) -> list[str]:
+    """The fingerprints of the datasets that all systems answered.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    from classic_rc.evaluation.comparison import joined
+
+    first, *others = by_system
+    shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
+    if not shared:
+        fingerprint, contest = next(iter(first.items()))
+        joined(
+            [contest, *(next(iter(o.values())) for o in others if fingerprint not in o)]
+        )  # says what is different
+    left_out = {c.fingerprint: c for entry in by_system for c in entry.values() if c.fingerprint not in shared}
+    labels = (contest.label for contest in left_out.values())
+    inputs.tell(args, "warning", (f"{label} is left out: not all systems answered it" for label in labels))
+    return shared
+
+
+def _told_apart(named: Sequence[tuple[str, Contest]]) -> Contest:
+    """All systems of some contests; those of one name are called by their sources too, or numbered."""
+    from classic_rc.evaluation.comparison import joined
+
+    contest = joined([contest for _, contest in named])
+    labels = [label for label, own in named for _ in own.contenders]
+    names = [row.name for row in contest.contenders]
+    names = [
+        f"{label}: {name}" if names.count(name) > 1 else name for label, name in zip(labels, names, strict=True)
+    ]
+    numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    told = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
+    rows = tuple(replace(row, name=name) for row, name in zip(contest.contenders, told, strict=True))
+    return replace(contest, contenders=rows)

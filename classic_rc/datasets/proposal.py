@@ -1,0 +1,131 @@
+"""What to say of rows that no reader knows: the keys found, and a command that may read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from classic_rc.datasets.gold import CODINGS, fitting
+from classic_rc.datasets.rows import lookup
+from classic_rc.errors import DataError
+from classic_rc.io.json import Node
+
+_NAMES = {
+    "passage": "passage context article text story paragraph document content background dialogue body",
+    "question": "question query stem prompt q ask",
+    "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
+    "gold": "gold label answer answerkey answer_key correct correct_answer correct_option target solution key",
+    "id": "id qid question_id example_id uid guid",
+}
+_UNKNOWN = "KEY"
+_SHOWN = 24
+_WIDE = re.compile(r"(.*?)[_ -]?([A-Ja-j0-9])")
+
+
+def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
+    """The error for rows that no reader knows.
+
+    Parameters
+    ----------
+    rows : sequence of Node
+        The first of them.
+    source : str
+        Their file.
+    command : bool
+        Whether to propose a command line, rather than the parameters in Python.
+    """
+    fields, gold_as = propose(rows)
+    keys = list(_paths(rows[0].value)) if rows else []
+    found = "rows with " + ", ".join(keys[:_SHOWN]) + (", …" if len(keys) > _SHOWN else "") if keys else "no rows"
+    coded = "gold" in fields and fields["gold"] != _UNKNOWN
+    if command:
+        path = f'"{source}"' if re.search(r"[^\w./:\\@~-]", source) else source
+        spelt = ",".join(f"{role}={key}" for role, key in fields.items())
+        spelt = f'"{spelt}"' if re.search(r"[^\w.,=+-]", spelt) else spelt
+        call = f"classic-rc run {path} --fields {spelt}" + (f" --gold-as {gold_as}" if coded else "")
+    else:
+        call = f"from_rows(rows, fields={fields!r}" + (f", gold_as={gold_as!r})" if coded else ")")
+    hint = f"Say what is what, for instance: {call}"
+    return DataError("no reader recognises it", source=source, found=found, expected="a known format", hint=hint)
+
+
+def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
+    """The best guess at the fields and the coding of gold of some rows.
+
+    Examples
+    --------
+    >>> row = {"context": "It rained.", "q": {"text": "Did it?"}, "choices": ["no", "yes"], "label": 1}
+    >>> propose([Node(row, "rows")])
+    ({'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}, 'index0')
+    """
+    paths = _paths(rows[0].value) if rows else {}
+    texts = {path: value for path, value in paths.items() if isinstance(value, str)}
+    lists = {path: value for path, value in paths.items() if _are_texts(value)}
+    fields: dict[str, str] = {}
+    longest = max(texts, key=lambda path: len(texts[path]), default=_UNKNOWN)
+    fields["passage"] = _first_named("passage", texts) or longest
+    texts.pop(fields["passage"], None)
+    asking = next((path for path, text in texts.items() if text.rstrip().endswith("?")), _UNKNOWN)
+    fields["question"] = _first_named("question", texts) or asking
+    texts.pop(fields["question"], None)
+    candidates = _first_named("candidates", lists) or next(iter(lists), None) or _wide(texts)
+    if candidates:
+        fields["candidates"] = candidates
+    used = {part for path in fields.values() for part in path.split("+")}
+    golds = {path: value for path, value in paths.items() if path not in used and not isinstance(value, Mapping)}
+    fields["gold"] = _first_named("gold", golds) or _UNKNOWN
+    if (id := _first_named("id", golds)) and id != fields["gold"]:
+        fields["id"] = id
+    return fields, _coding(rows, fields)
+
+
+def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
+    """The paths of a row and what they lead to."""
+    paths: dict[str, Any] = {}
+    inner: Iterator[tuple[str, Any]] = iter(())
+    if isinstance(value, Mapping):
+        inner = ((str(key), element) for key, element in value.items())
+    elif isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value):
+        keys = [key for key in value[0] if all(key in element for element in value)]
+        inner = ((str(key), [element[key] for element in value]) for key in keys)
+    for key, element in inner:
+        path = f"{before}{key}"
+        further = _paths(element, f"{path}.", depth + 1) if depth < 3 else {}
+        paths.update(further or {path: element})
+    return paths
+
+
+def _first_named(role: str, paths: dict[str, Any]) -> str | None:
+    """The path whose last key, or else another, is a usual name of a role."""
+    for position in (-1, 0):
+        keys = {path.split(".")[position].lower(): path for path in reversed(paths)}
+        for name in _NAMES[role].split():
+            if name in keys:
+                return keys[name]
+    return None
+
+
+def _wide(texts: dict[str, str]) -> str | None:
+    """Columns such as option_a, option_b or A, B, C, D, joined."""
+    groups: dict[str, list[str]] = {}
+    for path in texts:
+        if match := _WIDE.fullmatch(path):
+            groups.setdefault(match[1], []).append(path)
+    largest = max(groups.values(), key=len, default=[])
+    return "+".join(largest) if len(largest) > 1 else None
+
+
+def _coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
+    """The coding that most rows fit, index0 among equals."""
+    votes = dict.fromkeys(CODINGS, 0)
+    for row in rows:
+        candidates, gold = (lookup(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))
+        if candidates is not None and gold is not None and _are_texts(candidates.value):
+            for coding in fitting(gold.value, candidates.value):
+                votes[coding] += 1
+    return max(votes, key=votes.__getitem__)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)

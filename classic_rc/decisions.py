@@ -1,0 +1,387 @@
+"""From scores to answers: the best candidate under a tie policy, or all above a threshold or near the best."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.draws import text_keys, uniform_draws
+from classic_rc.metrics.base import known_gold
+from classic_rc.metrics.multirc import Counts, SelectionMetric
+from classic_rc.metrics.registry import selection_metric
+from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.questions import Candidate, Question, Task
+
+TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
+
+TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
+
+TIE_TOLERANCE = 1e-6
+"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but their rounded weights
+differ by one unit of 2**-26; the smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+
+Cuts: TypeAlias = Literal["exact", "multirc2018"]
+
+CUTS: tuple[Cuts, ...] = get_args(Cuts)
+
+
+class Decision(BaseEstimator, ABC):
+    """A rule that turns scores into predictions."""
+
+    @abstractmethod
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question from its candidates' scores."""
+
+    def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
+        """Learn the rule's constants, if it has any that are not given."""
+        return self
+
+    @property
+    def needs_fit(self) -> bool:
+        """Whether :meth:`decide` has to wait for :meth:`fit`."""
+        return False
+
+
+class Argmax(Decision):
+    """The candidate with the highest score.
+
+    Candidates of a cloze or span question that have one text are one candidate.
+
+    Parameters
+    ----------
+    ties : {"partial", "first", "random", "strict"}
+        What becomes of k candidates that share the best score: each gets 1/k of the credit (the MCTest
+        authors' scores, Smith et al. 2015, ARC); the first is taken; one is drawn (Richardson et al. 2013,
+        "a coin flip"), the same for a question whatever is asked beside it; or the question counts as not
+        answered.
+    tie_tolerance : float
+        How far below the best a score may lie and still tie.
+    seed : int
+        For ``"random"``.
+    """
+
+    def __init__(self, *, ties: TiePolicy = "partial", tie_tolerance: float = TIE_TOLERANCE, seed: int = 0) -> None:
+        self.ties = ties
+        self.tie_tolerance = tie_tolerance
+        self.seed = seed
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with its best candidate, or those that tie for it.
+
+        Raises
+        ------
+        UsageError
+            The tie policy is unknown, or the questions may have several right answers.
+        """
+        if self.ties not in TIE_POLICIES:
+            raise UsageError(f"ties must be one of {', '.join(TIE_POLICIES)}, got {self.ties!r}")
+        if len(questions) and questions[0].task is Task.MULTIPLE_ANSWER:
+            raise UsageError("questions with several right answers need a threshold, not the best candidate")
+        question, index = _tied_candidates(scores, self.tie_tolerance)
+        tied = np.split(index, np.cumsum(np.bincount(question, minlength=len(scores)))[:-1])
+        return [
+            self._prediction(q, _distinct_answers(q, members.tolist()), size)
+            for q, members, size in zip(questions, tied, np.diff(scores.offsets).tolist(), strict=True)
+        ]
+
+    def _prediction(self, question: Question, answers: list[Answer], n_candidates: int) -> Prediction:
+        n_tied = len(answers)
+        if n_tied > 1:
+            if self.ties == "first":
+                answers = answers[:1]
+            elif self.ties == "strict":
+                answers = []
+            elif self.ties == "random":
+                draws = uniform_draws(text_keys([question.id]), np.array([n_tied]), self.seed)
+                answers = [answers[int(draws.argmax())]]
+        return Prediction(question.id, tuple(answers), n_tied=n_tied, n_candidates=n_candidates)
+
+
+class Threshold(Decision):
+    """Every candidate whose score is above a value.
+
+    Parameters
+    ----------
+    value : float
+    """
+
+    def __init__(self, *, value: float = 0.5) -> None:
+        self.value = value
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with the candidates above the threshold."""
+        return _above(self.value, scores, questions)
+
+
+class TunedThreshold(Decision):
+    """Every candidate whose score is above the value that is best for a metric on the questions of `fit`.
+
+    Parameters
+    ----------
+    metric : str
+        A metric of multiple-answer questions: ``"f1_a"``, ``"f1_m"``, ``"em0"``, …, or ``"accuracy"``, the
+        share of options labelled rightly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`.
+    cuts : {"exact", "multirc2018"}
+        The values that are tried: all that make a difference, or the grid of MultiRC's release; see
+        :func:`classic_rc.decisions.cut_points`.
+
+    Attributes
+    ----------
+    best_threshold_ : float
+        Of equally good values the highest, which selects the fewest candidates. Exact ones lie halfway between
+        two neighbouring scores, on the highest (nothing is selected) or below the lowest (everything is).
+    best_score_ : float
+        The metric there, in 0..1.
+    """
+
+    def __init__(self, *, metric: str = "f1_a", cuts: Cuts = "exact") -> None:
+        self.metric = metric
+        self.cuts = cuts
+
+    @property
+    def needs_fit(self) -> bool:
+        """Whether :meth:`fit` has yet to be called."""
+        return not hasattr(self, "best_threshold_")
+
+    def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
+        """Try all cut points, in O(n log n) for n candidates.
+
+        Raises
+        ------
+        UsageError
+            The metric or the choice of cut points is unknown, or exact ones cannot be put between the scores.
+        DataError
+            A question's gold is hidden.
+        """
+        metric = selection_metric(self.metric)
+        thresholds = cut_points(scores, self.cuts)
+        values = metric.from_means(sweep(metric, scores, questions, thresholds))
+        # Cumulative sums round in their last digits: do not let them choose among equals.
+        best = int(np.flatnonzero(values >= values.max() - 1e-12)[0])
+        self.best_threshold_, self.best_score_ = float(thresholds[best]), float(values[best])
+        return self
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with the candidates above the tuned threshold."""
+        if self.needs_fit:
+            raise NotFittedError(
+                "the threshold has not been tuned: call tune() with a split that has gold answers, "
+                "or give a fixed one (decision=Threshold(value=…), on the command line --threshold)"
+            )
+        return _above(self.best_threshold_, scores, questions)
+
+
+class RelativeThreshold(Decision):
+    """The best span, and every other whose score is within a margin of it and that overlaps no better one.
+
+    Spans are gone through from the best down, of equal scores the first in the passage first; a text is answered
+    once. So a margin of 0 answers with the best span alone, or with all that tie for it apart from each other.
+
+    Parameters
+    ----------
+    margin : float
+        How far below the best a score may lie, in the solver's units (log-odds for ``span-lr``); not negative.
+        It is given, never tuned: generated spans are scored and dropped some passages at a time.
+    max_spans : int, optional
+        How many spans an answer has at the most; any number by default.
+    """
+
+    def __init__(self, *, margin: float = 0.0, max_spans: int | None = None) -> None:
+        self.margin = margin
+        self.max_spans = max_spans
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with one span or several.
+
+        Raises
+        ------
+        UsageError
+            A parameter cannot be used, or an answer to the questions is not several spans.
+        """
+        self._check()
+        if len(questions) and questions[0].task is not Task.MULTI_SPAN:
+            raise UsageError(
+                f"a relative threshold selects several spans, and {questions[0].task} questions have another answer"
+            )
+        return [self._prediction(q, row) for q, row in zip(questions, scores, strict=True)]
+
+    def _prediction(self, question: Question, row: NDArray[np.float64]) -> Prediction:
+        if not len(row):
+            return Prediction(question.id, ())
+        near = np.flatnonzero(row >= row.max() - self.margin).tolist()
+        places = {i: question.candidates[i] for i in near}
+        kept: dict[str, None] = {}
+        taken: list[Candidate] = []
+        for i in sorted(near, key=lambda i: (-row[i], places[i].start or 0, places[i].end or 0)):
+            if self.max_spans is not None and len(kept) == self.max_spans:
+                break
+            if not any(_overlap(places[i], other) for other in taken):
+                taken.append(places[i])
+                kept[places[i].text] = None
+        return Prediction(question.id, (tuple(kept),), n_candidates=len(row))
+
+    def _check(self) -> None:
+        margin, most = self.margin, self.max_spans
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < math.inf:
+            raise UsageError(f"the margin of a relative threshold must be a number from 0, got {margin!r}")
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+            raise UsageError(f"max_spans must be a whole number of at least 1 or None, got {most!r}")
+
+
+def default_decision(task: Task) -> Decision:
+    """The rule for a task: a threshold where several candidates may be right, else the best candidate."""
+    return TunedThreshold() if task is Task.MULTIPLE_ANSWER else Argmax()
+
+
+def describe(decision: Decision) -> dict[str, Any]:
+    """A decision's parameters as plain data, its kind included."""
+    return {"rule": type(decision).__name__, **decision.get_params(deep=False)}
+
+
+def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
+    """The thresholds to try on some scores, the highest first.
+
+    Parameters
+    ----------
+    scores : Scores
+    cuts : {"exact", "multirc2018"}
+        Every threshold that makes a difference: the highest score, halfway between each two neighbouring
+        distinct ones, and one below the lowest. Or the fixed grid from -0.5 to 0.98 in steps of 0.02 of the
+        tuning script in MultiRC's release, whatever the scores; the thresholds behind the released
+        predictions (0.0499, -0.76) were set by hand and are not on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cuts,)
+        A candidate is selected where its score is *above* the threshold.
+
+    Raises
+    ------
+    UsageError
+        `cuts` is unknown, or exact ones are wanted between infinite scores.
+
+    Examples
+    --------
+    >>> cut_points(Scores.from_lists([[3.0, 1.0], [1.0]]))
+    array([3., 2., 0.])
+    """
+    if cuts == "multirc2018":
+        return np.arange(-0.5, 1.0, 0.02)[::-1]
+    if cuts != "exact":
+        raise UsageError(f"cuts must be one of {', '.join(CUTS)}, got {cuts!r}")
+    if not np.isfinite(scores.values).all():
+        raise UsageError("no threshold can be put between scores of which some are infinite")
+    falling = np.unique(scores.values)[::-1]
+    if not len(falling):
+        return np.zeros(1)
+    upper, lower = falling[:-1], falling[1:]
+    halfway = lower / 2 + upper / 2
+    # Nothing may lie halfway between neighbouring floats; the lower one itself then parts the two.
+    halfway = np.where((lower <= halfway) & (halfway < upper), halfway, lower)
+    lowest = float(falling[-1])
+    below = min(lowest - 1, math.nextafter(lowest, -math.inf))
+    return np.concatenate((falling[:1], halfway, [below]))
+
+
+def sweep(
+    metric: SelectionMetric, scores: Scores, questions: Sequence[Question], thresholds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The mean statistics of a metric at many thresholds, as exact as one by one, in O(n log n) together.
+
+    One pass from the best candidate down: selecting it changes its own question's statistics, and no other's.
+
+    Parameters
+    ----------
+    metric : SelectionMetric
+    scores : Scores
+    questions : sequence of Question
+        With gold choices.
+    thresholds : ndarray of float64, shape (n_cuts,)
+        In any order.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cuts, n_statistics)
+        Ready for ``metric.from_means``.
+
+    Raises
+    ------
+    UsageError
+        The questions have texts for gold.
+    DataError
+        A question's gold is hidden.
+    """
+    gold = _gold_flags(scores, questions)
+    question = np.repeat(np.arange(len(scores)), np.diff(scores.offsets))
+    right = np.bincount(question, weights=gold, minlength=len(scores)).astype(np.float64)
+    options = np.diff(scores.offsets).astype(np.float64)
+
+    # Within each question, candidates become selected from the best down.
+    order = np.lexsort((-scores.values, question))
+    selected = np.arange(len(order)) - scores.offsets[question] + 1.0
+    tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
+    start = metric.of_counts(Counts(np.zeros_like(right), np.zeros_like(right), right, options))
+    after = metric.of_counts(Counts(tp, selected - tp, right[question], options[question]))
+    before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
+
+    # Over all questions, the same steps in the order of falling scores.
+    falling = np.argsort(-scores.values[order], kind="stable")
+    totals = np.cumsum(np.concatenate((start.sum(axis=0)[None], (after - before)[falling])), axis=0)
+    n_above = np.searchsorted(-scores.values[order][falling], -thresholds, side="left")
+    return totals[n_above] / max(len(scores), 1)
+
+
+def _tied_candidates(scores: Scores, tolerance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The candidates within `tolerance` of their question's best: their question, and index within it."""
+    counts = np.diff(scores.offsets)
+    filled = counts > 0
+    best = np.zeros(len(counts))
+    if filled.any():
+        best[filled] = np.maximum.reduceat(scores.values, scores.offsets[:-1][filled])
+    # Subtracting from the best, not from each score: infinite scores then tie with each other.
+    flat = np.flatnonzero(scores.values >= np.repeat(best - tolerance, counts))
+    question = np.searchsorted(scores.offsets, flat, side="right") - 1
+    return question, flat - scores.offsets[question]
+
+
+def _distinct_answers(question: Question, indices: list[int]) -> list[Answer]:
+    if question.task.has_choices:
+        return [frozenset((i,)) for i in indices]
+    return [(text,) for text in dict.fromkeys(question.candidates[i].text for i in indices)]
+
+
+def _above(threshold: float, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+    if len(questions) and questions[0].task is not Task.MULTIPLE_ANSWER:
+        raise UsageError(
+            f"a threshold selects any number of candidates, and {questions[0].task} questions have one answer"
+        )
+    selected = [np.flatnonzero(row > threshold).tolist() for row in scores]
+    return [
+        Prediction(q.id, (frozenset(chosen),), n_candidates=len(row))
+        for q, chosen, row in zip(questions, selected, scores, strict=True)
+    ]
+
+
+def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.float64]:
+    flags = np.zeros(len(scores.values))
+    for question, start in zip(questions, scores.offsets[:-1].tolist(), strict=True):
+        if not question.task.has_choices:
+            raise UsageError(
+                f"a threshold needs candidates that are each right or wrong, and gold of {question.task} "
+                "questions is texts"
+            )
+        flags[[start + index for index in known_gold(question)]] = 1
+    return flags
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    if one.start is None or one.end is None or other.start is None or other.end is None:
+        return False
+    return one.start < other.end and other.start < one.end

@@ -1,0 +1,360 @@
+"""A solver ready to answer a dataset: fitted, and tuned on other data, out of fold, or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.plan import Learning, check_task, require_gold, unfitted
+from classic_rc.folds import FoldPlan
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset, LazyCandidates, Question
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.learning import OutOfFold
+from classic_rc.text.encode import EncodedDataset, SharedQuestions, encode
+
+
+class SharedDatasets:
+    """Datasets whose encodings are made once for all systems, folds and tuning steps."""
+
+    def __init__(self) -> None:
+        self._shared: dict[int, SharedQuestions] = {}
+
+    def of(self, dataset: Dataset) -> Sequence[Question]:
+        """The dataset with shared encodings; generated spans are too many to be kept."""
+        if dataset.span_generator is not None:
+            return dataset
+        return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
+
+    def keep_only(self, dataset: Dataset) -> None:
+        """Free the encodings of all other datasets."""
+        self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
+
+
+class Block(NamedTuple):
+    """A part of a dataset that is scored and decided at once."""
+
+    index: NDArray[np.int64]  # places of the questions in the dataset, shape (n_questions,)
+    questions: Sequence[Question]  # with candidates in memory
+
+
+_BLOCK_CANDIDATES = 2**17
+
+
+def blocks(dataset: Dataset, shared: SharedDatasets | None = None) -> Iterator[Block]:
+    """The dataset in parts that can be scored and decided one after the other.
+
+    Choices and mentions are in memory already: one part. Generated spans are made a passage at a time, shared by
+    the passage's questions, and dropped after their part.
+    """
+    if dataset.span_generator is None:
+        yield Block(np.arange(len(dataset)), (shared or SharedDatasets()).of(dataset))
+        return
+    of_passage: dict[int, list[int]] = {}
+    for i, question in enumerate(dataset):
+        of_passage.setdefault(id(question.passage), []).append(i)
+    index: list[int] = []
+    part: list[Question] = []
+    n_candidates = 0
+    for members in of_passage.values():
+        lazy = dataset[members[0]].candidates
+        candidates = lazy.generate() if isinstance(lazy, LazyCandidates) else lazy
+        index += members
+        part += [replace(dataset[i], candidates=candidates) for i in members]
+        n_candidates += len(candidates) * len(members)
+        if n_candidates >= _BLOCK_CANDIDATES:
+            yield Block(np.array(index), SharedQuestions(part))
+            index, part, n_candidates = [], [], 0
+    if part:
+        yield Block(np.array(index), SharedQuestions(part))
+
+
+class FittedSystem:
+    """A configured solver, its fitted state, and where its decisions' constants come from.
+
+    Parameters
+    ----------
+    solver : Solver
+        With its decision written out (:func:`~classic_rc.evaluation.plan.configured`).
+    dataset : Dataset
+        What it answers.
+    learning : Learning, optional
+        What it learns from.
+    tune : bool
+        Whether it is tuned on the tuning data.
+    cross_fit : bool
+        Whether it is tuned out of fold on `dataset` instead.
+    shared : SharedDatasets, optional
+        Encodings to share with other systems.
+
+    Attributes
+    ----------
+    solver : Solver
+        Fitted, and tuned if there is something to tune on; where it learns out of fold, neither.
+    expected : bool
+        Whether its predictions are expectations over draws.
+    seconds : dict of str to float
+        Time spent so far on ``encode``, ``fit`` and ``score``.
+
+    Raises
+    ------
+    UsageError
+        It needs data that was not given, or hidden gold.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        dataset: Dataset,
+        learning: Learning | None = None,
+        *,
+        tune: bool = False,
+        cross_fit: bool = False,
+        shared: SharedDatasets | None = None,
+    ) -> None:
+        learning = learning or Learning()
+        self.dataset, self.train = dataset, learning.train
+        self.tune = learning.tune if tune else None
+        self.cross_fit, self.folds = cross_fit, learning.folds
+        self.expected = False
+        self._configured, self._shared = solver, shared or SharedDatasets()
+        self._by_fold: Sequence[Any] = ()  # what answered each fold: solvers or decisions
+        self._learned: OutOfFold | None = None  # solvers that learned out of fold
+        self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
+        learns_here = learning.cv is not None and solver.learns_from == "gold" and self.train is None
+        self._check(learns_here)
+        start = time.perf_counter()
+        asked = self._shared.of(dataset)
+        if learns_here:
+            self.solver = solver
+            self._learned = OutOfFold(self._learn, asked, self.folds)
+        else:
+            self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
+        if cross_fit and solver.tunes_parameters:
+            self._tuned = OutOfFold(self._tune_on, asked, self.folds)
+        self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
+
+    def _check(self, learns_here: bool) -> None:
+        solver, dataset = self._configured, self.dataset
+        if (self.cross_fit or learns_here) and any(question.gold is None for question in dataset):
+            raise UsageError(
+                f"{dataset.name} hides its gold answers, so nothing can be tuned on it or "
+                "learned from it: tune on another split (--tune DATA) or fix the threshold (--threshold T), and "
+                "learn from other data (--train DATA)"
+            )
+        if self.tune is not None:
+            check_task(self.tune, dataset, "tuning")
+            require_gold(self.tune, "nothing can be tuned on it")
+        tunes = solver.tunes_parameters
+        if (self.cross_fit or self.tune is not None) and tunes and dataset.span_generator is not None:
+            raise UsageError(f"{solver.name} cannot tune its parameters on generated spans: give them fixed values")
+        if learns_here and self.cross_fit and tunes:
+            raise UsageError(
+                f"{solver.name} cannot learn and tune its parameters in the same folds: "
+                "give data to learn from (--train) or to tune on (--tune)"
+            )
+        if solver.learns_from == "gold" and self.train is not None:
+            check_task(self.train, dataset, "training")
+
+    def _learn(self, train: Sequence[Question] | None) -> Solver:
+        """The solver fitted, and tuned if there is something to tune on."""
+        solver = unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
+        return solver if self.tune is None else solver.tune(self._shared.of(self.tune))
+
+    def _tune_on(self, questions: Sequence[Question]) -> Solver:
+        """The solver fitted as always, its parameters tuned on some of the dataset's own questions."""
+        train = None if self.train is None else self._shared.of(self.train)
+        return unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
+
+    @staticmethod
+    def wants_tuning(solver: Solver, dataset: Dataset) -> bool:
+        """Whether a configured solver has constants that must be tuned before it can answer."""
+        assert dataset.task is not None
+        return solver.tunes_parameters or solver.decision_for(dataset.task).needs_fit
+
+    @property
+    def fitted_solver(self) -> Solver:
+        """The fitted solver; where it learns out of fold, that of the first fold."""
+        return self.solver if self._learned is None else self._learned.solvers[0]
+
+    @property
+    def decision(self) -> Decision:
+        """The decision in force."""
+        assert self.dataset.task is not None
+        solver = self.fitted_solver
+        decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
+        return decision
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What the fitted solver, or those of all folds, have to say."""
+        solvers = [self.solver] if self._learned is None else self._learned.solvers
+        return tuple(dict.fromkeys(c for solver in solvers for c in solver.caveats(self.dataset)))
+
+    @property
+    def tuned_here(self) -> bool:
+        """Whether it was tuned on the very content that it answers."""
+        return self.tune is not None and self.tune.fingerprint == self.dataset.fingerprint
+
+    def solver_of(self, i: int) -> Solver:
+        """The solver that scores the dataset's question `i`: that of its fold, where there is one a fold."""
+        by_fold = self._learned or self._tuned
+        return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
+
+    def score(self, block: Block, jobs: int = 1) -> Scores:
+        """Score a block of the dataset."""
+        questions = block.questions
+        by_fold = self._learned or self._tuned
+        start = time.perf_counter()
+        if by_fold is not None:
+            scores = by_fold.score(questions, block.index)
+        else:
+            if self.solver.analyzer is not None and self.solver.takes_encoding:
+                questions = encode(questions, self.solver.analyzer)
+                self.seconds["encode"] += time.perf_counter() - start
+                start = time.perf_counter()
+            scores = score_in_shards(self.solver, questions, jobs)
+        self.seconds["score"] += time.perf_counter() - start
+        return scores
+
+    def decide(self, block: Block, scores: Scores) -> list[Prediction]:
+        """Answer a block of the dataset; all of it, if constants are tuned out of fold."""
+        index, questions = block
+        start = time.perf_counter()
+        if self._tuned is not None:
+            predictions, self._by_fold = self._tuned.decide(scores, questions, index), self._tuned.solvers
+        elif self.cross_fit:
+            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self.folds)
+        elif self._learned is not None and self.tune is not None:
+            predictions = self._learned.decide(scores, questions, index)
+            self._by_fold = [solver.decision_ for solver in self._learned.solvers]
+        else:
+            predictions = self.decision.decide(scores, questions)
+        self.seconds["score"] += time.perf_counter() - start
+        return predictions
+
+    def decide_in_expectation(self, block: Block, scores: Scores) -> list[Prediction]:
+        """As :meth:`decide`, but in closed form where the solver draws at random and has one."""
+        predictions = self.solver.expectation(block.questions)
+        if predictions is None:
+            return self.decide(block, scores)
+        self.expected = True
+        return predictions
+
+    def facts(self) -> dict[str, Any]:
+        """What a row says of its decisions, by the names of :class:`~classic_rc.evaluation.results.Row`."""
+        decision = self.decision
+        draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
+        seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
+        return {
+            "expected": self.expected,
+            "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
+            "seed": None if self.expected else seed,
+            "threshold": self._threshold(),
+            "tuned_here": self.tuned_here,
+            "tuned_params": self._tuned_params(),
+            **self.origins(lambda dataset: dataset.name),
+        }
+
+    def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
+        """What it was tuned on and trained on, each dataset by its label."""
+        tuned_on = self.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
+
+    def _threshold(self) -> float | list[float] | None:
+        decision = self.decision
+        if isinstance(decision, Threshold):
+            # A solver's own fixed rule (all-positive) says nothing that its name does not.
+            assert self.dataset.task is not None
+            own = self.solver.default_decision(self.dataset.task)
+            return None if isinstance(own, Threshold) else float(decision.value)
+        if isinstance(decision, TunedThreshold):
+            rules = [getattr(fold, "decision_", fold) for fold in self._by_fold]
+            folds = [rule.best_threshold_ for rule in rules if isinstance(rule, TunedThreshold)]
+            return folds or decision.best_threshold_
+        return None
+
+    def _tuned_params(self) -> dict[str, Any]:
+        params = self.solver.get_params(deep=False) if self.solver.tunes_parameters else {}
+        names = [name for name, value in params.items() if isinstance(value, str) and value == "tuned"]
+        if self.cross_fit:
+            return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
+        return {name: getattr(self.solver, f"{name}_") for name in names}
+
+    def _trained_on(self, label: Callable[[Dataset], str]) -> str | None:
+        if self.solver.learns_from == "nothing":
+            return None
+        if self._learned is not None:
+            return self.folds.label
+        names = [label(self.train)] if self.train is not None else []
+        if self.solver.learns_from == "passages":
+            return "passages of " + " + ".join([*names, label(self.dataset)])
+        return names[0]
+
+
+def _cross_fit(
+    decision: Decision, scores: Scores, questions: Sequence[Question], folds: FoldPlan
+) -> tuple[list[Prediction], list[Decision]]:
+    """Answer every question by a decision fitted to the scores of other passages' questions; one a fold."""
+    predictions: dict[int, Prediction] = {}
+    rules: list[Decision] = []
+    for others, own in folds.folds(questions):
+        rule = clone(decision).fit(scores.take(others), [questions[i] for i in others.tolist()])
+        answers = rule.decide(scores.take(own), [questions[i] for i in own.tolist()])
+        predictions.update(zip(own.tolist(), answers, strict=True))
+        rules.append(rule)
+    return [predictions[i] for i in range(len(questions))], rules
+
+
+PASSAGES_A_SHARD = 25_000
+"""Fewer passages than this are scored faster than another process starts and imports what it needs."""
+
+
+def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    """The solver's scores, worked out by up to `jobs` processes of joblib's current backend.
+
+    A question's scores depend on that question alone, so the result is the same for any number of jobs.
+    """
+    if jobs == 1 or not isinstance(questions, EncodedDataset):
+        return _checked(solver, questions, jobs)
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    n_passages = len(questions.arrays.passage_offsets) - 1
+    n_shards = min(effective_n_jobs(jobs), n_passages // PASSAGES_A_SHARD)
+    if n_shards < 2:
+        return _checked(solver, questions)
+    shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
+    parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
+    return questions.in_order(
+        np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
+    )
+
+
+def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    scores = solver.score_candidates(questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
+    if not isinstance(scores, Scores):
+        raise UsageError(
+            f"score_candidates of solver {solver.name!r} must return Scores (see Scores.from_lists), "
+            f"got {type(scores).__name__}"
+        )
+    if isinstance(questions, EncodedDataset):
+        offsets = questions.score_offsets
+    else:
+        offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    if not np.array_equal(scores.offsets, offsets):
+        raise UsageError(
+            f"score_candidates of solver {solver.name!r} must give one score a candidate: got "
+            f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
+            f"{len(offsets) - 1} questions"
+        )
+    return scores

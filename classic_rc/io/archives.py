@@ -1,0 +1,398 @@
+"""What a path holds: a file, the files of a folder, or the members of a tar archive, in one sorted order."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from classic_rc.errors import DataError
+from classic_rc.io.compression import gunzip, is_gzip, too_large
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
+from classic_rc.io.json import Node, parse_json, parse_json_prefix
+from classic_rc.io.text import decode, read_bytes
+from classic_rc.questions import Source
+
+MAX_MEMBER = 1 << 28
+"""The largest member of an archive that is read: 256 MiB."""
+
+MAX_FILES = 100_000
+"""The most files that a folder or an archive may hold (RACE has 28 thousand)."""
+
+MAX_DEPTH = 8
+"""How deep folders may be nested; links that lead in a circle end here."""
+
+_DIGEST_APART = 64  # with more files than these, provenance is one digest of the folder
+# A chain of extension headers is read by recursion.
+_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a path holds.
+
+    Parameters
+    ----------
+    path : str
+        As the user gave it.
+    files : tuple of File
+        In one sorted order, numeric where names are numbers.
+    archive : Source, optional
+        The archive that the files are members of.
+    is_folder : bool
+    notes : tuple of str
+        What was passed over, with counts.
+    """
+
+    path: str
+    files: tuple[File, ...]
+    archive: Source | None = None
+    is_folder: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def single(self) -> File | None:
+        """The file that the path is; None for a folder or an archive."""
+        return None if self.is_folder or self.archive else self.files[0]
+
+    @property
+    def stem(self) -> str:
+        """What people call it: the name of the file or folder without extensions."""
+        if self.single:
+            return self.single.stem
+        name = Path(os.path.abspath(self.path)).name
+        return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz") or name
+
+    def sources(self, files: list[File]) -> tuple[Source, ...]:
+        """The provenance of these files of it.
+
+        An archive has its own sha256. Of a folder with very many files, it is that of the lines
+        ``"<sha256>  <name>"``, as sha256sum prints them.
+        """
+        if self.archive:
+            return (self.archive,)
+        if len(files) <= _DIGEST_APART:
+            return tuple(Source(file.name, file.sha256) for file in files)
+        return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
+
+
+def open_input(path: str | os.PathLike[str]) -> Input:
+    """What a path holds, without reading more of a folder than its names.
+
+    ``._*``, ``.DS_Store`` and ``__MACOSX`` are passed over and counted.
+
+    Raises
+    ------
+    DataError
+        There is no such path, or it cannot be read, is empty, or is an archive that is refused.
+    """
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise _missing(name)
+    if os.path.isdir(name):
+        parents = Path(os.path.abspath(name)).parts
+        found = list(_walk(name, ()))
+        files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
+        return _input(name, files, None, is_folder=True)
+    single = File(name, Path(os.path.abspath(name)).parts, 0)
+    data = single.data
+    if not is_tar(data):
+        if data.startswith(b"PK\x03\x04"):
+            raise DataError("a zip archive", source=name, hint="Unpack it and name the folder or file")
+        return Input(name, (single,))
+    members: dict[tuple[str, ...], File] = {}
+    for parts, content in tar_members(data, name):
+        File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
+    return _input(name, list(members.values()), Source(name, single.sha256))
+
+
+class File:
+    """A file, or a member of an archive.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it: its path, or ``archive.tar.gz/member``.
+    folders : tuple of str
+        The folders it is in, the nearest last; of a member, those inside the archive.
+    base : str
+        Its own name: ``"mc160.dev.tsv"``.
+    depth : int
+        How many folders below the path that was opened it lies.
+    blank_lines : int
+        How many blank lines were passed over in reading it.
+    """
+
+    def __init__(self, name: str, parts: tuple[str, ...], depth: int) -> None:
+        self.name, self.depth = name, depth
+        self.folders, self.base = parts[:-1], parts[-1]
+        self.blank_lines = 0
+        self._members: dict[tuple[str, ...], File] | None = None
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Its place below the path that was opened: the folders and its own name."""
+        return (*self.folders[len(self.folders) - self.depth :], self.base)
+
+    @classmethod
+    def member(
+        cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]
+    ) -> File:
+        """A member of an archive, whose `members` it joins."""
+        file = cls(name, parts, len(parts) - 1)
+        file._members = members
+        file.__dict__["data"] = content
+        members[parts] = file
+        return file
+
+    @cached_property
+    def data(self) -> bytes:
+        """Its bytes, unpacked where it is compressed with gzip."""
+        data = read_bytes(self.name)
+        # Worked out now, while the stored bytes are at hand.
+        self.__dict__["sha256"] = sha256_of_bytes(data)
+        return gunzip(data, self.name) if is_gzip(data) else data
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hex sha256 of the file as it is stored."""
+        return sha256_of_bytes(self.data if self._members else read_bytes(self.name))
+
+    @property
+    def stem(self) -> str:
+        """Its own name without the extension."""
+        return self.base.removesuffix(".gz").rpartition(".")[0] or self.base
+
+    @property
+    def suffix(self) -> str:
+        """Its extension, lower-cased, ``".gz"`` left out."""
+        return self.base.removesuffix(".gz")[len(self.stem) :].lower()
+
+    def sibling(self, *parts: str) -> File | None:
+        """The file at a path relative to the folder it is in; None where there is none."""
+        if self._members is None:
+            path = Path(self.name).parent.joinpath(*parts)
+            return File(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
+        place = self.folders
+        for part in parts[:-1]:
+            place = place[:-1] if part == ".." else (*place, part)
+        return self._members.get((*place, parts[-1]))
+
+    @cached_property
+    def text(self) -> str:
+        """Its text, with ``"\\n"`` line ends.
+
+        Raises
+        ------
+        DataError
+            It is empty, or not text.
+        """
+        text = decode(self.data, self.name)
+        if not text.strip():
+            raise DataError("the file is empty", source=self.name)
+        return text
+
+    @cached_property
+    def _first_value(self) -> tuple[Any, bool]:
+        text = self.text
+        start = len(text) - len(text.lstrip(" \t\n"))
+        if text[start] not in "{[":
+            return None, False
+        value, end = parse_json_prefix(text, self.name, start=start)
+        return value, not text[end:].strip(" \t\n")
+
+    @property
+    def head(self) -> Any:
+        """Its first JSON value, which is all of it or the first of JSON lines; None where it is not JSON.
+
+        Raises
+        ------
+        DataError
+            It begins as JSON does, and is not.
+        """
+        return self._first_value[0]
+
+    def root(self) -> Node:
+        """The one JSON value that it is, to be read with its place."""
+        value, is_all = self.__dict__.get("_first_value", (None, False))
+        return Node(value if is_all else parse_json(self.text, self.name), self.name)
+
+    def records(self) -> Iterator[Node]:
+        """Its JSON lines; or, where it is one JSON value, the elements of a list, or that value.
+
+        An object with one member that is a list of objects stands for that list.
+        """
+        value, is_all = self._first_value
+        if not is_all:
+            return self._lines()
+        root = Node(value, self.name)
+        if isinstance(value, dict) and len(value) == 1:
+            ((key, inner),) = value.items()
+            if isinstance(inner, list) and inner and all(isinstance(element, dict) for element in inner):
+                root = root.at(key)
+        if isinstance(root.value, list):
+            return root.elements()
+        return iter([root]) if "\n" in self.text.strip() else self._lines()
+
+    def _lines(self) -> Iterator[Node]:
+        self.blank_lines = 0
+        for number, line in enumerate(self.text.rstrip(" \t\n").split("\n"), start=1):
+            if line.strip(" \t"):
+                yield Node(parse_json(line, self.name, number), self.name, number)
+            else:
+                self.blank_lines += 1
+
+    def release(self) -> None:
+        """Forget what was read, so that a folder of thousands is never all in memory."""
+        for cached in ("data", "text", "_first_value"):
+            self.__dict__.pop(cached, None)
+
+
+def is_tar(data: bytes) -> bool:
+    """Whether these (uncompressed) bytes begin a tar archive."""
+    return data[257:262] == b"ustar"
+
+
+def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
+    """The path and the content of every file in a tar archive, in the archive's order.
+
+    Parameters
+    ----------
+    data : bytes
+        The archive, compressed with gzip or not.
+    source : str
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        It is broken or cut short, names a member by an absolute path or one with ``..``, names one twice, holds
+        links or devices, or members too large.
+    """
+    if is_gzip(data):
+        data = gunzip(data, source)
+    seen: set[tuple[str, ...]] = set()
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
+            for member in tar:
+                parts = _checked_path(member, f"{source}/{member.name}")
+                if member.isdir():
+                    continue
+                if parts in seen:
+                    raise DataError("two members of the archive have this name", source=f"{source}/{member.name}")
+                seen.add(parts)
+                end = member.offset_data + member.size
+                if end > len(data):
+                    raise EOFError(f"{member.name} ends after the archive does")
+                yield parts, data[member.offset_data : end]
+    except _BROKEN as error:
+        raise _broken(source, error) from None
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose broken header is an error.
+
+    tarfile takes one in mid-archive for the archive's end, and goes back and forth for ever on a negative size.
+    """
+
+    @classmethod
+    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
+        offset = tar.offset
+        try:
+            member = super().fromtarfile(tar)
+        except tarfile.HeaderError as error:
+            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
+                raise
+            raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
+        if member.size < 0 or tar.offset <= offset:
+            raise tarfile.ReadError(f"bad size at byte {offset:,}")
+        return member
+
+
+def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
+    if not (member.isreg() or member.isdir()) or member.issparse():
+        raise DataError(
+            "the archive holds more than files and folders",
+            source=name,
+            found="a link, a device or a sparse file",
+            expected="plain files",
+        )
+    path = member.name.replace("\\", "/")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
+        raise DataError(
+            "a member of the archive has an unsafe path",
+            source=name,
+            found=repr(member.name[:80]),
+            expected="a relative path without '..'",
+        )
+    if member.size > MAX_MEMBER:
+        raise too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
+    return parts
+
+
+def _broken(source: str, error: BaseException) -> DataError:
+    return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
+
+
+def _input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
+    kept = [file for file in files if not _is_junk(file)]
+    if not kept:
+        raise DataError(f"the {'archive' if archive else 'folder'} holds no file", source=name)
+    kept.sort(key=lambda file: [_natural(part) for part in file.path])
+    junk = len(files) - len(kept)
+    notes = (f"files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: {junk:,}",) if junk else ()
+    return Input(name, tuple(kept), archive, is_folder, notes)
+
+
+def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:
+    count = [0] if count is None else count
+    if len(parts) > MAX_DEPTH:
+        raise DataError(
+            "folders nested too deeply",
+            source=folder,
+            expected=f"at most {MAX_DEPTH}",
+            hint="Name the data's own folder",
+        )
+    try:
+        with os.scandir(folder) as entries:
+            listing = [(entry.name, entry.is_dir()) for entry in entries]
+    except OSError as error:
+        raise DataError(f"the folder cannot be read ({error.strerror})", source=folder) from None
+    for name, is_folder in listing:
+        if is_folder:
+            yield from _walk(os.path.join(folder, name), (*parts, name), count)
+            continue
+        count[0] += 1
+        if count[0] > MAX_FILES:
+            raise DataError(f"more than {MAX_FILES:,} files", source=folder, hint="Name the data's own folder")
+        yield (*parts, name)
+
+
+def _is_junk(file: File) -> bool:
+    return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
+
+
+def _natural(part: str) -> tuple[int, int, str]:
+    stem = part.partition(".")[0]
+    if stem.isascii() and stem.isdigit() and len(stem) < 19:
+        return 0, int(stem), part
+    return 1, 0, part
+
+
+def _missing(name: str) -> DataError:
+    path = Path(name)
+    folder = path.parent
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return DataError("no such file or folder", source=name, hint=f"There is no folder {str(folder)!r} either")
+    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(str(folder / n) for n in near)}?" if near else None
+    return DataError("no such file or folder", source=name, hint=hint)

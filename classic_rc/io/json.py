@@ -1,0 +1,371 @@
+"""Strict JSON, and its values with the place each came from."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from classic_rc.errors import DataError
+from classic_rc.io.text import line_and_column
+
+_HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+_MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
+
+
+class Node:
+    """A value with its place, whose methods take what is expected from it or raise.
+
+    Parameters
+    ----------
+    value : object
+        A JSON value.
+    source : str
+        What messages call the file.
+    line : int or str, optional
+        The line that the root value is, or what else messages call it ("row 3"); None for a whole file.
+
+    Examples
+    --------
+    >>> node = Node({"qas": [{"id": 7}]}, "a.json")
+    >>> [qa.text("id") for qa in node.items("qas")]
+    Traceback (most recent call last):
+        ...
+    classic_rc.errors.DataError: a.json, $.qas[0], field 'id': wrong type: found the number 7, expected a string
+    """
+
+    __slots__ = ("_key", "_line", "_parent", "source", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        source: str,
+        line: int | str | None = None,
+        parent: Node | None = None,
+        key: int | str | None = None,
+    ) -> None:
+        self.value, self.source, self._line, self._parent, self._key = value, source, line, parent, key
+
+    @property
+    def line(self) -> int | None:
+        """The line that it is on; None where lines do not tell values apart."""
+        node = self
+        while node._parent is not None:
+            node = node._parent
+        return node._line if isinstance(node._line, int) else None
+
+    @property
+    def where(self) -> str:
+        """The line, the JSON path, or both."""
+        steps: list[str] = []
+        node = self
+        while node._parent is not None:
+            steps.append(_step(node._key))
+            node = node._parent
+        path = "$" + "".join(reversed(steps))
+        if node._line is None:
+            return path
+        line = node._line if isinstance(node._line, str) else f"line {node._line}"
+        return f"{line}, {path}" if steps else line
+
+    def error(
+        self,
+        problem: str,
+        *,
+        field: str | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> DataError:
+        """The error for this place."""
+        return DataError(
+            problem,
+            source=self.source,
+            where=self.where,
+            field=field,
+            found=found,
+            expected=expected,
+            hint=hint,
+        )
+
+    def at(self, key: int | str) -> Node:
+        """The value at a key or a position that is known to be there."""
+        return Node(self.value[key], self.source, None, self, key)
+
+    def with_value(self, value: Any) -> Node:
+        """Another value in the same place."""
+        return Node(value, self.source, self._line, self._parent, self._key)
+
+    def has(self, key: str) -> bool:
+        """Whether this is an object with this key, and its value is not null."""
+        return isinstance(self.value, dict) and self.value.get(key) is not None
+
+    def get(self, key: int | str, expected: str = "a value") -> Any:
+        """The value at a key of an object, or at a position of a list."""
+        fits = isinstance(self.value, dict if isinstance(key, str) else (list, tuple))
+        try:
+            if fits:
+                return self.value[key]
+        except (KeyError, IndexError):
+            field = key if isinstance(key, str) else f"[{key}]"
+            raise self.error("missing", field=field, found=describe(self.value), expected=expected) from None
+        kind = "an object" if isinstance(key, str) else "a list"
+        raise self.error("wrong type", found=describe(self.value), expected=kind)
+
+    def child(self, key: int | str) -> Node:
+        """The object or list at a key."""
+        value = self.get(key, "an object or a list")
+        if isinstance(value, (dict, list, tuple)):
+            return Node(value, self.source, None, self, key)
+        raise self._wrong(key, "an object or a list")
+
+    def text(self, key: int | str) -> str:
+        """The string at a key."""
+        value = self.get(key, "a string")
+        if isinstance(value, str):
+            return value
+        raise self._wrong(key, "a string")
+
+    def integer(self, key: int | str) -> int:
+        """The whole number at a key (true and false are none)."""
+        value = self.get(key, "a whole number")
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise self._wrong(key, "a whole number")
+
+    def flag(self, key: int | str) -> bool:
+        """The true or false at a key."""
+        value = self.get(key, "true or false")
+        if isinstance(value, bool):
+            return value
+        raise self._wrong(key, "true or false")
+
+    def name(self, key: int | str) -> str:
+        """The id at a key: a string that is not empty, or a whole number."""
+        value = self.get(key, "a string or a whole number")
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        raise self._wrong(key, "a string that is not empty, or a whole number")
+
+    def sequence(self, key: int | str) -> Sequence[Any]:
+        """The list at a key, as it is."""
+        value = self.get(key, "a list")
+        if isinstance(value, (list, tuple)):
+            return value
+        raise self._wrong(key, "a list")
+
+    def items(self, key: int | str) -> Iterator[Node]:
+        """The elements of the list at a key, with their places."""
+        return Node(self.sequence(key), self.source, None, self, key).elements()
+
+    def elements(self) -> Iterator[Node]:
+        """The elements of the list that this is, with their places."""
+        if not isinstance(self.value, (list, tuple)):
+            raise self.error("wrong type", found=describe(self.value), expected="a list")
+        return (Node(value, self.source, None, self, i) for i, value in enumerate(self.value))
+
+    def texts(self, key: int | str) -> Sequence[str]:
+        """The list of strings at a key."""
+        values = self.sequence(key)
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise Node(values, self.source, None, self, key)._wrong(i, "a string")
+        return values
+
+    def integers(self, key: int | str) -> Sequence[int]:
+        """The list of whole numbers at a key."""
+        node = Node(self.sequence(key), self.source, None, self, key)
+        return [node.integer(i) for i in range(len(node.value))]
+
+    def _wrong(self, key: int | str, expected: str) -> DataError:
+        field = key if isinstance(key, str) else f"[{key}]"
+        return self.error("wrong type", field=field, found=describe(self.value[key]), expected=expected)
+
+
+def describe(value: Any) -> str:
+    """A JSON value in a few words, for messages.
+
+    Examples
+    --------
+    >>> [describe(v) for v in (None, True, 3, "three", [3], {"a": 1, "b": 2})]
+    ['null', 'true', 'the number 3', "'three'", 'a list of 1', 'an object with a, b']
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        digits = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "of over 18 digits"
+        return f"the number {digits}"
+    if isinstance(value, str):
+        return repr(value if len(value) <= 50 else value[:47] + "...")
+    if isinstance(value, dict):
+        keys = [str(key)[:30] for key in value]
+        more = f" and {len(keys) - 12} more keys" if len(keys) > 12 else ""
+        return f"an object with {', '.join(keys[:12])}{more}" if keys else "an empty object"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return f"a {type(value).__name__}"
+
+
+def parse_json(text: str, source: str, line: int | None = None) -> Any:
+    """The value of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        What messages call the file.
+    line : int, optional
+        The line of the file that `text` is, when it is one of many.
+
+    Raises
+    ------
+    DataError
+        `text` is not JSON: also where it says NaN or Infinity, gives a key twice, is nested too deeply, or has
+        half of a surrogate pair or a number that Python cannot hold.
+    """
+    start = len(text) - len(text.lstrip(" \t\n"))
+    value, end = parse_json_prefix(text, source, line, start)
+    if rest := text[end:].lstrip(" \t\n"):
+        raise _syntax_error("more text after the JSON value", text, len(text) - len(rest), source, line)
+    return value
+
+
+def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
+    """The first JSON value of a text, and the offset at which it ends; as :func:`parse_json`."""
+    try:
+        try:
+            value, end = _STRICT.raw_decode(text, start)
+        except _RefusedError:
+            value, end = _FINDING.raw_decode(text, start)
+            fault = _fault_in(value, source, line)
+            assert fault is not None
+            raise fault from None
+    except json.JSONDecodeError as error:
+        raise _syntax_error(error.msg, text, error.pos, source, line) from None
+    except RecursionError:
+        raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
+    # Only escapes can make half of a surrogate pair, and few files have any.
+    if _HALF_PAIR.search(text) and (fault := _fault_in(value, source, line)):
+        raise fault
+    return value, end
+
+
+def json_lines(text: str, source: str) -> Iterator[Node]:
+    """The values of a text that has one on each line, blank lines passed over.
+
+    Raises
+    ------
+    DataError
+        A line is not JSON.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield Node(parse_json(line, source, number), source, number)
+
+
+def _step(key: int | str | None) -> str:
+    if isinstance(key, int):
+        return f"[{key}]"
+    key = str(key)
+    return f".{key}" if key.replace("_", "").isalnum() else f"[{key[:40]!r}]"
+
+
+class _RefusedError(Exception):
+    """A hook met what strict JSON has not; the place is looked for only then."""
+
+
+class _Fault:
+    """Stands in the parsed value for what was refused, to find its path by."""
+
+    def __init__(self, problem: str, found: str, expected: str) -> None:
+        self.problem, self.found, self.expected = problem, found, expected
+
+
+def _constant(token: str) -> _Fault:
+    return _Fault("not a JSON value", token, "a finite number or null")
+
+
+def _integer(token: str) -> int | _Fault:
+    if len(token) > _MAX_DIGITS:
+        return _Fault("number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}")
+    return int(token)
+
+
+def _real(token: str) -> float | _Fault:
+    number = float(token)
+    return number if math.isfinite(number) else _Fault("number too large", token[:30], "a finite number")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    keys = [key for key, _ in pairs]
+    twice = next(key for key in members if keys.count(key) > 1)
+    return _Fault("a key stands twice in one object", describe(twice), "each key once")
+
+
+def _decoder(strict: bool) -> json.JSONDecoder:
+    def refuse(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def checked(token: Any) -> Any:
+            value = hook(token)
+            if isinstance(value, _Fault):
+                raise _RefusedError
+            return value
+
+        return checked if strict else hook
+
+    return json.JSONDecoder(
+        object_pairs_hook=refuse(_members),
+        parse_constant=refuse(_constant),
+        parse_int=refuse(_integer),
+        parse_float=refuse(_real),
+    )
+
+
+_STRICT, _FINDING = _decoder(strict=True), _decoder(strict=False)
+
+
+def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
+    where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
+    found = describe(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
+    problem = problem[:1].lower() + problem[1:].rstrip(":")
+    return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
+
+
+def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:
+    """The first fault of a parsed value as an error, found without recursion."""
+    stack = [Node(value, source, line)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node.value, _Fault):
+            fault = node.value
+            return node.error(fault.problem, found=fault.found, expected=fault.expected)
+        if isinstance(node.value, str) and not _is_text(node.value):
+            return node.error("half of a surrogate pair", found=ascii(node.value)[:40], expected="whole characters")
+        if isinstance(node.value, dict):
+            for key in node.value:
+                if not _is_text(key):
+                    return node.error("half of a surrogate pair in a key", found=ascii(key)[:40])
+            stack += [node.at(key) for key in reversed(node.value)]
+        elif isinstance(node.value, list):
+            stack += [node.at(i) for i in range(len(node.value) - 1, -1, -1)]
+    return None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _line(line: int | None) -> str | None:
+    return None if line is None else f"line {line}"

@@ -1,0 +1,388 @@
+"""Cloze queries, for whole datasets at once: how often candidates are mentioned, and what is around mentions."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, passage_postings
+from classic_rc.kernels.weights import inverse_count_weights
+from classic_rc.kernels.window import row_chunks
+
+Alignment: TypeAlias = Literal["ends", "first", "last"]
+OwnWords: TypeAlias = Literal["match", "cap"]
+
+
+def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> NDArray[np.int64]:
+    """How often each candidate's token sequence occurs in its passage.
+
+    This is :func:`classic_rc.kernels.reference.phrase_count` for all candidates at once.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+        0 for a candidate without tokens.
+    """
+    counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
+    for where, block in arrays.blocks(block_tokens):
+        candidates, _ = phrase_places(block, passage_postings(block))
+        counts[where] = np.bincount(candidates, minlength=len(block.candidate_question))
+    return counts
+
+
+def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each candidate's tokens stand in its passage, one after the other.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+    postings : Postings
+        Of these passages.
+
+    Returns
+    -------
+    candidates : ndarray of int64, shape (n_places,)
+        Never falls; a candidate without tokens stands nowhere.
+    starts : ndarray of int64, shape (n_places,)
+        The position of its first token in the passage, rising for each candidate.
+    """
+    lengths = np.diff(arrays.candidate_offsets)
+    passage = arrays.question_passage[arrays.candidate_question]
+    # Begin with the places of the first token, then keep those where the next token follows, and so on.
+    row = np.flatnonzero(lengths > 0)
+    first = arrays.candidate_tokens[arrays.candidate_offsets[row]]
+    run, found = word_runs(postings, passage[row], first, arrays.n_words)
+    row, run = row[found], run[found]
+    n_places = np.diff(postings.offsets)[run]
+    row = np.repeat(row, n_places)
+    start = postings.positions[ragged_indices(postings.offsets[:-1][run], n_places)]
+    step = 1
+    whole = []
+    while len(row):
+        ended = lengths[row] == step
+        whole.append((row[ended], start[ended]))
+        place = arrays.passage_offsets[passage[row]] + start + step
+        go_on = ~ended & (place < arrays.passage_offsets[passage[row] + 1])
+        row, start, place = row[go_on], start[go_on], place[go_on]
+        wanted = arrays.candidate_tokens[arrays.candidate_offsets[row] + step]
+        same = arrays.passage_tokens[place] == wanted
+        row, start = row[same], start[same]
+        step += 1
+    if not whole:
+        return row, start
+    rows, starts = (np.concatenate(parts) for parts in zip(*whole, strict=True))
+    order = np.lexsort((starts, rows))
+    return rows[order], starts[order]
+
+
+def word_runs(
+    postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The run of each word in its passage, and whether it stands there at all.
+
+    Parameters
+    ----------
+    postings : Postings
+    passages, words : ndarray of int, shape (n,)
+    n_words : int
+        The size of the vocabulary.
+
+    Returns
+    -------
+    runs : ndarray of int64, shape (n,)
+        Meaningful only where found.
+    found : ndarray of bool, shape (n,)
+    """
+    if not len(postings.keys):
+        return np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.bool_)
+    keys = passages * n_words + words
+    runs = np.minimum(np.searchsorted(postings.keys, keys), len(postings.keys) - 1)
+    return runs, postings.keys[runs] == keys
+
+
+class QueryWords(NamedTuple):
+    """The tokens of queries that stand in their passages.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        Those of query i are ``offsets[i]:offsets[i + 1]``.
+    words : ndarray of int32
+    runs : ndarray of int64
+        Runs of the postings.
+    places : ndarray of int64
+        Places in the query.
+    after : ndarray of bool
+        Whether it stands after the placeholder.
+    """
+
+    offsets: NDArray[np.int64]
+    words: NDArray[np.int32]
+    runs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    after: NDArray[np.bool_]
+
+
+def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[np.int64]) -> QueryWords:
+    """Look up the queries' tokens in their passages."""
+    lengths = np.diff(arrays.question_offsets)
+    question = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(len(question)) - arrays.question_offsets[question]
+    words = arrays.question_tokens
+    run, found = word_runs(postings, arrays.question_passage[question], words, arrays.n_words)
+    offsets = offsets_of(np.bincount(question[found], minlength=len(lengths)))
+    after = place >= placeholders[question]
+    return QueryWords(offsets, words[found], run[found], place[found], after[found])
+
+
+def cloze_distance(
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    max_distance: int = 8,
+    alignment: Alignment = "ends",
+    own_words: OwnWords = "match",
+    pairs: int = 2**18,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    r"""How far query words stand from where they should around each candidate's best mention.
+
+    With q_i the query's words that count, at i places from the placeholder (negative before it), and M the
+    candidate's mentions, which are the occurrences of its tokens one after the other::
+
+        d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
+
+    where m is the mention's first token for words before the placeholder and its last for words after it. Without
+    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze_distance`
+    for all candidates at once.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+        Queries without a token for the placeholder.
+    placeholders : ndarray of int64, shape (n_questions,)
+        How many of each query's tokens stand before its placeholder.
+    counted : ndarray of bool, shape (n_words,)
+        The words that are added up; the others keep their positions in passage and query.
+    max_distance : int
+        What a word costs at most.
+    alignment : {"ends", "first", "last"}
+        Which token of a mention of several stands for m: the first on its left and the last on its right, or one
+        of them on both sides.
+    own_words : {"match", "cap"}
+        Whether a query word that is one of the candidate's may match, or costs `max_distance`.
+    pairs : int
+        How many pairs of a mention and a query word are worked on at a time: bounds memory to about 100 bytes a
+        pair and does not change the result.
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
+
+    Returns
+    -------
+    distances : ndarray of int64, shape (n_candidates,)
+        In steps.
+    found : ndarray of bool, shape (n_candidates,)
+        Whether any word is nearer than `max_distance`.
+    """
+    n_candidates = len(arrays.candidate_question)
+    distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
+    for where, block in arrays.blocks(block_tokens):
+        first = int(arrays.candidate_question[where.start])
+        own = placeholders[first : first + len(block.question_passage)]
+        distances[where], found[where] = _distance_block(
+            block, own, counted, max_distance, alignment, own_words, pairs
+        )
+    return distances, found
+
+
+def _distance_block(
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    max_distance: int,
+    alignment: Alignment,
+    own_words: OwnWords,
+    pairs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    postings = passage_postings(arrays)
+    query = query_words(arrays, postings, placeholders)
+    question = arrays.candidate_question
+    n_counted = np.diff(offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets])
+    worst = max_distance * n_counted[question]
+
+    # A word's place relative to the mention's token on its side; the placeholder itself takes one place.
+    relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
+    from_last = {"ends": query.after, "first": np.zeros_like(query.after), "last": np.ones_like(query.after)}
+    nearest = _Nearest(postings, reach=_longest(arrays.passage_offsets) + _longest(arrays.question_offsets))
+    candidates, starts = phrase_places(arrays, postings)
+    n_words = np.diff(query.offsets)[question[candidates]]
+    distances = worst.copy()
+    for part in row_chunks(np.arange(len(candidates)), n_words, pairs):
+        candidate, start = candidates[part], starts[part]
+        counts = n_words[part]
+        word = ragged_indices(query.offsets[:-1][question[candidate]], counts)
+        size = np.diff(arrays.candidate_offsets)[candidate]
+        mention = np.repeat(start, counts) + np.where(from_last[alignment][word], np.repeat(size - 1, counts), 0)
+        steps = np.minimum(nearest(query.runs[word], mention + relative[word]), max_distance)
+        unsaved = ~counted[query.words[word]]
+        if own_words == "cap":
+            unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
+        saved = np.where(unsaved, 0, max_distance - steps)
+        sums = np.diff(offsets_of(saved)[offsets_of(counts)])
+        np.minimum.at(distances, candidate, worst[candidate] - sums)
+    return distances, distances < worst
+
+
+class _Nearest:
+    """How far a position is from the nearest of a run's.
+
+    Parameters
+    ----------
+    postings : Postings
+    reach : int
+        More than the distance of any position that is asked for from any of the passage.
+    """
+
+    def __init__(self, postings: Postings, reach: int) -> None:
+        # Runs lie so far apart that the nearest place is always one of the run's own.
+        self._stride = 2 * reach + 1
+        runs = np.repeat(np.arange(len(postings.keys)), np.diff(postings.offsets))
+        self._keys = runs * self._stride + postings.positions
+
+    def __call__(self, runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The distances; every run has a place at least."""
+        keys = runs * self._stride + positions
+        after = np.searchsorted(self._keys, keys)
+        right = self._keys[np.minimum(after, len(self._keys) - 1)]
+        left = self._keys[np.maximum(after - 1, 0)]
+        return np.minimum(np.abs(right - keys), np.abs(keys - left))
+
+
+def _longest(offsets: NDArray[np.int64]) -> int:
+    return int(np.diff(offsets).max(initial=0)) + 1
+
+
+def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether each word is one of the candidate's, which has tokens."""
+    of_token = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
+    keys = np.sort(of_token * arrays.n_words + arrays.candidate_tokens)
+    wanted = candidates * arrays.n_words + words
+    return keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+
+
+def cloze_window(
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    anchored: bool = False,
+    word_weights: NDArray[np.int32] | None = None,
+    cells: int = 2**18,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+) -> NDArray[np.int64]:
+    """The weight of the tokens that match best when each completed query is laid over its passage.
+
+    With Q' the query in whose place of the placeholder the candidate's tokens stand, and IC(w) the weight of w::
+
+        cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
+
+    The query's ends may hang over the passage's. This is
+    :func:`classic_rc.kernels.reference.cloze_window` for all candidates at once, equal to the bit.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+        Queries without a token for the placeholder.
+    placeholders : ndarray of int64, shape (n_questions,)
+        How many of each query's tokens stand before its placeholder.
+    anchored : bool
+        Whether only shifts count at which the whole candidate stands on its like.
+    word_weights : ndarray of int32, shape (n_words,), optional
+        Fixed-point weights of words; by default inverse counts within the candidate's own passage.
+    cells : int
+        How many shifts and matching pairs of tokens are worked on at a time: bounds memory to about 50 bytes each
+        and does not change the result.
+    block_tokens : int
+        How many tokens are matched at a time: bounds memory, changes no result.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+        Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
+    """
+    best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
+    for where, block in arrays.blocks(block_tokens):
+        first = int(arrays.candidate_question[where.start])
+        own = placeholders[first : first + len(block.question_passage)]
+        best[where] = _shift_block(block, own, anchored, word_weights, cells)
+    return best
+
+
+def _shift_block(
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    anchored: bool,
+    word_weights: NDArray[np.int32] | None,
+    cells: int,
+) -> NDArray[np.int64]:
+    postings = passage_postings(arrays)
+    n_places = np.diff(postings.offsets)
+    if word_weights is None:
+        weights = inverse_count_weights(n_places)
+    else:
+        weights = word_weights[postings.keys % arrays.n_words]
+    question, passage = arrays.candidate_question, arrays.question_passage[arrays.candidate_question]
+    sizes = np.diff(arrays.candidate_offsets)
+    before = placeholders[question]
+
+    # The tokens that match somewhere: those of the queries, and those of the candidates.
+    query = query_words(arrays, postings, placeholders)
+    of_token = np.repeat(np.arange(len(sizes)), sizes)
+    run, found = word_runs(postings, passage[of_token], arrays.candidate_tokens, arrays.n_words)
+    place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token] + before[of_token]
+    filling_runs, filling_places = run[found], place[found]
+    filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
+
+    # A row of cells for each candidate: one for every shift from the last token on the first to the reverse.
+    lengths = np.diff(arrays.question_offsets)[question] + sizes
+    widths = np.diff(arrays.passage_offsets)[passage] + lengths - 1
+    n_query, n_filling = np.diff(query.offsets)[question], np.diff(filling_offsets)
+    load = np.diff(offsets_of(n_places[query.runs])[query.offsets])[question]
+    load += np.diff(offsets_of(n_places[filling_runs])[filling_offsets]) + widths
+    mentioned, mention_starts = phrase_places(arrays, postings) if anchored else (np.empty(0, np.int64),) * 2
+    best = np.zeros(len(sizes), dtype=np.int64)
+    for rows in row_chunks(np.flatnonzero((lengths > 0) & (widths >= lengths)), load, cells):
+        starts = offsets_of(widths[rows])
+        zero = starts[:-1] + lengths[rows] - 1  # the cell of shift 0
+        asked = ragged_indices(query.offsets[:-1][question[rows]], n_query[rows])
+        filled = ragged_indices(filling_offsets[:-1][rows], n_filling[rows])
+        run = np.concatenate((query.runs[asked], filling_runs[filled]))
+        cell = np.concatenate(
+            (
+                np.repeat(zero, n_query[rows])
+                - query.places[asked]
+                - query.after[asked] * np.repeat(sizes[rows], n_query[rows]),
+                np.repeat(zero, n_filling[rows]) - filling_places[filled],
+            )
+        )
+        cell = np.repeat(cell, n_places[run])
+        cell += postings.positions[ragged_indices(postings.offsets[:-1][run], n_places[run])]
+        # Sums of whole numbers below 2**53: floats hold them exactly.
+        sums = np.bincount(cell, np.repeat(weights[run], n_places[run]), minlength=int(starts[-1]))
+        if anchored:
+            at = np.arange(*np.searchsorted(mentioned, (rows[0], rows[-1] + 1)))
+            row = np.searchsorted(rows, mentioned[at])
+            values = sums[zero[row] + mention_starts[at] - before[mentioned[at]]]
+            np.maximum.at(best, mentioned[at], values.astype(np.int64))
+        else:
+            best[rows] = np.maximum.reduceat(sums, starts[:-1])
+    return best

@@ -1,0 +1,55 @@
+"""The algorithms in plain Python, one lesson a file: for people to read, and to check the fast kernels against.
+
+Where a lesson has a kernel, the two are equal to the bit; only the probabilities of Kneser-Ney differ by rounding.
+Weights of words are whole numbers (:mod:`classic_rc.kernels.weights`), so that no sum depends on its order.
+
+The lessons in reading order:
+
+1. ``window``: the sliding window. Richardson et al. 2013 (MCTest), Algorithm 1.
+2. ``distance``: the word distance. Richardson et al. 2013, Algorithm 2, and the authors' released scores.
+3. ``sw_d``: SW+D, the two together. Richardson et al. 2013, Algorithms 1 and 2.
+4. ``sweep``: all window sizes at once. Lai et al. 2017 (RACE), sliding window baseline.
+5. ``phrases``: how often a passage mentions a candidate. Hermann et al. 2015, section 3.1, frequency baselines.
+6. ``cloze``: the word distance of cloze queries. Hermann et al. 2015, section 3.1, word distance benchmark.
+7. ``cloze_shift``: the sliding window of cloze queries. Hill et al. 2015, sliding window baseline.
+8. ``spans``: the question's words around a span. Rajpurkar et al. 2016 (SQuAD), section 5.1.
+9. ``bm25``: BM25, and the best sentence for an option. Robertson et al. 1994 (Okapi at TREC-3), as in Lucene 8;
+   Clark et al. 2016, section "IR".
+10. ``tfidf``: TF-IDF, as in Lucene 5, ``ClassicSimilarity``.
+11. ``lexical``: the components of the lexical matcher. Smith et al. 2015.
+12. ``kneser_ney``: the n-gram model. Chen and Goodman 1998, section 4.1.6 and equation 26.
+13. ``surface``: the features of the feature ranker. Merkhofer et al. 2018; Khashabi et al. 2018 (MultiRC).
+14. ``alignment``: the best support graph of an option. Khashabi et al. 2018 (AAAI).
+"""
+
+from classic_rc.kernels.reference import bm25, cloze, lexical, tfidf
+from classic_rc.kernels.reference.alignment import best_support_graph
+from classic_rc.kernels.reference.cloze import cloze_distance
+from classic_rc.kernels.reference.cloze_shift import cloze_window
+from classic_rc.kernels.reference.distance import word_distance
+from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
+from classic_rc.kernels.reference.phrases import longest_run, phrase_count
+from classic_rc.kernels.reference.spans import span_overlap
+from classic_rc.kernels.reference.surface import surface_features
+from classic_rc.kernels.reference.sw_d import sliding_window_distance
+from classic_rc.kernels.reference.sweep import window_sweep
+from classic_rc.kernels.reference.window import sliding_window
+
+__all__ = [
+    "ReferenceKneserNey",
+    "best_support_graph",
+    "bm25",
+    "cloze",
+    "cloze_distance",
+    "cloze_window",
+    "lexical",
+    "longest_run",
+    "phrase_count",
+    "sliding_window",
+    "sliding_window_distance",
+    "span_overlap",
+    "surface_features",
+    "tfidf",
+    "window_sweep",
+    "word_distance",
+]

@@ -1,0 +1,86 @@
+"""Interpolated modified Kneser-Ney, in plain Python.
+
+Texts are lists of words. Everything is a dictionary of tuples, and every probability is worked out when it is asked
+for, by the recursion of Chen and Goodman 1998.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+NGram = tuple[str, ...]
+
+
+class ReferenceKneserNey:
+    """A model of order n; see :func:`classic_rc.kernels.kneser_ney.kneser_ney` for the formulas.
+
+    Parameters
+    ----------
+    texts : sequence of sequence of str
+    order : int
+    discounts : sequence of three floats an order, optional
+        By default estimated from counts of counts.
+
+    Examples
+    --------
+    >>> model = ReferenceKneserNey(["the cat sat".split(), "the dog sat".split()], order=2)
+    >>> round(model.probability("cat", ("the",)), 4)
+    0.3333
+    >>> round(sum(model.probability(word, ("the",)) for word in model.vocabulary), 12)
+    1.0
+    """
+
+    def __init__(
+        self, texts: Sequence[Sequence[str]], order: int, discounts: Sequence[Sequence[float]] | None = None
+    ) -> None:
+        self.order = order
+        self.counts = self._adjusted_counts([["<s>", *text, "</s>"] for text in texts])
+        self.vocabulary = {"</s>", "<unk>", *(word for text in texts for word in text)}
+        self.discounts = discounts or [self._estimated(counts) for counts in self.counts]
+        self.followers: defaultdict[NGram, dict[str, int]] = defaultdict(dict)
+        for counts in self.counts:
+            for (*context, word), count in counts.items():
+                self.followers[tuple(context)][word] = count
+
+    def probability(self, word: str, context: NGram) -> float:
+        """How probable a word is after others, of which the last n - 1 count."""
+        context = context[max(len(context) - self.order + 1, 0) :]
+        word = word if word in self.vocabulary else "<unk>"
+        lower = self.probability(word, context[1:]) if context else 1 / len(self.vocabulary)
+        followers = self.followers.get(context)
+        if not followers:
+            return lower
+        total = sum(followers.values())
+        left = sum(self._discount(context, count) for count in followers.values())
+        count = followers.get(word, 0)
+        return (count - self._discount(context, count)) / total + left / total * lower
+
+    def _discount(self, context: NGram, count: int) -> float:
+        return self.discounts[len(context)][min(count, 3) - 1] if count else 0.0
+
+    def _adjusted_counts(self, texts: Sequence[Sequence[str]]) -> list[Counter[NGram]]:
+        """The longest n-grams' counts, and of shorter ones how many words stand before them."""
+        raw: list[Counter[NGram]] = [Counter() for _ in range(self.order)]
+        for text in texts:
+            for k in range(1, self.order + 1):
+                raw[k - 1].update(tuple(text[i : i + k]) for i in range(len(text) - k + 1))
+        adjusted = []
+        for k, counts in enumerate(raw, start=1):
+            if k < self.order:
+                preceded = Counter(longer[1:] for longer in raw[k])
+                counts = Counter({g: n if g[0] == "<s>" else preceded[g] for g, n in counts.items()})
+            adjusted.append(counts)
+        del adjusted[0][("<s>",)]  # is never predicted
+        return adjusted
+
+    @staticmethod
+    def _estimated(counts: Counter[NGram]) -> list[float]:
+        having = Counter(counts.values())
+        n1, n2, n3, n4 = (having[i] for i in range(1, 5))
+        if n1 and n2 and n3:
+            y = n1 / (n1 + 2 * n2)
+            found = [1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3]
+            if all(0 <= discount <= i for i, discount in enumerate(found, start=1)):
+                return found
+        return [0.5, 1.0, 1.5]

@@ -1,0 +1,117 @@
+"""The components of Smith et al. 2015, in plain Python.
+
+Passages, questions and candidates are lists of tokens; weights are fixed-point integers, one a passage token.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from classic_rc.kernels.weights import inverse_count_weight
+
+
+def smoothed_weights(passage: Sequence[Hashable]) -> list[int]:
+    """For each token ``ln(1 + 1 / (1 + C))``, C being how often its word stands in the passage.
+
+    Examples
+    --------
+    >>> [weight / 2**26 for weight in smoothed_weights(["a", "b", "a"])]
+    [0.28768207132816315, 0.40546511113643646, 0.28768207132816315]
+    """
+    counts = Counter(passage)
+    return [inverse_count_weight(1 + counts[token]) for token in passage]
+
+
+def window_sum(
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    sizes: Sequence[int] = range(2, 30),
+    last_window: bool = True,
+) -> int:
+    """The sum of the best windows of all sizes, by smoothed inverse counts.
+
+    A passage shorter than a window is one window. Without `last_window`, the window at the passage's end is left
+    out where there is another, as the released code does.
+    """
+    matched = _matched(passage, question, candidate, smoothed_weights(passage))
+    total = 0
+    for size in sizes:
+        starts = range(max(len(matched) - size, 0) + 1)
+        if not last_window and len(starts) > 1:
+            starts = starts[:-1]
+        total += max(sum(matched[start : start + size]) for start in starts)
+    return total
+
+
+def bag_of_words(
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    weights: Sequence[int],
+) -> int:
+    """The weight of all the passage's tokens that are words of the question or of the candidate.
+
+    Examples
+    --------
+    >>> bag_of_words("the cat sat on the mat".split(), ["who", "sat"], ["the"], [1, 2, 4, 8, 16, 32])
+    21
+    """
+    return sum(_matched(passage, question, candidate, weights))
+
+
+def best_sentences(
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    weights: Sequence[int],
+    sentences: Sequence[int],
+    n_best: int = 2,
+) -> int:
+    """The weight of the matched tokens in the `n_best` sentences in which it is largest.
+
+    `sentences` numbers the sentence of each token.
+
+    Examples
+    --------
+    >>> best_sentences("a b a b b".split(), ["b"], [], [1, 1, 1, 1, 1], [0, 0, 1, 2, 2])
+    3
+    """
+    sums: Counter[int] = Counter()
+    for weight, sentence in zip(_matched(passage, question, candidate, weights), sentences, strict=True):
+        sums[sentence] += weight
+    return sum(sorted(sums.values())[-n_best:])
+
+
+def occurrence_distance(
+    passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable]
+) -> float:
+    """The mean way from the question's words in the passage to the nearest of the candidate's, as a share of it.
+
+    Returns
+    -------
+    float
+        1 where either has no word in the passage.
+
+    Examples
+    --------
+    >>> occurrence_distance("cat sat mat cat".split(), ["cat"], ["mat"])  # 2 + 1 steps and 1 + 1, of 3
+    0.8333333333333334
+    """
+    asked = [i for i, token in enumerate(passage) if token in question]
+    answers = [i for i, token in enumerate(passage) if token in candidate]
+    if not asked or not answers:
+        return 1.0
+    steps = sum(min(abs(i - j) for j in answers) + 1 for i in asked)
+    return steps / (len(asked) * max(len(passage) - 1, 1))
+
+
+def _matched(
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    weights: Sequence[int],
+) -> list[int]:
+    words = {*question, *candidate}
+    return [weight if token in words else 0 for token, weight in zip(passage, weights, strict=True)]

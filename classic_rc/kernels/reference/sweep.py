@@ -1,0 +1,51 @@
+"""The sliding window of all sizes, in plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Sequence
+
+from classic_rc.kernels.weights import inverse_count_weight
+
+
+def window_sweep(
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    sizes: Collection[int] = range(2, 31),
+    counts: Callable[[Hashable], int] | None = None,
+) -> list[int]:
+    """The weight of the best window of each size.
+
+    Lai et al. 2017 (RACE) use one window size for all questions. Whoever tunes it needs the scores of every size,
+    and a window of n + 1 tokens is a window of n tokens and one token more: each size costs one addition a window.
+
+    Parameters
+    ----------
+    passage, question, candidate : sequence of tokens
+    sizes : collection of int
+        Numbers of tokens, at least 1 and rising.
+    counts : callable, optional
+        How often a word occurs; by default in this passage.
+
+    Returns
+    -------
+    list of int
+        For each size what :func:`~classic_rc.kernels.reference.sliding_window` returns for that window.
+
+    Examples
+    --------
+    >>> [weight / 2**26 for weight in window_sweep("a b a c b".split(), ["a"], ["b"], sizes=(1, 2, 5))]
+    [0.40546511113643646, 0.8109302222728729, 1.6218604445457458]
+    """
+    words = {*question, *candidate}
+    count_of = counts or Counter(passage).__getitem__
+    weights = [inverse_count_weight(count_of(token)) if token in words else 0 for token in passage]
+    sums = weights  # of the windows of one size, in the order of their first tokens
+    best = []
+    for size in range(1, max(sizes) + 1):
+        if 1 < size <= len(passage):  # a passage shorter than the window is one window
+            sums = [window + next_ for window, next_ in zip(sums, weights[size - 1 :], strict=False)]
+        if size in sizes:
+            best.append(max(sums, default=0))
+    return best

@@ -1,0 +1,307 @@
+"""The best sentences for many queries at once: of all, or of those that qualify."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
+from classic_rc.kernels.sentence_postings import (
+    BLOCK,
+    ChosenPostings,
+    Combine,
+    PostingLists,
+    QueryTerms,
+    SentencePostings,
+    TermLists,
+    TermScores,
+    runs_of,
+)
+
+_HITS = 2**18
+"""How many hits are scored at a time: few blocks have so many that it would pay to score them by themselves."""
+
+_NO_SENTENCE = np.iinfo(np.int64).max
+
+TopSentences: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
+"""Sentences and scores, and where those of each query start."""
+
+
+def best_constrained(
+    postings: SentencePostings,
+    queries: ConstrainedQueries,
+    term_scores: TermScores,
+    combine: Combine | None = None,
+    *,
+    block_size: int = BLOCK,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The best sentence of each option among those that have a term of the question and one of the option.
+
+    This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. What the question's
+    terms add to a sentence is computed once for all of its options.
+
+    Parameters
+    ----------
+    postings : SentencePostings
+    queries : ConstrainedQueries
+    term_scores : callable
+        Never negative, and proportional to the weights but for rounding.
+    combine : callable, optional
+        Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+    block_size : int
+        How many cells and postings are worked on at a time: changes no result.
+
+    Returns
+    -------
+    sentences : ndarray of int64, shape (n_options,)
+        The lowest number of equals; -1 where no sentence qualifies.
+    scores : ndarray of float32, shape (n_options,)
+        0 where no sentence qualifies.
+    """
+    n_options = len(queries.option_question)
+    sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
+    n_cells = max(block_size, int(queries.sizes.max(initial=0)))
+    flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
+    bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
+    gathered: list[_Hits] = []
+    n_hits = 0
+    for block in plan.blocks(block_size):
+        if combine is None:
+            qualifying, cells = bounds.possible(block)
+        else:
+            qualifying = _qualifying(block, flags)
+            cells = qualifying.cells
+        if len(cells):
+            gathered.append(_hits_in(block, qualifying, cells, postings, flags, slots))
+            n_hits += len(gathered[-1].sentences)
+        if n_hits > _HITS:
+            _decide(plan, gathered, term_scores, combine, sentences, scores)
+            gathered, n_hits = [], 0
+    if gathered:
+        _decide(plan, gathered, term_scores, combine, sentences, scores)
+    return sentences, scores
+
+
+def _qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPostings:
+    """The postings of offered terms in sentences that have an asked term too."""
+    flags[block.asked.cells] = True
+    places = flags.take(block.offered.cells).nonzero()[0]
+    flags[: block.n_cells] = False
+    return block.offered.choose(places)
+
+
+class _Hits(NamedTuple):
+    """The postings that are in cells worth scoring exactly.
+
+    Parameters
+    ----------
+    options : slice
+        The options of the questions that the cells belong to.
+    sentences : ndarray of int64, shape (n_hits,)
+        Of the postings of offered terms.
+    slots : ndarray of int32, shape (n_hits,)
+        One of the hits that are in the same cell, the same for all of them: where the cell's sums stand.
+    terms, codes : ndarray, shape (n_hits,)
+        The offered term, which never falls, and the posting's code.
+    asked_slots, asked_terms, asked_codes : ndarray
+        Of the postings of asked terms.
+    """
+
+    options: slice
+    sentences: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    terms: NDArray[np.int64]
+    codes: NDArray[np.unsignedinteger]
+    asked_slots: NDArray[np.int32]
+    asked_terms: NDArray[np.int64]
+    asked_codes: NDArray[np.unsignedinteger]
+
+
+def _hits_in(
+    block: SearchBlock,
+    qualifying: ChosenPostings,
+    cells: NDArray[np.int64],
+    postings: SentencePostings,
+    flags: NDArray[np.bool_],
+    slots: NDArray[np.int32],
+) -> _Hits:
+    """The postings in these cells of all asked and offered terms, the latter being among the qualifying ones."""
+    flags[cells] = True
+    offered = qualifying.take(flags.take(qualifying.cells).nonzero()[0])
+    asked = block.asked.choose(flags.take(block.asked.cells).nonzero()[0])
+    flags[cells] = False
+    slots[offered.cells] = np.arange(len(offered.cells), dtype=np.int32)
+    return _Hits(
+        block.options,
+        offered.cells - block.offered.shifts[offered.lists],
+        slots[offered.cells],
+        offered.lists + block.first_offered,
+        postings.codes[offered.at],
+        slots[asked.cells],
+        asked.lists + block.first_asked,
+        postings.codes[asked.at],
+    )
+
+
+def _together(gathered: list[_Hits]) -> _Hits:
+    """Hits of one block after the other as if they were of one."""
+    before = offsets_of(np.array([len(hits.sentences) for hits in gathered])).tolist()
+    columns = zip(*(hits[1:] for hits in gathered), strict=True)
+    options = slice(gathered[0].options.start, gathered[-1].options.stop)
+    hits = _Hits(options, *(np.concatenate(column) for column in columns))
+    for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
+        slots += np.repeat(before[:-1], [len(getattr(part, of_block)) for part in gathered]).astype(np.int32)
+    return hits
+
+
+def _decide(
+    plan: SearchPlan,
+    gathered: list[_Hits],
+    term_scores: TermScores,
+    combine: Combine | None,
+    sentences: NDArray[np.int64],
+    scores: NDArray[np.float32],
+) -> None:
+    """Score hits exactly, and write each option's best sentence and score."""
+    hits, postings, queries = _together(gathered), plan.postings, plan.queries
+    n_hits = len(hits.sentences)
+    asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
+    asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
+    offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(np.float64)
+    # What a term adds in the question alone gives way to what it adds in question and option together.
+    offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
+    if combine is not None:
+        asked_matches = np.bincount(hits.asked_slots, plan.asked.boosts[hits.asked_terms], n_hits)
+
+    # Each option has a row of sums, with a cell for each hit of its question.
+    hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
+    question = queries.option_question[hits.options]
+    first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
+    entries = slice(*queries.options.texts.searchsorted((hits.options.start, hits.options.stop)).tolist())
+    entry_option, entry_offered = queries.options.texts[entries] - hits.options.start, plan.entry_offered[entries]
+    entry_hits = np.diff(hit_offsets)[entry_offered]
+    n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
+    row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
+    for first, last in runs_of(row_lengths + n_pairs, _HITS):
+        part = slice(*entry_option.searchsorted((first, last)).tolist())
+        n = entry_hits[part]
+        hit = ragged_indices(hit_offsets[entry_offered[part]], n)
+        option = (entry_option[part] - first).repeat(n)
+        rows, slot = offsets_of(row_lengths[first:last]), hits.slots[hit]
+        cell = slot + (rows[:-1] - first_hit[first:last])[option]
+        sums = asked_sums[slot] + np.bincount(cell, offered[hit], rows[-1])[cell]
+        if combine is None:
+            values = sums.astype(np.float32)
+        else:
+            matches = plan.offered.boosts[hits.terms[hit]]
+            matched = asked_matches[slot] + np.bincount(cell, matches, rows[-1])[cell]
+            values = combine(sums, matched, option + (first + hits.options.start))
+        found = n_pairs[first:last].nonzero()[0]
+        starts = offsets_of(n_pairs[first:last])[found]
+        best = np.zeros(last - first, dtype=np.float32)
+        best[found] = np.maximum.reduceat(values, starts) if len(found) else 0
+        numbers = np.where(values == best[option], hits.sentences[hit], _NO_SENTENCE)
+        where = hits.options.start + first + found
+        scores[where] = best[found]
+        sentences[where] = np.minimum.reduceat(numbers, starts) if len(found) else -1
+
+
+def top_sentences(
+    postings: SentencePostings,
+    queries: QueryTerms,
+    n_queries: int,
+    n_sentences: int,
+    k: int,
+    term_scores: TermScores,
+    combine: Combine | None = None,
+    *,
+    block_size: int = BLOCK,
+) -> TopSentences:
+    """The `k` best sentences of each query among those that have one of its terms.
+
+    This is :func:`classic_rc.kernels.reference.bm25.top` for all queries at once.
+
+    Parameters
+    ----------
+    postings : SentencePostings
+    queries : QueryTerms
+    n_queries, n_sentences, k : int
+    term_scores : callable
+    combine : callable, optional
+        Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+    block_size : int
+        How many cells and postings are worked on at a time: changes no result.
+
+    Returns
+    -------
+    sentences : ndarray of int64, shape (n_hits,)
+        By falling score, equals by rising number.
+    scores : ndarray of float32, shape (n_hits,)
+    offsets : ndarray of int64, shape (n_queries + 1,)
+        Query i's hits are ``offsets[i]:offsets[i + 1]``.
+    """
+    terms = TermLists.of(queries, postings)
+    n_terms, weights = np.bincount(terms.texts, minlength=n_queries), terms.sums(terms.weights, n_queries)
+    n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
+    entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
+    n_cells = max(block_size, n_sentences)
+    slots = np.empty(n_cells, dtype=np.int32)
+    bounds = ScoreBounds(postings, term_scores, n_cells)
+    parts = []
+    for first, last in runs_of(n_sentences + n_postings, block_size):
+        part = slice(first, last)
+        own = terms.part(slice(entries[first], entries[last]), first)
+        lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
+        if combine is None:
+            of_query = offsets_of(n_postings[part])
+            block_cells = (last - first) * n_sentences
+            places = bounds.possible_top(lists, n_terms[part], weights[part], of_query, block_cells, k)
+        else:
+            places = np.arange(len(lists.cells))
+        of, cells, at = lists.choose(places)
+        # Of the postings in a cell the last one stands for it.
+        numbers = np.arange(len(cells), dtype=np.int32)
+        slots[cells] = numbers
+        slot = slots[cells]
+        each = np.flatnonzero(slot == numbers)
+        added = postings.scores(own.weights[of], postings.codes[at], term_scores)
+        sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
+        query, sentence = np.divmod(cells[each], n_sentences)
+        query += first
+        if combine is None:
+            scores = sums.astype(np.float32)
+        else:
+            matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
+            scores = combine(sums, matched, query)
+        parts.append(best_of_each(query, sentence, scores, k))
+    return _joined(parts, n_queries)
+
+
+def best_of_each(
+    queries: NDArray[np.int64], sentences: NDArray[np.int64], scores: NDArray[np.float32], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Of hits in any order the `k` best of each query: queries, sentences and scores, in their order."""
+    order = np.argsort(queries, kind="stable")
+    kept = []
+    for start, stop in itertools.pairwise(
+        [*np.flatnonzero(np.diff(queries[order], prepend=-1)).tolist(), len(order)]
+    ):
+        own = order[start:stop]
+        if len(own) > k:
+            least = np.partition(scores[own], len(own) - k)[len(own) - k]
+            own = own[scores[own] >= least]
+        kept.append(own[np.lexsort((sentences[own], -scores[own]))][:k])
+    best = np.concatenate(kept) if kept else order
+    return queries[best], sentences[best], scores[best]
+
+
+def _joined(
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]], n_queries: int
+) -> TopSentences:
+    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+    queries, sentences, scores = (np.concatenate(column) for column in zip(none, *parts, strict=True))
+    return sentences, scores, offsets_of(np.bincount(queries, minlength=n_queries))

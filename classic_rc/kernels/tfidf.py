@@ -1,0 +1,78 @@
+"""TF-IDF as Lucene had it until release 5 (``ClassicSimilarity``)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
+_BYTE315[0] = 0
+
+
+def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Positive numbers as Lucene until 6 remembers them: with three significant bits.
+
+    ``SmallFloat.floatToByte315`` and back; both round down, but never to zero.
+
+    Examples
+    --------
+    >>> byte315_norms(np.array([1.0, 0.577, 0.1], dtype=np.float32)).tolist()
+    [1.0, 0.5, 0.09375]
+    """
+    codes = np.searchsorted(_BYTE315, norms, side="right") - 1
+    return _BYTE315[np.maximum(codes, 1)]
+
+
+def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    """``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""
+    return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
+
+
+def length_factors(lengths: NDArray[np.integer]) -> NDArray[np.float32]:
+    """``1 / sqrt(length)`` in one byte: Lucene 5, ``ClassicSimilarity.lengthNorm`` and ``encodeNormValue``."""
+    return byte315_norms((1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32))
+
+
+def term_weights(boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``boost idf^2``: the term's weight but for the query norm."""
+    return boosts.astype(np.float32) * idfs * idfs
+
+
+def term_scores(
+    weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """``sqrt(tf) w norm``: Lucene 5, ``TFIDFSimilarity.TFIDFSimScorer.score``."""
+    return np.sqrt(counts) * weights * factors
+
+
+def query_norms(squares: NDArray[np.float64]) -> NDArray[np.float32]:
+    """``1 / sqrt(sum of squared weights)``: Lucene 5, ``ClassicSimilarity.queryNorm``; 1 where there are none."""
+    norms = 1 / np.sqrt(np.where(squares > 0, squares, 1))
+    return norms.astype(np.float32)
+
+
+def coordinated(
+    n_terms: NDArray[np.integer],
+    norms: NDArray[np.float32],
+    sums: NDArray[np.float64],
+    matched: NDArray[np.float64],
+    queries: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``.
+
+    Lucene multiplies the norm into the weights of terms instead; the last bits may differ.
+
+    Parameters
+    ----------
+    n_terms : ndarray of int, shape (n_queries,)
+        How many terms each query has, repeated ones counted each time.
+    norms : ndarray of float32, shape (n_queries,)
+        From :func:`query_norms`.
+    sums : ndarray of float64
+        Of term scores.
+    matched : ndarray of float64
+        How many of the query's terms the sentence has, repeated ones counted each time.
+    queries : ndarray of int64
+        The query of each sum.
+    """
+    return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(np.float32)

@@ -1,0 +1,149 @@
+"""Figures for papers and notebooks, drawn with matplotlib (the extra `plot`).
+
+A function takes results and gives a matplotlib figure: a notebook shows it, :func:`save` writes it to a file. The
+figures are those of the command line. Nothing here loads matplotlib before a figure is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classic_rc.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from classic_rc.audit.statistics.tables import DatasetStatistics
+    from classic_rc.evaluation.breakdown import Breakdown
+    from classic_rc.evaluation.curves import PrecisionRecallCurve
+
+
+def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurve]) -> Figure:
+    """Draw precision against recall: a curve for scores, a point for decided answers.
+
+    Grey lines join points of equal F1. The figure is as wide as one column of a paper.
+
+    Parameters
+    ----------
+    curves : PrecisionRecallCurve or sequence of them
+        All of one average.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UsageError
+        There is no curve, or some are of macro and some of micro averages.
+    MissingPackageError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from classic_rc import load, parse_solver, plots
+    >>> from classic_rc.evaluation.curves import PrecisionRecallCurve
+    >>> data = load("sample:multiple-answer")
+    >>> scores = parse_solver("sw+d").fit(data).score_candidates(data)
+    >>> figure = plots.precision_recall(PrecisionRecallCurve.from_scores(scores, data, "SW+D"))
+    """
+    from classic_rc.evaluation.curves import PrecisionRecallCurve
+    from classic_rc.reports.figures import precision_recall_figure
+
+    return precision_recall_figure([curves] if isinstance(curves, PrecisionRecallCurve) else curves)
+
+
+def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
+    """Draw bars of a metric with their intervals, group by group; a panel for each breakdown.
+
+    Without systems the bars are the groups' shares of the questions. Groups of few questions are pale.
+
+    Parameters
+    ----------
+    breakdowns : Breakdown or sequence of them
+        Of the same systems and metric, as :func:`classic_rc.evaluation.break_down` makes them.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UsageError
+        There is no breakdown.
+    MissingPackageError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from classic_rc import evaluate, load, parse_solver, plots
+    >>> from classic_rc.evaluation import Contest, break_down, group_questions
+    >>> data = load("sample:single-choice")
+    >>> contest = Contest.of(evaluate(data, [parse_solver("sw+d")]))
+    >>> figure = plots.breakdown(break_down(contest, group_questions(data, "question-type"), n=100))
+    """
+    from classic_rc.evaluation.breakdown import Breakdown
+    from classic_rc.reports.figures import breakdown_figure
+
+    return breakdown_figure([breakdowns] if isinstance(breakdowns, Breakdown) else breakdowns)
+
+
+def lengths(statistics: DatasetStatistics) -> Figure:
+    """Draw how many tokens passages, questions and candidates have, a panel each.
+
+    A height is the share of the texts that have so many tokens. The longest 0.5 % are left out. Several datasets
+    have one outline each.
+
+    Parameters
+    ----------
+    statistics : DatasetStatistics
+        As :func:`classic_rc.audit.statistics` makes them.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UsageError
+        There is no text.
+    MissingPackageError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from classic_rc import load, plots
+    >>> from classic_rc.audit.statistics import statistics
+    >>> figure = plots.lengths(statistics([load("sample:single-choice")]))
+    """
+    from classic_rc.reports.statistics import histogram_figure
+
+    return histogram_figure(statistics)
+
+
+def save(figure: Figure, path: str | PathLike[str]) -> None:
+    """Write a figure to a file. No date is in it, so the same results give the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : str or path
+        The name ends in ``.pdf`` (fonts are embedded), ``.png`` or ``.svg`` (text is outlines).
+
+    Raises
+    ------
+    UsageError
+        The name ends in something else, or the file cannot be written.
+    """
+    from classic_rc.io.text import write_file
+    from classic_rc.reports.figures import FIGURE_FORMATS, figure_bytes
+
+    path = Path(path)
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FIGURE_FORMATS:
+        known = ", ".join(f".{known}" for known in FIGURE_FORMATS)
+        raise UsageError(f"cannot write a figure to {path}: expected a file name that ends in one of {known}")
+    write_file(path, figure_bytes(figure, form))

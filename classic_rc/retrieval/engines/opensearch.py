@@ -1,0 +1,415 @@
+"""An index on an OpenSearch cluster: made, filled, looked at and searched, request by request."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.corpus import add_to_fingerprint
+from classic_rc.retrieval.engines.opensearch_cluster import (
+    MARK,
+    Access,
+    Body,
+    Cluster,
+    bulk_batches,
+    constrained_search,
+    in_order,
+    index_body,
+    may_pass,
+    msearch_body,
+    query_search,
+    reason,
+    similarity_of,
+    term_search,
+)
+from classic_rc.retrieval.similarity import BM25, Similarity
+from classic_rc.text.analyzers import Analyzer
+
+
+class ClusterIndex:
+    """One index, by its name.
+
+    Whatever the cluster refuses is a :class:`~classic_rc.errors.DataError` or
+    :class:`~classic_rc.errors.UsageError`.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    name : str
+    """
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.cluster, self.name = cluster, name
+
+    def look(self) -> tuple[Body | None, Body] | None:
+        """What this package has noted on the index, if it made it, and the index's settings; None without one."""
+        answer = self.cluster.ask(lambda client: client.indices.get(index=self.name, ignore=404))
+        if "error" in answer:
+            return None
+        (index,) = answer.values()
+        return index["mappings"].get("_meta", {}).get(MARK), index["settings"]["index"]
+
+    def create(self, similarity: BM25, shards: int, note: Body) -> None:
+        """Make the index, with a note that has the build's own id."""
+        body = index_body(similarity, shards, note)
+        try:
+            self.cluster.ask(lambda client: client.indices.create(index=self.name, body=body))
+        except DataError as error:
+            # Where the answer to a creation was lost, the second attempt meets the index made by the first.
+            if "resource_already_exists" not in str(error):
+                raise
+            self._check_build(note)
+
+    def delete(self) -> None:
+        """Remove the index and all that is in it."""
+        self.cluster.ask(lambda client: client.indices.delete(index=self.name, ignore=404))
+
+    def add(self, first: int, documents: list[bytes]) -> int:
+        """Index a batch of sentences, of which the first one's number is given; gives how many they are."""
+
+        def send(some: list[bytes]) -> list[Body]:
+            body, wanted = b"".join(some), "items.*.status,items.*.error"
+            answer = self.cluster.ask(lambda client: client.bulk(index=self.name, body=body, filter_path=wanted))
+            return [item["create"] for item in answer["items"]]
+
+        answers = self.cluster.ask_for_each(documents, send, lambda answer: may_pass(answer["status"]))
+        for number, answer in enumerate(answers, first):
+            # A conflict is a sentence that had arrived when an answer was lost.
+            if answer["status"] not in (201, 409):
+                self.refuse(f"sentence {number} was not taken", found=reason(answer))
+        return len(documents)
+
+    def finish(self, count: int, replicas: int, note: Body) -> None:
+        """Make what was added searchable and complete: it takes no more writes."""
+        self.cluster.ask(lambda client: client.indices.refresh(index=self.name))
+        self.check_count(count)
+        self._check_build(note)
+        settings = {"index": {"refresh_interval": None, "number_of_replicas": replicas, "blocks.write": True}}
+        self.cluster.ask(lambda client: client.indices.put_settings(index=self.name, body=settings))
+        mapping = {"_meta": {MARK: note}}
+        self.cluster.ask(lambda client: client.indices.put_mapping(index=self.name, body=mapping))
+
+    def check_count(self, expected: int) -> None:
+        """Refuse an index that does not have this many sentences."""
+        answer = self.cluster.ask(lambda client: client.count(index=self.name))
+        failed = answer["_shards"]["failed"]
+        if failed or answer["count"] != expected:
+            found = f"{answer['count']:,}" + (f", and {failed} shards that failed" if failed else "")
+            self.refuse("the index does not have all its sentences", found=found, expected=f"{expected:,}")
+
+    def _check_build(self, note: Body) -> None:
+        found = self.look()
+        if found is None or (found[0] or {}).get("build") != note["build"]:
+            self.refuse("something else has made an index of this name meanwhile")
+
+    def search(self, searches: list[Body]) -> list[list[Body]]:
+        """The hits of each search, with the statistics of all shards together."""
+
+        def send(some: list[Body]) -> list[Body]:
+            body, how = msearch_body(some), "dfs_query_then_fetch"
+            answer = self.cluster.ask(lambda client: client.msearch(index=self.name, body=body, search_type=how))
+            return list(answer["responses"])
+
+        answers = self.cluster.ask_for_each(searches, send, _is_unfinished)
+        for answer in answers:
+            if "error" in answer:
+                self.refuse("a search failed", found=reason(answer))
+            if _is_unfinished(answer):
+                shards = answer["_shards"]
+                failed = f"{shards['failed']} of {shards['total']} shards failed"
+                found = "a timeout on the cluster" if answer["timed_out"] else failed
+                self.refuse("a search found a part only, which is not used", found=found)
+        return [answer["hits"]["hits"] for answer in answers]
+
+    def text(self, number: int) -> str:
+        """The text of a sentence."""
+        answer = self.cluster.ask(lambda client: client.get(index=self.name, id=str(number), ignore=404))
+        if not answer.get("found"):
+            self.refuse(f"sentence {number} is gone")
+        return str(answer["_source"]["text"])
+
+    def terms(self, text: str) -> list[str]:
+        """The index terms of a text, in its order."""
+        body = {"field": "text", "text": text}
+        answer = self.cluster.ask(lambda client: client.indices.analyze(index=self.name, body=body))
+        return [token["token"] for token in answer["tokens"]]
+
+    def refuse(self, problem: str, **facts: str) -> NoReturn:
+        """Raise a :class:`~classic_rc.errors.DataError` that names this index."""
+        raise DataError(problem, source=f"{self.cluster.name}/{self.name}", **facts)
+
+
+def _is_unfinished(answer: dict[str, Any]) -> bool:
+    """Whether a search's answer is one to ask again for."""
+    if "error" in answer:
+        return may_pass(answer["status"])
+    return bool(answer["timed_out"] or answer["_shards"]["failed"])
+
+
+_FORMAT = 1
+_SEARCHES_A_REQUEST, _HITS_A_REQUEST = 256, 10_000
+_WORK_A_REQUEST = 10**9
+"""Searches times sentences: a few seconds of a processor, so that answers come before the timeout."""
+
+_MOST_HITS = 10_000
+"""What a cluster gives at most: the default of ``index.max_result_window``."""
+
+
+class OpenSearch(Engine):
+    """Sentences in an index of an OpenSearch cluster, which finds and scores them.
+
+    Scores are the cluster's own, from the statistics of all shards together (``dfs_query_then_fetch``). From
+    release 3 on they are Lucene's; earlier releases give ``k1 + 1`` times as much: the same order, but not the
+    same threshold. Where the cluster is and who asks, the environment says: see
+    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The connection is made when it is first needed.
+
+    Parameters
+    ----------
+    index_name : str
+        The index on the cluster: lower-case letters, digits, ``-``, ``_`` and ``.``.
+    similarity : str or Similarity, default="bm25"
+    analyzer : str or Analyzer, default="lucene-english"
+        No other: it is the cluster's ``english``.
+    shards : int, default=1
+        Into how many parts the index is divided.
+    replicas : int, default=0
+        How many copies of each shard are made once the sentences are in.
+    overwrite : bool, default=False
+        Whether a finished index of this name is replaced; one that this package did not make never is.
+    timeout : float, default=60
+        Seconds that one request may take.
+    retries : int, default=6
+        How often a request is sent again that was refused for the time being or lost with its connection.
+    threads : int, default=4
+        How many requests run at once.
+
+    Raises
+    ------
+    UsageError
+        A parameter is not of its kind.
+    """
+
+    name = "opensearch"
+    description = "An index on an OpenSearch cluster, for corpora that outgrow one machine."
+    citation = "OpenSearch (opensearch.org), on Lucene's BM25Similarity and EnglishAnalyzer."
+    similarities: ClassVar[tuple[str, ...]] = ("bm25",)
+
+    def __init__(
+        self,
+        index_name: str,
+        *,
+        similarity: str | Similarity | None = None,
+        analyzer: str | Analyzer = "lucene-english",
+        shards: int = 1,
+        replicas: int = 0,
+        overwrite: bool = False,
+        timeout: float = 60.0,
+        retries: int = 6,
+        threads: int = 4,
+    ) -> None:
+        super().__init__(similarity=similarity, analyzer=analyzer)
+        if self.analyzer.signature != "lucene-english":
+            raise UsageError(f"engine opensearch has analyzer 'lucene-english' only, got {str(self.analyzer)!r}")
+        # A pattern, or names with a comma, would stand for several indexes: others' too.
+        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", index_name):
+            allowed = "lower-case letters, digits, '-', '_' and '.'"
+            raise UsageError(f"index_name must be made of {allowed}, got {index_name!r}")
+        least = {"shards": (shards, 1), "replicas": (replicas, 0), "retries": (retries, 0), "threads": (threads, 1)}
+        for parameter, (value, minimum) in least.items():
+            _check_integer(parameter, value, minimum)
+        if not (isinstance(timeout, int | float) and 0 < timeout < math.inf):
+            raise UsageError(f"timeout must be a positive number of seconds, got {timeout!r}")
+        self.index_name, self.shards, self.replicas, self.overwrite = index_name, shards, replicas, overwrite
+        self.timeout, self.retries, self.threads = timeout, retries, threads
+        self._is_read_only = False
+        self._connected: ClusterIndex | None = None
+        self._release: str | None = None
+        self._note: Body | None = None  # what this package has noted on the finished index
+        self._texts: dict[int, str] | None = None  # of hits, while they are wanted
+
+    @classmethod
+    def open(cls, index_name: str, *, timeout: float = 60.0, retries: int = 6, threads: int = 4) -> Self:
+        """An engine over an index that this package made; it changes nothing.
+
+        Raises
+        ------
+        DataError
+            There is no such index; it was made by something else, or not finished, or has lost sentences.
+        """
+        engine = cls(index_name, timeout=timeout, retries=retries, threads=threads)
+        index = engine._index
+        note, settings = index.look() or index.refuse("no such index")
+        if note is None:
+            index.refuse("not an index that classic_rc made")
+        if note["format"] != _FORMAT or "sentences" not in note:
+            index.refuse("an index that was not finished or is of another release", hint="Build it again.")
+        index.check_count(note["sentences"])
+        engine.similarity = similarity_of(settings)
+        engine.shards, engine.replicas = int(settings["number_of_shards"]), int(settings["number_of_replicas"])
+        engine._note, engine._is_read_only = note, True
+        return engine
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process connects by itself: no password travels.
+        return {**self.__dict__, "_connected": None}
+
+    @property
+    def _index(self) -> ClusterIndex:
+        if self._connected is None:
+            access = Access.from_environment()
+            cluster = Cluster(access, timeout=self.timeout, retries=self.retries, connections=self.threads)
+            self._connected, self._release = ClusterIndex(cluster, self.index_name), cluster.release
+        return self._connected
+
+    @property
+    def signature(self) -> str:
+        """As of every engine, and the cluster's release once it is known: releases differ in scores."""
+        return ":".join(filter(None, (super().signature, self._release)))
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex sha256 of the sentences, as of a :class:`~classic_rc.retrieval.corpus.Corpus`."""
+        return str(self._noted("fingerprint"))
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences are indexed, those without an index term included."""
+        return int(self._noted("sentences"))
+
+    def _noted(self, key: str) -> Any:
+        if self._note is None:
+            raise UsageError("engine opensearch has no sentences: index some, or open an index")
+        return self._note[key]
+
+    def index(self, sentences: Iterable[str]) -> Self:
+        """Send the sentences to a new index, about 4 MB a request.
+
+        No more than ``2 * threads + 1`` requests are in memory. What is interrupted stays unfinished on the
+        cluster: it cannot be opened, and the next build replaces it. A finished index takes no more writes.
+
+        Raises
+        ------
+        UsageError
+            The engine was opened; an index of this name exists and may not be replaced.
+        DataError
+            The cluster refuses a sentence, or does not have all of them in the end.
+        """
+        if self._is_read_only:
+            raise UsageError(f"index {self.index_name!r} was opened to be read only")
+        assert isinstance(self.similarity, BM25)
+        self._make_way()
+        note: Body = {"format": _FORMAT, "build": uuid.uuid4().hex}
+        self._index.create(self.similarity, self.shards, note)
+        digest = hashlib.sha256()
+        batches = bulk_batches(_fingerprinted(sentences, digest))
+        count = sum(in_order(lambda batch: self._index.add(*batch), batches, self.threads))
+        note |= {"sentences": count, "fingerprint": digest.hexdigest()}
+        self._index.finish(count, self.replicas, note)
+        self._note = note
+        return self
+
+    def _make_way(self) -> None:
+        """Delete what has the name of the index, if that is allowed."""
+        found = self._index.look()
+        if found is None:
+            return
+        note, _ = found
+        if note is None:
+            raise UsageError(f"index {self.index_name!r} exists and is not classic_rc's: choose another name")
+        is_own = self._note is not None and self._note["build"] == note["build"]
+        if "sentences" in note and not (is_own or self.overwrite):
+            raise UsageError(
+                f"index {self.index_name!r} exists, with {note['sentences']:,} sentences: open it, choose another "
+                "name, or say overwrite=True"
+            )
+        self._note = None
+        self._index.delete()
+
+    def sentence(self, number: int) -> str:
+        """The text of a sentence: a request for each."""
+        self._check_number(number)
+        if self._texts is not None and number in self._texts:
+            return self._texts[number]
+        return self._index.text(number)
+
+    def _check_number(self, number: int) -> None:
+        if not 0 <= number < self.n_sentences:
+            raise IndexError(f"no sentence {number} among {self.n_sentences}")
+
+    def top(self, queries: Sequence[str], k: int = 10) -> Hits:
+        """Of the sentences that share an index term with each query, the `k` best, which are 10,000 at most."""
+        _check_integer("k", k, 1, _MOST_HITS)
+        with_text = self._texts is not None
+        found = list(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
+        hits = [hit for own in found for hit in own]
+        return Hits(
+            np.array([number for number, _ in hits], dtype=np.int64),
+            np.array([score for _, score in hits], dtype=np.float32),
+            offsets_of(np.array([len(own) for own in found], dtype=np.int64)),
+        )
+
+    def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+        """For each option the best sentence that has an index term of the question and one of the option."""
+        pairs = [(q, option) for q, own in zip(questions, options, strict=True) for option in own]
+        sentences = np.full(len(pairs), -1, dtype=np.int64)
+        scores = np.zeros(len(pairs), dtype=np.float32)
+        searches = (constrained_search(question, option) for question, option in pairs)
+        for row, hits in enumerate(self._search(searches)):
+            if hits:
+                sentences[row], scores[row] = hits[0]
+        return Best(sentences, scores, offsets_of(np.array([len(own) for own in options], dtype=np.int64)))
+
+    def best_among_top(
+        self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
+    ) -> Best:
+        """See :meth:`Engine.best_among_top`; the texts come along with the hits."""
+        self._texts = {}
+        try:
+            return super().best_among_top(questions, options, depth, overlap)
+        finally:
+            self._texts = None
+
+    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
+        """What each index term of the query adds to the score of one sentence: a search for each term."""
+        self._check_number(sentence)
+        counts = Counter(self._index.terms(query))
+        found = self._search(term_search(term, count, sentence) for term, count in counts.items())
+        return [(term, hits[0][1]) for term, hits in zip(counts, found, strict=True) if hits]
+
+    def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
+        """The hits of each search, in the order of the searches: number and score."""
+        waiting, work = iter(searches), max(1, self.n_sentences)
+        size = max(1, min(_SEARCHES_A_REQUEST, _HITS_A_REQUEST // k, _WORK_A_REQUEST // work))
+        batches = iter(lambda: list(islice(waiting, size)), [])
+        for found in in_order(self._index.search, batches, self.threads):
+            yield from ([self._read(hit) for hit in hits] for hits in found)
+
+    def _read(self, hit: Body) -> tuple[int, float]:
+        score, number = hit["sort"]
+        if self._texts is not None and "_source" in hit:
+            self._texts[number] = hit["_source"]["text"]
+        return number, score
+
+
+def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None = None) -> None:
+    fits = isinstance(value, int) and not isinstance(value, bool)
+    if not (fits and minimum <= value and (maximum is None or value <= maximum)):
+        bounds = f"from {minimum} on" if maximum is None else f"from {minimum} to {maximum:,}"
+        raise UsageError(f"{parameter} must be an integer {bounds}, got {value!r}")
+
+
+def _fingerprinted(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
+    for sentence in sentences:
+        add_to_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
+        yield sentence

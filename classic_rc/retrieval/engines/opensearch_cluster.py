@@ -1,0 +1,423 @@
+"""A connection to an OpenSearch cluster: address and secrets from the environment, retries, clear errors."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
+from classic_rc.retrieval.similarity import BM25
+
+PREFIX = "CLASSIC_RC_OPENSEARCH_"
+"""What the names of the environment variables begin with: ``_URL``, ``_USER``, ``_PASSWORD``, ``_CA_CERTS``,
+``_CLIENT_CERT`` and ``_CLIENT_KEY``."""
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 30.0
+_LONGEST_REASON = 300
+_NOT_OPENSEARCH = "this is not an answer of OpenSearch"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Access:
+    """Where a cluster is and who asks; without a ``repr``, so that no secret gets into a message.
+
+    Parameters
+    ----------
+    urls : tuple of str
+        One or several nodes: ``https://node-1:9200``.
+    user, password : str, optional
+    ca_certs : str, optional
+        A file of certificate authorities; without one, those that Python trusts.
+    client_cert, client_key : str, optional
+        Files of a certificate to show to the cluster, and of its key.
+    """
+
+    urls: tuple[str, ...]
+    user: str | None = None
+    password: str | None = None
+    ca_certs: str | None = None
+    client_cert: str | None = None
+    client_key: str | None = None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
+        """What the variables that begin with :data:`PREFIX` say.
+
+        Raises
+        ------
+        UsageError
+            No URL, or one that cannot be used or holds a password; a password without a user or the other
+            way round; a file that is not there.
+        """
+        given = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
+        urls = tuple(filter(None, (url.strip() for url in (given.pop("urls") or "").split(","))))
+        if not urls:
+            raise UsageError(f"where is the OpenSearch cluster? Set {PREFIX}URL, such as https://localhost:9200")
+        for place, url in enumerate(urls, 1):
+            if fault := _url_fault(url):
+                which = f", address {place} of {len(urls)}," if len(urls) > 1 else ""
+                raise UsageError(f"{PREFIX}URL{which} {fault}")
+        for one, other in (("user", "password"), ("password", "user"), ("client_key", "client_cert")):
+            if given[one] and not given[other]:
+                raise UsageError(f"{_variable(one)} is set, but not {_variable(other)}")
+        for name in ("ca_certs", "client_cert", "client_key"):
+            if (file := given[name]) and not Path(file).is_file():
+                raise UsageError(f"{_variable(name)} names no file: {file}")
+        return cls(urls, **given)
+
+
+def _variable(name: str) -> str:
+    return PREFIX + ("URL" if name == "urls" else name.upper())
+
+
+def _url_fault(url: str) -> str | None:
+    """What is wrong with an address, if anything: not shown itself, for it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        return "is no address such as https://localhost:9200"
+    if parts.username is not None or parts.password is not None:
+        return f"holds a user or a password: set {PREFIX}USER and {PREFIX}PASSWORD instead"
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        return "is no address such as https://localhost:9200"
+    return None
+
+
+class Cluster:
+    """A connection to a cluster, which answers when it is made.
+
+    Parameters
+    ----------
+    access : Access
+    timeout : float
+        Seconds that one request may take.
+    retries : int
+        How often a request is sent again that was refused for the time being (status 429 or 5xx) or lost with
+        its connection. The wait before it begins at half a second and doubles, up to half a minute.
+    connections : int
+        How many requests may run at once.
+
+    Attributes
+    ----------
+    name : str
+        The addresses, as in messages.
+    release : str or None
+        ``"opensearch-3.8.0"``; None where the user may not know it.
+
+    Raises
+    ------
+    MissingPackageError
+        opensearch-py is not installed.
+    UsageError, DataError
+        As :meth:`ask`.
+    """
+
+    def __init__(self, access: Access, *, timeout: float, retries: int, connections: int) -> None:
+        try:
+            import opensearchpy
+        except ImportError:
+            raise MissingPackageError("opensearch-py", needed_for="engine opensearch", extra="opensearch") from None
+        # The client logs each failure with a traceback, which Python prints where nobody has set up logging.
+        log = logging.getLogger("opensearch")
+        if not log.handlers:
+            log.addHandler(logging.NullHandler())
+        self.name = ",".join(access.urls)
+        self._errors = opensearchpy.exceptions
+        self._has_user, self._timeout, self._retries = access.user is not None, timeout, retries
+        self._has_answered = False
+        self._client = opensearchpy.OpenSearch(
+            [url.rstrip("/") for url in access.urls],
+            http_auth=(access.user, access.password) if access.user else None,
+            verify_certs=True,
+            ca_certs=access.ca_certs,
+            client_cert=access.client_cert,
+            client_key=access.client_key,
+            timeout=timeout,
+            max_retries=0,
+            pool_maxsize=connections,
+        )
+        self.release = self._release()
+
+    def _release(self) -> str | None:
+        answer = self.ask(lambda client: client.info(ignore=403))
+        if "error" in answer:
+            return None
+        if "version" not in answer:
+            raise DataError(_NOT_OPENSEARCH, source=self.name)
+        version = answer["version"]
+        return f"{version.get('distribution', 'elasticsearch')}-{version['number']}"
+
+    def ask(self, request: Callable[[Any], Any]) -> Any:
+        """What the cluster answers to a request, which is sent again where that may help.
+
+        A connection that fails is tried again only if the cluster has answered before: an address that is
+        wrong is told at once.
+
+        Parameters
+        ----------
+        request : callable
+            Is given opensearch-py's client, and gives its answer.
+
+        Raises
+        ------
+        UsageError
+            The credentials are refused or do not suffice, or the certificate is not trusted.
+        DataError
+            No answer, or one that is an error.
+        """
+        for wait in (*self._waits(), None):
+            try:
+                answer = request(self._client)
+            except self._errors.OpenSearchException as error:
+                if wait is None or not self._may_pass(error):
+                    raise self._explained(error) from None
+            else:
+                self._has_answered = True
+                return answer
+            time.sleep(wait)
+        raise AssertionError("the last attempt answers or raises")
+
+    def ask_for_each(
+        self,
+        items: Sequence[Item],
+        send: Callable[[list[Item]], list[dict[str, Any]]],
+        is_unfinished: Callable[[dict[str, Any]], bool],
+    ) -> list[dict[str, Any]]:
+        """The answers to items that travel in one request; those that are unfinished are sent again, alone.
+
+        Parameters
+        ----------
+        items : sequence
+        send : callable
+            Takes some of the items, gives as many answers.
+        is_unfinished : callable
+            Whether an answer is one to ask again for; what is so still after the last attempt is given back.
+        """
+        answers: dict[int, dict[str, Any]] = {}
+        ahead = list(range(len(items)))
+        for wait in (*self._waits(), None):
+            answers.update(zip(ahead, send([items[i] for i in ahead]), strict=True))
+            ahead = [i for i in ahead if is_unfinished(answers[i])]
+            if not ahead or wait is None:
+                break
+            time.sleep(wait)
+        return [answers[i] for i in range(len(items))]
+
+    def _waits(self) -> Iterator[float]:
+        # Half of the wait is chance, lest all clients of a busy cluster come back at the same moment.
+        longest = (min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) for attempt in range(self._retries))
+        return (wait * random.uniform(0.5, 1.0) for wait in longest)
+
+    def _may_pass(self, error: Exception) -> bool:
+        if isinstance(error, self._errors.SSLError):
+            return False
+        if isinstance(error, self._errors.ConnectionError):
+            return self._has_answered
+        return may_pass(getattr(error, "status_code", None))
+
+    def _explained(self, error: Any) -> ClassicRCError:
+        errors, where = self._errors, self.name
+        if isinstance(error, errors.SSLError):
+            hint = f"An authority that is not a public one is named by {PREFIX}CA_CERTS."
+            return UsageError(f"{where}: no trusted connection: {_shortened(error.error)}. {hint}")
+        if isinstance(error, errors.ConnectionTimeout):
+            return DataError(f"no answer within {self._timeout:g} seconds", source=where)
+        if isinstance(error, errors.ConnectionError):
+            hint = f"Does OpenSearch run there? The address is that of {PREFIX}URL."
+            return DataError("no connection", source=where, found=_connection_fault(error), hint=hint)
+        if isinstance(error, errors.AuthenticationException):
+            who = "this user and password" if self._has_user else "requests without a user"
+            return UsageError(f"{where}: the cluster refuses {who}: see {PREFIX}USER and {PREFIX}PASSWORD")
+        answer = error.info if isinstance(error, errors.TransportError) else None
+        if not isinstance(answer, dict) or "error" not in answer:
+            return DataError(_NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}")
+        if isinstance(error, errors.AuthorizationException):
+            return UsageError(f"{where}: the user may not do this: {reason(answer)}")
+        return DataError(f"status {error.status_code}", source=where, found=reason(answer))
+
+
+def may_pass(status: Any) -> bool:
+    """Whether a status is one that the same request may not get later: too busy, or a fault of the server."""
+    return isinstance(status, int) and (status == 429 or status >= 500)
+
+
+def reason(answer: Mapping[str, Any]) -> str:
+    """Why an answer of the cluster is an error, in its own words.
+
+    Examples
+    --------
+    >>> reason({"error": {"type": "search_phase", "reason": "all shards failed",
+    ...                   "root_cause": [{"type": "too_many_clauses", "reason": "more than 1024"}]}})
+    'too_many_clauses: more than 1024'
+    """
+    error = answer.get("error", answer)
+    if isinstance(error, dict):
+        error = next(iter(error.get("root_cause") or [error]))
+        error = ": ".join(str(error[key]) for key in ("type", "reason") if error.get(key))
+    return _shortened(error or "no reason given")
+
+
+def _shortened(text: Any) -> str:
+    line = " ".join(str(text).split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
+
+
+def _connection_fault(error: Any) -> str:
+    """The cause in a few words: urllib3 puts the connection before it."""
+    return _shortened(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """``map`` in several threads, which takes no more than twice as many items ahead.
+
+    Examples
+    --------
+    >>> list(in_order(str.upper, "abc", threads=2))
+    ['A', 'B', 'C']
+    """
+    ahead: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) > 2 * threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+MARK = "classic_rc"
+"""Under this key of a mapping's ``_meta`` stands what this package notes about an index that it made."""
+
+_NAME = "sentences"
+_SENTENCES_A_REQUEST, _BYTES_A_REQUEST = 5_000, 2**22
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+_escape = json.JSONEncoder().encode
+
+Body = dict[str, Any]
+
+
+def index_body(similarity: BM25, shards: int, note: Body) -> Body:
+    """Settings and mapping of a new index.
+
+    BM25's constants and the analyzer are set explicitly: the cluster's defaults, or a template's, are not
+    taken. Terms are indexed with their counts and without positions, which no query here asks for.
+    """
+    bm25 = {"type": "BM25", "k1": similarity.k1, "b": similarity.b}
+    english = {"type": "english", "stopwords": "_english_"}
+    text = {"type": "text", "analyzer": _NAME, "similarity": _NAME, "index_options": "freqs"}
+    return {
+        "settings": {
+            "index": {
+                "number_of_shards": shards,
+                "number_of_replicas": 0,  # copied once, when complete
+                "refresh_interval": "-1",
+                "codec": "best_compression",
+                "similarity": {_NAME: bm25},
+                "analysis": {"analyzer": {_NAME: english}},
+            }
+        },
+        "mappings": {
+            "dynamic": "strict",
+            "_meta": {MARK: note},
+            "properties": {"number": {"type": "long", "index": False}, "text": text},
+        },
+    }
+
+
+def similarity_of(settings: Body) -> BM25:
+    """The similarity of an index that :func:`index_body` made, from its settings as the cluster gives them."""
+    constants = settings["similarity"][_NAME]
+    return BM25(k1=float(constants["k1"]), b=float(constants["b"]))
+
+
+def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
+    """The number of the first sentence of each bulk request, and the request's documents.
+
+    A document's id is the sentence's number, and it is created, never replaced: one that is sent again because
+    an answer was lost changes nothing, not even the statistics of terms.
+    """
+    batch: list[bytes] = []
+    size = number = 0
+    for number, sentence in enumerate(sentences):
+        document = _document(number, sentence)
+        if batch and (len(batch) == _SENTENCES_A_REQUEST or size + len(document) > _BYTES_A_REQUEST):
+            yield number - len(batch), batch
+            batch, size = [], 0
+        batch.append(document)
+        size += len(document)
+    if batch:
+        yield number + 1 - len(batch), batch
+
+
+def _document(number: int, sentence: str) -> bytes:
+    # The two objects are spelled out: a sixth of the time that encoding them takes.
+    return b'{"create":{"_id":"%d"}}\n{"number":%d,"text":%b}\n' % (number, number, _json(sentence))
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return _encode(value).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can express and UTF-8 cannot
+        return _escape(value).encode()
+
+
+def query_search(query: str, k: int, *, with_text: bool = False) -> Body:
+    """The `k` best sentences of a query."""
+    return _search(_match(query), [], k, with_text)
+
+
+def constrained_search(question: str, option: str) -> Body:
+    """The best sentence for ``question + " " + option`` that has a term of each.
+
+    The constraints filter and add nothing to the score, so that a word of both counts twice, as in the plain
+    query.
+    """
+    return _search(_match(f"{question} {option}"), [_match(question), _match(option)], 1)
+
+
+def term_search(term: str, count: int, number: int) -> Body:
+    """What a term that stands `count` times in a query adds to the score of one sentence."""
+    scored = {"term": {"text": {"value": term, "boost": count}}}
+    return _search(scored, [{"ids": {"values": [str(number)]}}], 1)
+
+
+def msearch_body(searches: Iterable[Body]) -> bytes:
+    """Many searches as one request; its parameters say how and where."""
+    return b"".join(b"{}\n%b\n" % _json(body) for body in searches)
+
+
+def _match(text: str) -> Body:
+    return {"match": {"text": {"query": text}}}
+
+
+def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) -> Body:
+    """A search whose hits hold nothing but the sort values: score and number."""
+    shown: Body = {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
+    return {
+        "query": {"bool": {"must": [scored], "filter": filters}},
+        "sort": ["_score", {"number": "asc"}],
+        "size": k,
+        "track_total_hits": False,
+        **shown,
+    }

@@ -1,0 +1,212 @@
+"""Index folders, opened: mapped into memory in milliseconds, searched by the default engine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.retrieval.building import BUILDING
+from classic_rc.retrieval.corpus import Corpus, Texts, add_to_fingerprint
+from classic_rc.retrieval.manifest import (
+    MANIFEST,
+    REBUILD,
+    Arrays,
+    Manifest,
+    StoredFile,
+    check_analyzer,
+    check_content,
+    map_arrays,
+)
+from classic_rc.retrieval.reading import place_of
+from classic_rc.retrieval.segment import Segment
+from classic_rc.retrieval.similarity import Similarity
+from classic_rc.retrieval.sparse import Sparse
+
+
+def open_index(
+    path: str | os.PathLike[str], *, similarity: str | Similarity | None = None, n_jobs: int | None = None
+) -> Corpus:
+    """Open an index folder.
+
+    Its files are mapped, read-only: several processes share one copy in memory, and read what they look at. Sent to
+    another process, the corpus goes as the folder's path.
+
+    Parameters
+    ----------
+    path : str or path
+    similarity : str or Similarity, default="bm25"
+    n_jobs : int, optional
+        How many of joblib's workers search segments side by side.
+
+    Returns
+    -------
+    Corpus
+        Called as its folder is.
+
+    Raises
+    ------
+    DataError
+        There is no finished index; a file is missing or has another size than when it was written; the index is of
+        another version, or its analyzer has changed.
+    UsageError
+        An unknown similarity.
+    """
+    folder = Path(os.path.abspath(path))
+    manifest = _manifest_of(folder)
+    analyzer = check_analyzer(manifest, str(folder), thoroughly=False)
+    engine = StoredSparse.open(folder, manifest, similarity=similarity, analyzer=analyzer, n_jobs=n_jobs)
+    return Corpus(folder.name, engine, manifest.fingerprint, engine.source)
+
+
+def check_index(path: str | os.PathLike[str]) -> Manifest:
+    """Read all of an index folder, and compare it with what was written.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Manifest
+
+    Raises
+    ------
+    DataError
+        As of :func:`open_index`; or a file is altered.
+    """
+    folder = Path(path)
+    manifest, digest = _manifest_of(folder), hashlib.sha256()
+    check_analyzer(manifest, str(folder), thoroughly=True)
+    for stored in manifest.segments:
+        check_content(folder, stored.file)
+        arrays, counts = map_arrays(folder, stored.file), stored.counts
+        found = MappedSegment.of(folder, stored.file, arrays).totals.tolist()
+        _compare(folder, found, [counts.sentences, counts.with_terms, counts.tokens])
+        add_to_fingerprint(digest, Texts.of_arrays(arrays, "sentence").coded())
+    _compare(folder, digest.hexdigest(), manifest.fingerprint)
+    return manifest
+
+
+class StoredSparse(Sparse):
+    """The default engine over an index folder, which stays on disk until it is looked at.
+
+    Attributes
+    ----------
+    folder : Path
+    fingerprint : str
+        Of the sentences when it was opened.
+    """
+
+    folder: Path
+    fingerprint: str
+    _arrays: list[Arrays]
+
+    @classmethod
+    def open(cls, folder: Path, manifest: Manifest, **parameters: Any) -> Self:
+        """The engine over a folder that a manifest describes."""
+        arrays: list[Arrays] = [map_arrays(folder, segment.file) for segment in manifest.segments]
+        segments = [MappedSegment.of(folder, s.file, own) for s, own in zip(manifest.segments, arrays, strict=True)]
+        engine = cls.from_segments(segments, [Texts.of_arrays(own, "sentence") for own in arrays], **parameters)
+        engine.folder, engine.fingerprint, engine._arrays = folder, manifest.fingerprint, arrays
+        return engine
+
+    def index(self, sentences: Iterable[str]) -> NoReturn:
+        """Not of an index that stands.
+
+        Raises
+        ------
+        UsageError
+        """
+        raise UsageError(f"the index in {self.folder} is only read: classic-rc index --append adds to it")
+
+    def source(self, number: int) -> str:
+        """Where a sentence comes from: ``"a.txt:1234"``, a line, or ``"a.jsonl#id"``, a row's or a passage's id."""
+        segment, place = self._locate(number)
+        return place_of(self._arrays[segment], place)
+
+    def without(self, numbers: Sequence[int]) -> Sparse:
+        """The engine as if these sentences had no index term; all others keep their numbers."""
+        rest = super().without(numbers)
+        parameters = {"similarity": self.similarity, "analyzer": self.analyzer, "n_jobs": self.n_jobs}
+        engine = _Remainder.from_segments(rest.segments, rest.texts, **parameters)
+        engine.whole, engine.numbers = self, numbers
+        return engine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (str(self.folder), self.fingerprint, self.similarity, self.n_jobs)
+
+
+class _Remainder(Sparse):
+    """An index without some sentences, which goes to another process as these two."""
+
+    whole: StoredSparse
+    numbers: Sequence[int]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredSparse.without, (self.whole, self.numbers)
+
+
+class MappedSegment(Segment):
+    """A segment that goes to another process as its file's path, wherever that process is."""
+
+    folder: Path
+    file: StoredFile
+
+    @classmethod
+    def of(cls, folder: Path, file: StoredFile, arrays: Arrays) -> Self:
+        """That of a file, from its arrays.
+
+        Raises
+        ------
+        DataError
+            The file is of another version.
+        """
+        if missing := [name for name in Segment._fields if name not in arrays]:
+            raise DataError(f"lacks the array {missing[0]}", source=str(folder / file.name), hint=REBUILD)
+        segment = cls._make(arrays[name] for name in Segment._fields)
+        segment.folder, segment.file = folder, file
+        return segment
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remapped, (self.folder, self.file)
+
+
+def _remapped(folder: Path, file: StoredFile) -> MappedSegment:
+    return MappedSegment.of(folder, file, map_arrays(folder, file))
+
+
+def _reopened(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int | None) -> StoredSparse:
+    corpus = open_index(folder, similarity=similarity, n_jobs=n_jobs)
+    if corpus.fingerprint != fingerprint:
+        raise DataError("the index has changed since it was opened", source=folder, hint="Open it again")
+    assert isinstance(corpus.engine, StoredSparse)
+    return corpus.engine
+
+
+def _compare(folder: Path, found: Any, said: Any) -> None:
+    if found != said:
+        path = str(folder / MANIFEST)
+        raise DataError(
+            "not what the segments hold", source=path, found=str(said), expected=str(found), hint=REBUILD
+        )
+
+
+def _manifest_of(folder: Path) -> Manifest:
+    if os.path.exists(folder / MANIFEST):
+        return Manifest.read(folder)
+    if os.path.exists(folder / BUILDING):
+        raise DataError(
+            "the index is not finished",
+            source=str(folder),
+            hint="The command that began it goes on after what is there",
+        )
+    raise DataError(
+        "no index" if os.path.isdir(folder) else "no such folder",
+        source=str(folder),
+        expected=f"a folder with {MANIFEST}",
+        hint="`classic-rc index CORPUS -o DIR` builds one",
+    )

@@ -1,0 +1,422 @@
+"""Cloze solvers: how often candidates are named, and how well query and passage fit around a mention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError
+from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts
+from classic_rc.kernels.pairs import word_counts
+from classic_rc.kernels.reference.cloze import alignments
+from classic_rc.kernels.reference.cloze_shift import best_shift
+from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_whole
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import EncodedDataset, tokens_before_placeholder
+
+if TYPE_CHECKING:
+    from classic_rc.solvers.base import Solver
+
+
+class MaximumFrequency(Solver):
+    """The candidate whose words stand most often, one after the other, in the passage.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    decision : Decision, optional
+    """
+
+    name = "max-frequency"
+    description = "the candidate that the passage names most often"
+    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
+    cites = ("hermann2015",)
+    tasks = frozenset({Task.CLOZE})
+    needs_only_arrays: ClassVar[bool] = True
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "decision": DECISION,
+    }
+
+    def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
+        self.analyzer = analyzer
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """How often each candidate stands in the passage; no evidence at 0."""
+        return self._scores(self.encoded(questions))
+
+    def _scores(self, encoded: EncodedDataset) -> Scores:
+        counts = phrase_counts(encoded.arrays)
+        return encoded.scores(counts.astype(np.float64), counts > 0)
+
+
+class ExclusiveFrequency(MaximumFrequency):
+    """The candidate that the passage names most often among those that the query does not name.
+
+    A candidate that stands in the query scores 0.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    decision : Decision, optional
+    """
+
+    name = "exclusive-frequency"
+    needs_only_arrays = False
+    description = "the candidate that the passage names most often and the query does not"
+
+    def _scores(self, encoded: EncodedDataset) -> Scores:
+        arrays = encoded.arrays
+        # The same count, with each query as the text that is searched: what stands before the placeholder and what
+        # stands behind it as two texts, for nothing is named across it.
+        starts = arrays.question_offsets[:-1]
+        gaps = starts + tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
+        halves = arrays._replace(
+            passage_tokens=arrays.question_tokens,
+            passage_offsets=np.append(np.column_stack((starts, gaps)), arrays.question_offsets[-1]),
+        )
+        numbers = 2 * np.arange(len(starts))
+        in_query = sum(phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1))
+        counts = np.where(in_query > 0, 0, phrase_counts(arrays))
+        return encoded.scores(counts.astype(np.float64), counts > 0)
+
+
+class ClozeDistance(Solver):
+    r"""How far the query's words are from their places when a mention is put in the placeholder's; minus d.
+
+    .. math:: d = \min_{m \in M} \sum_{i} \min\left(D,\ \min_{j:\,P_j = q_i} |j - (m + i)|\right)
+
+    with P the passage, :math:`q_i` the query's word i places from the placeholder (negative before it), M the
+    places where the candidate's words stand in the passage, one after the other, and D the `max_distance`
+    (Hermann et al. 2015, section 3.1). Without a mention d is D a word. Mentions with one text share their best
+    score.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How texts become words; words that it drops are gone, and positions are counted without them.
+    max_distance : int
+        What a word costs at most, and if the passage does not have it.
+    alignment : {"ends", "first", "last"}
+        Which word of a mention of several is m: the first for what precedes the placeholder and the last for what
+        follows, as if the mention were written into the query; or one of them for both.
+    own_words : {"match", "cap"}
+        A query word that is also one of the candidate's: it matches like any other, or it costs `max_distance`.
+    stop_words : str
+        A stop list's name or a file; its words are not added up, but keep their positions.
+    punctuation : bool
+        Whether tokens without a letter or digit, if the analyzer makes any, are added up.
+    decision : Decision, optional
+    """
+
+    name = "cloze-distance"
+    description = "how far query words stand from their places around the candidate's best mention"
+    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
+    cites = ("hermann2015",)
+    tasks = frozenset({Task.CLOZE})
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "hermann2015": Variant(
+            {"max_distance": 8},
+            "at most 8 steps a word, as tuned on the validation sets of CNN and Daily Mail; without the "
+            "alignment by coreference",
+            "Hermann et al. 2015, section 3.1",
+        ),
+        "hill2015": Variant(
+            {"max_distance": 5},
+            "at most 5 steps a word, as for the Children's Book Test",
+            "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
+            cites=("hill2015",),
+        ),
+    }
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "max_distance": Parameter(
+            "what a word costs at most",
+            also="a positive number of steps",
+            fits=lambda value: is_whole(value, 1, 2**31),
+        ),
+        "alignment": Parameter("which word of a mention its place is", get_args(Alignment)),
+        "own_words": Parameter("what a query word costs that is also the candidate's", get_args(OwnWords)),
+        "stop_words": STOP_WORDS,
+        "punctuation": Parameter("whether tokens without a letter or digit are added up", (True, False)),
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        max_distance: int = 8,
+        alignment: Alignment = "ends",
+        own_words: OwnWords = "match",
+        stop_words: str = "none",
+        punctuation: bool = True,
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.max_distance = max_distance
+        self.alignment = alignment
+        self.own_words = own_words
+        self.stop_words = stop_words
+        self.punctuation = punctuation
+        self.decision = decision
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Check the parameters."""
+        self.check_parameters()
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Minus each candidate's distance; no evidence where no query word is nearer than `max_distance`."""
+        self.check_parameters()
+        encoded = self.encoded(questions)
+        distances, found = cloze_distance(
+            encoded.arrays,
+            tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer),
+            self.counted(encoded),
+            self.max_distance,
+            self.alignment,
+            self.own_words,
+        )
+        return encoded.scores(-distances.astype(np.float64), found)
+
+    def counted(self, encoded: EncodedDataset) -> NDArray[np.bool_]:
+        """Which words of the vocabulary are added up: shape (n_words,)."""
+        counted = ~encoded.stop_flags(self.stop_words)
+        if not self.punctuation:
+            counted &= np.array([any(map(str.isalnum, word)) for word in encoded.vocabulary], dtype=np.bool_)
+        return counted
+
+    def explain(self, question: Question) -> Explanation:
+        """The best mention of each candidate, and the words that stand near their places around it."""
+        return explain_distance(self, question)
+
+
+class ClozeWindow(Solver):
+    r"""The best place in the passage for the query with the candidate in it, token on token.
+
+    .. math:: cw = \max_s \sum_{k:\,P_{s+k} = Q'_k} w(Q'_k)
+
+    with P the passage and Q' the query in which the candidate's words stand in the placeholder's place. Order
+    counts: the same without it, any word of Q' anywhere in a window, is
+    :class:`~classic_rc.solvers.SlidingWindow`.
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    anchored : bool
+        Whether only places s count at which the whole candidate stands on a mention of its own. If not, the words
+        around the placeholder may match without it, and candidates that add nothing tie.
+    weights : {"passage", "idf"}
+        A word's w: ``ln(1 + 1 / C)`` with its count in the passage (Richardson et al. 2013), or ``ln(1 + N / n)``
+        with n of the N passages of :meth:`fit` having it.
+    decision : Decision, optional
+
+    Attributes
+    ----------
+    n_passages_ : int
+    passage_counts_ : dict of str to int
+        With ``weights="idf"``, how many of the fitted passages have each word.
+    """
+
+    name = "cloze-window"
+    description = "the completed query laid over the passage token on token, at its best place"
+    citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
+    cites = ("hill2015",)
+    tasks = frozenset({Task.CLOZE})
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "hill2015": Variant(
+            {"weights": "idf"},
+            "weights by idf; the paper leaves tokens, order, window and ties unsaid, so its figures are no target",
+            "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
+        ),
+    }
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "anchored": Parameter("whether the whole candidate must match a mention of its own", (True, False)),
+        "weights": Parameter("where words are counted to be weighed", ("passage", "idf")),
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        anchored: bool = False,
+        weights: Literal["passage", "idf"] = "passage",
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.anchored = anchored
+        self.weights = weights
+        self.decision = decision
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
+        """Passages where weights are by idf, else nothing."""
+        return "passages" if self.weights == "idf" else "nothing"
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Check the parameters; with ``weights="idf"`` count in how many of the questions' passages words are."""
+        self.check_parameters()
+        if self.weights == "idf":
+            encoded = self.encoded(questions)
+            arrays, words = encoded.arrays, encoded.vocabulary
+            own = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words).words
+            self.n_passages_ = len(arrays.passage_offsets) - 1
+            self.passage_counts_ = {
+                words[i]: int(n) for i, n in enumerate(np.bincount(own, minlength=len(words))) if n
+            }
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The weight at each candidate's best place; no evidence where nothing matches."""
+        self.check_parameters()
+        encoded = self.encoded(questions)
+        placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
+        values = cloze_window(encoded.arrays, placeholders, self.anchored, self.word_weights(encoded)) / SCALE
+        return encoded.scores(values, values > 0)
+
+    def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
+        """The fixed-point weights of the vocabulary's words; None where each passage has its own."""
+        if self.weights == "passage":
+            return None
+        if not hasattr(self, "passage_counts_"):
+            raise NotFittedError(
+                f"{self.name} with weights='idf' counts the passages that have a word: call fit(questions) first"
+            )
+        # A word that no fitted passage has is as rare as can be: a count of 1.
+        counts = np.array([self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64)
+        return inverse_count_weights(counts, total=self.n_passages_)
+
+    def explain(self, question: Question) -> Explanation:
+        """The best place of each candidate, and the words that match there."""
+        return explain_window(self, question)
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """How many passages there were, and how many have each word."""
+        self.word_weights(self.encoded([]))  # refuses where nothing was fitted
+        counts = self.passage_counts_
+        state = {"passages": self.n_passages_, "words": list(counts)}
+        return state, {"counts": np.array(list(counts.values()), dtype=np.int64)}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Become fitted again, from what :meth:`fitted_state` gave."""
+        self.n_passages_ = int(state["passages"])
+        self.passage_counts_ = dict(zip(state["words"], arrays["counts"].tolist(), strict=True))
+        return self
+
+
+class _Texts(NamedTuple):
+    passage: list[str]
+    places: list[tuple[int, int]]
+    query: list[str]
+    placeholder: int
+
+    @classmethod
+    def of(cls, solver: Solver, question: Question) -> _Texts:
+        analyzer = get_analyzer(solver.analyzer)
+        located = analyzer.locate(question.passage.text)
+        return cls(
+            [token for token, _, _ in located],
+            [(start, end) for _, start, end in located],
+            analyzer.analyze(question.query),
+            int(tokens_before_placeholder([question], analyzer)[0]),
+        )
+
+
+_Marked = tuple[tuple[Mark, ...], dict[str, float]]
+
+
+def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
+    """Each candidate's best mention, and what every word near its place around it saves of the maximum."""
+    texts = _Texts.of(solver, question)
+    encoded = solver.encoded([question])
+    counted = dict(zip(encoded.vocabulary, solver.counted(encoded).tolist(), strict=True))
+    n_words = sum(counted[word] for word in texts.query)
+
+    def marked(candidate: list[str]) -> _Marked:
+        mentions = alignments(
+            texts.passage,
+            texts.query,
+            texts.placeholder,
+            candidate,
+            max_distance=solver.max_distance,
+            ignored={word for word, counts in counted.items() if not counts},
+            alignment=solver.alignment,
+            own_words=solver.own_words,
+        )
+        if not mentions:
+            return (), {"distance": float(solver.max_distance * n_words), "words": float(n_words), "matched": 0.0}
+        start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
+        matched = [word for word in words if word.place is not None]
+        saved: dict[int, float] = {}
+        for word in matched:
+            assert word.place is not None
+            saved[word.place] = saved.get(word.place, 0.0) + solver.max_distance - word.steps
+        mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
+        marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in saved.items()))
+        distance = float(sum(word.steps for word in words))
+        return marks, {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
+
+    return _explanation(solver, question, marked)
+
+
+def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
+    """Each candidate's best place for the completed query, and the weights of the words that match there."""
+    texts = _Texts.of(solver, question)
+    encoded = solver.encoded([question])
+    weights = solver.word_weights(encoded)
+    weigh: dict[Hashable, int]
+    if weights is None:
+        weigh = {word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)}
+    else:
+        weigh = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
+
+    def marked(candidate: list[str]) -> _Marked:
+        total, shift = best_shift(
+            texts.passage,
+            texts.query,
+            texts.placeholder,
+            candidate,
+            anchored=solver.anchored,
+            weigh=weigh.__getitem__,
+        )
+        if not total:
+            return (), {"window": 0.0}
+        completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
+        inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
+        matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
+        filling = range(shift + texts.placeholder, shift + texts.placeholder + len(candidate))
+
+        def marks() -> Iterator[Mark]:
+            yield Mark(texts.places[inside[0]][0], texts.places[inside[-1]][1], "window", total / SCALE)
+            for place in matched:
+                kind = "candidate" if place in filling else "question"
+                yield Mark(*texts.places[place], kind, weigh[texts.passage[place]] / SCALE)
+
+        return tuple(marks()), {"window": total / SCALE, "matched": float(len(matched))}
+
+    return _explanation(solver, question, marked)
+
+
+def _explanation(solver: Solver, question: Question, marked: Callable[[list[str]], _Marked]) -> Explanation:
+    """The scores with marks and numbers, which candidates with one text share."""
+    analyzer = get_analyzer(solver.analyzer)
+    of_text = cache(lambda text: marked(analyzer.analyze(text)))
+    plain = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
+    explained = (CandidateExplanation(c.text, c.score, c.evidence, *of_text(c.text)) for c in plain.candidates)
+    return Explanation(solver.name, question, tuple(explained))

@@ -1,0 +1,218 @@
+"""Solvers and their parameters as plain data that JSON can hold, and back: for saved solvers and run records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.solvers.base import STOP_WORDS, Solver
+from classic_rc.solvers.registry import SOLVERS
+from classic_rc.solvers.specs import own_solver, solver_spec
+from classic_rc.text.analyzers import Analyzer
+
+
+def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
+    """A parameter as plain data, from which :func:`value_from_plain` makes it again.
+
+    Parameters
+    ----------
+    solver : Solver
+        Whose parameter it is.
+    name : str
+        The parameter's name.
+    value : object
+
+    Raises
+    ------
+    UsageError
+        It cannot be put like this.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}  # JSON has no number for these
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return {"sequence": type(value).__name__, "items": [value_to_plain(solver, name, item) for item in value]}
+    if isinstance(value, Analyzer):
+        return value.spec
+    if isinstance(value, Solver) and SOLVERS.get(type(value).name) is type(value):
+        params = {key: value_to_plain(value, key, v) for key, v in value.get_params(deep=False).items()}
+        return {"solver": type(value).name, "params": params}
+    if type(value) in _decisions().values():
+        params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
+        fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
+        return {"decision": type(value).__name__, "params": params, "fitted": fitted}
+    if type(value) is LogisticRegression:
+        defaults = LogisticRegression().get_params()
+        params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
+        return {"classifier": "LogisticRegression", "params": params}
+    raise UsageError(f"{solver.name} cannot be saved: its {name} is {value!r}, which only pickle could keep")
+
+
+def value_from_plain(value: Any) -> Any:
+    """The value that :func:`value_to_plain` put as plain data.
+
+    Raises
+    ------
+    AttributeError, KeyError, TypeError or ValueError
+        There is no such solver, decision or parameter.
+    """
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float(value["float"])
+    if "sequence" in value:
+        items = [value_from_plain(item) for item in value["items"]]
+        return tuple(items) if value["sequence"] == "tuple" else items
+    if "solver" in value:
+        return SOLVERS[value["solver"]].from_params(_params(value["params"]))
+    if "classifier" in value:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(**value["params"])
+    decision = _decisions()[value["decision"]](**_params(value["params"]))
+    for name, fitted in _params(value["fitted"]).items():
+        setattr(decision, name, fitted)
+    return decision
+
+
+def _params(plain: dict[str, Any]) -> dict[str, Any]:
+    return {name: value_from_plain(value) for name, value in plain.items()}
+
+
+def _decisions() -> dict[str, type[Decision]]:
+    """The package's own decisions by name."""
+    known: list[Any] = [Decision]
+    for cls in known:
+        known += cls.__subclasses__()
+    return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}
+
+
+_STOP = "stop="
+
+Keep: TypeAlias = Callable[[str], dict[str, Any]]
+"""From the path of a file or folder to what is kept of it."""
+Find: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""From what is kept of a file or folder to its path."""
+
+
+def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
+    """A solver that is not fitted as plain data, with the files that its parameters name.
+
+    Parameters
+    ----------
+    solver : Solver
+    keep : callable
+        Gives what is kept of a file.
+
+    Returns
+    -------
+    dict
+        ``spec``, for people; ``params``, with each file that one names as ``{"file": …}``, or None where they
+        cannot be kept; and ``solver``, the registered name, or the ``code`` and the ``class`` of one's own.
+    """
+    cls = type(solver)
+    origin: dict[str, Any]
+    if SOLVERS.get(cls.name) is cls:
+        origin = {"solver": cls.name}
+    elif cls.source_file is not None:
+        origin = {"code": keep(cls.source_file), "class": cls.__name__}
+    else:
+        origin = {"class": f"{cls.__module__}.{cls.__qualname__}"}
+    params: dict[str, Any] | None
+    try:
+        plain = {n: value_to_plain(solver, n, value) for n, value in solver.get_params(deep=False).items()}
+        params = _with_files(cls, plain, keep)
+    except UsageError:  # something in memory, which no file has
+        params = None
+    return {"spec": solver_spec(solver), **origin, "params": params}
+
+
+def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> Solver:
+    """The solver that :func:`kept_solver` put as plain data.
+
+    Parameters
+    ----------
+    kept : mapping
+    find : callable
+        Gives the path of a file that was kept.
+    trust : bool
+        Whether code that is not of this package may be run to make it.
+
+    Raises
+    ------
+    UsageError
+        It was kept for people alone, or is made by code that is not trusted.
+    DataError
+        A file is missing or changed.
+    """
+    spec = kept["spec"]
+    if kept["params"] is None or not {"solver", "code"} & kept.keys():
+        raise UsageError(
+            f"{spec} cannot be made again: it is in no file, or has parameters that were in memory alone. "
+            "Run what can be named on the command line"
+        )
+    if "code" in kept:
+        path = find(kept["code"])
+        if not trust:
+            raise UsageError(f"{spec} is code in {path}: look at it, and say --trust to run it")
+        cls = own_solver(Path(path), kept["class"])
+    else:
+        cls = _registered(kept["solver"])
+    params = _resolved(kept["params"], find)
+    return cls.from_params({name: value_from_plain(value) for name, value in params.items()})
+
+
+def _registered(name: str) -> type[Solver]:
+    if name not in SOLVERS:
+        raise unknown_name("solver", name, SOLVERS)
+    return SOLVERS[name]
+
+
+def _with_files(cls: type[Solver], params: Mapping[str, Any], keep: Keep) -> dict[str, Any]:
+    """The parameters of a solver, those of its members included, with what they name on disk."""
+    return {name: _with_file(cls, name, value, keep) for name, value in params.items()}
+
+
+def _with_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
+    if isinstance(value, dict):
+        if "items" in value:
+            return {**value, "items": [_with_file(cls, name, item, keep) for item in value["items"]]}
+        if "solver" in value:
+            return {**value, "params": _with_files(_registered(value["solver"]), value["params"], keep)}
+        return value
+    if not isinstance(value, str):
+        return value
+    if name == "analyzer":
+        before, stop, rest = value.partition(_STOP)
+        path, plus, after = rest.partition("+")
+        if not (STOP_WORDS.names_file(path) and Path(path).exists()):
+            return value
+        return {"before": before + stop, "file": keep(path), "after": plus + after}
+    declared = cls.parameter(name)
+    if declared.joined_by and declared.joined_by in value and not Path(value).exists():
+        parts = value.split(declared.joined_by)
+        if any(declared.names_file(part) and Path(part).exists() for part in parts):
+            return {"sequence": "list", "items": [_with_file(cls, name, part, keep) for part in parts]}
+    return {"file": keep(value)} if declared.names_file(value) and Path(value).exists() else value
+
+
+def _resolved(value: Any, find: Find) -> Any:
+    """The same with the paths of files as they are found."""
+    if isinstance(value, list):
+        return [_resolved(item, find) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "file" in value:
+        return value.get("before", "") + find(value["file"]) + value.get("after", "")
+    return {key: _resolved(item, find) for key, item in value.items()}

@@ -1,0 +1,353 @@
+"""What solvers that learn share: gold, scores out of fold, one thread, and models that tell right from wrong."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.folds import FoldPlan
+from classic_rc.metrics.squad import normalise
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question
+from classic_rc.solvers.base import Solver
+from classic_rc.text.encode import SharedQuestions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
+    """1 for every candidate that gold accepts, else 0.
+
+    Where gold is texts, a candidate is right if its text is among them, both normalised as SQuAD's metric does.
+
+    Parameters
+    ----------
+    learner : str
+        The solver's name, for the errors.
+    questions : sequence of Question
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+        Of both there is at least one.
+
+    Raises
+    ------
+    UsageError
+        There is no question.
+    DataError
+        Gold is hidden, or no candidate is right, or none is wrong.
+    """
+    if not len(questions):
+        raise UsageError(f"{learner} cannot learn from data without a question")
+    hidden = sum(question.gold is None for question in questions)
+    if hidden:
+        raise DataError(
+            f"{learner} learns from gold answers, and {hidden:,} of {len(questions):,} questions hide theirs"
+        )
+    flags: list[bool] = []
+    for question in questions:
+        gold = question.gold or ()
+        if question.task.has_choices:
+            flags += [i in gold for i in range(len(question.candidates))]
+        else:
+            accepted = {normalise(str(text)) for text in gold}
+            flags += [normalise(c.text) in accepted for c in question.candidates]
+    right = np.array(flags, dtype=np.int64)
+    if not 0 < right.sum() < len(right):
+        which = "right" if len(right) and right.all() else "wrong"
+        problem = f"{learner} cannot learn: all {len(right):,} candidates are {which}"
+        raise DataError(problem, hint="It needs right and wrong ones")
+    return right
+
+
+class OutOfFold:
+    """A solver for each fold of a dataset, learned from the other folds' questions.
+
+    Parameters
+    ----------
+    learn : callable
+        Gives a solver fitted to some of the questions: to a dataset, if they are one.
+    dataset : Dataset or sequence of Question
+        With gold answers.
+    plan : FoldPlan
+
+    Attributes
+    ----------
+    solvers : list of Solver
+        One a fold.
+    fold_of : ndarray of int64, shape (n_questions,)
+        The fold that each question of `dataset` is in.
+    """
+
+    def __init__(self, learn: Callable[[Any], Solver], dataset: Sequence[Question], plan: FoldPlan) -> None:
+        self.solvers: list[Solver] = []
+        self.fold_of = np.zeros(len(dataset), dtype=np.int64)
+        shared = SharedQuestions.of(dataset)
+        for fold, (others, own) in enumerate(plan.folds(dataset)):
+            self.solvers.append(learn(shared.take(others)))
+            self.fold_of[own] = fold
+
+    def score(self, questions: Sequence[Question], index: NDArray[np.int64]) -> Scores:
+        """The scores of some of the dataset's questions, each by its own fold's solver.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+        index : ndarray of int64, shape (len(questions),)
+            Where they stand in the dataset.
+        """
+        parts, places = [], []
+        shared = SharedQuestions.of(questions)
+        for solver, members in self._by_fold(index):
+            parts.append(solver.score_candidates(shared.take(members)))
+            places.append(members)
+        return Scores.concatenate(parts).take(np.argsort(np.concatenate(places)))
+
+    def decide(self, scores: Scores, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Prediction]:
+        """The answers to those questions, each by its own fold's tuned decision."""
+        answers: dict[int, Prediction] = {}
+        for solver, members in self._by_fold(index):
+            own = [questions[i] for i in members.tolist()]
+            answers.update(zip(members.tolist(), solver.decision_.decide(scores.take(members), own), strict=True))
+        return [answers[i] for i in range(len(index))]
+
+    def _by_fold(self, index: NDArray[np.int64]) -> list[tuple[Solver, NDArray[np.int64]]]:
+        fold = self.fold_of[index]
+        return [(solver, np.flatnonzero(fold == k)) for k, solver in enumerate(self.solvers) if (fold == k).any()]
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """While it is open, linear algebra runs in one thread.
+
+    With several, sums are added up in an order that depends on their number, and a learner's weights with it: in
+    their last digits, which a threshold in force or a run made again would show.
+    """
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
+
+
+LEARNERS: Mapping[str, str] = {
+    "liblinear": "LIBLINEAR's logistic regression, the default",
+    "newton-cg": "the same weights by Newton's method, many times faster where lengths are not scaled",
+    "lbfgs": "the same by L-BFGS, but for the bias, which is not regularised",
+    "sgd": "the same by stochastic gradient descent, near the optimum",
+    "linear-svm": "LIBLINEAR's linear support vector machine",
+    "naive-bayes": "multinomial naive Bayes",
+}
+"""The learners that have names; any classifier of scikit-learn is one too."""
+
+_MOST_ITERATIONS = 1000
+_CERTAIN = 1e6
+"""What stands for infinite log-odds, which no threshold can be tuned on."""
+
+
+class Model(Protocol):
+    """Fitted to tell the right (1) from the wrong (0)."""
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What a unit of each feature adds to the log-odds; None where that is not one number."""
+
+    @property
+    def bias(self) -> float:
+        """The log-odds of a candidate without features."""
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """For each row the logarithm of p / (1 - p), or what the classifier has in its place."""
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """For each row the probability p that it is right."""
+
+
+class LogisticModel(NamedTuple):
+    """A linear model of the log-odds.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (n_features,)
+    bias : float
+    """
+
+    weights: NDArray[np.float64]
+    bias: float
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """The weighted sums plus the bias."""
+        odds: NDArray[np.float64] = features @ self.weights + self.bias
+        return odds
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """The logistic function of the log-odds."""
+        from scipy.special import expit
+
+        probability: NDArray[np.float64] = expit(self.log_odds(features))
+        return probability
+
+
+class ClassifierModel(NamedTuple):
+    """Any fitted classifier of scikit-learn.
+
+    Parameters
+    ----------
+    classifier : classifier
+        Its classes are 0 and 1.
+    """
+
+    classifier: Any
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The coefficients of a linear classifier."""
+        coefficients = getattr(self.classifier, "coef_", None)
+        return None if coefficients is None else np.asarray(coefficients, dtype=np.float64).reshape(-1)
+
+    @property
+    def bias(self) -> float:
+        """The intercept of a linear classifier."""
+        return float(np.ravel(getattr(self.classifier, "intercept_", 0.0))[0])
+
+    def log_odds(self, features: Any) -> NDArray[np.float64]:
+        """The classifier's decision function; without one, the log-odds of its probabilities."""
+        if hasattr(self.classifier, "decision_function"):
+            return np.ravel(self.classifier.decision_function(features))
+        with np.errstate(divide="ignore"):  # a vote of all trees: the logarithm of zero
+            wrong, right = self.classifier.predict_log_proba(features).T
+        return np.nan_to_num(right - wrong, posinf=_CERTAIN, neginf=-_CERTAIN)
+
+    def probability(self, features: Any) -> NDArray[np.float64]:
+        """The classifier's own probabilities.
+
+        Raises
+        ------
+        UsageError
+            It has none.
+        """
+        if not hasattr(self.classifier, "predict_proba"):
+            name = type(self.classifier).__name__
+            raise UsageError(f"the learner {name} gives no probabilities: output='log-odds' needs none")
+        return np.ascontiguousarray(self.classifier.predict_proba(features)[:, 1])
+
+
+def shrinks_weights(learner: Any) -> bool:
+    """Whether a learner is one of the two that minimise a loss plus half the squared norm of weights and bias."""
+    return learner is None or learner in ("liblinear", "newton-cg")
+
+
+def make_learner(learner: Any, C: float) -> Any:
+    """An unfitted classifier.
+
+    Parameters
+    ----------
+    learner : None, str or classifier
+        None is LIBLINEAR's logistic regression; a name of :data:`LEARNERS`; or a classifier, which is cloned.
+    C : float
+        The inverse strength of the regularisation, for linear learners with a name.
+
+    Raises
+    ------
+    UsageError
+        The name is unknown, or the object is no classifier.
+    """
+    from sklearn.base import BaseEstimator, clone, is_classifier
+    from sklearn.linear_model import LogisticRegression
+
+    if isinstance(learner, str) and learner not in LEARNERS:
+        raise unknown_name("learner", learner, LEARNERS)
+    # The bias is one more feature, regularised like the others, as LIBLINEAR's `-B 1` has it. LIBLINEAR's own
+    # tolerance of 0.01 stops far from the optimum. It shuffles, hence the seed.
+    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MOST_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
+    if learner is None or learner == "liblinear":
+        return LogisticRegression(solver="liblinear", **liblinear)
+    if learner == "newton-cg":  # its tolerance is for the mean over candidates, of which there are many
+        return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MOST_ITERATIONS, fit_intercept=False)
+    if learner == "lbfgs":
+        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MOST_ITERATIONS)
+    if learner == "sgd":
+        from sklearn.linear_model import SGDClassifier
+
+        return SGDClassifier(loss="log_loss", max_iter=_MOST_ITERATIONS, random_state=0)
+    if learner == "linear-svm":
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(dual=True, **liblinear)
+    if learner == "naive-bayes":
+        from sklearn.naive_bayes import MultinomialNB
+
+        return MultinomialNB()
+    if not isinstance(learner, BaseEstimator) or not is_classifier(learner):
+        raise UsageError(f"parameter 'learner' must be a name or a classifier of scikit-learn, got {learner!r}")
+    return clone(learner)
+
+
+def fit_model(
+    learner: Any, C: float, features: csr_matrix, right: NDArray[np.int64]
+) -> tuple[Model, tuple[str, ...]]:
+    """Fit a learner, and say what its user should know of the fit.
+
+    Parameters
+    ----------
+    learner, C
+        As in :func:`make_learner`.
+    features : csr_matrix, shape (n_candidates, n_features)
+    right : ndarray of int64, shape (n_candidates,)
+        1 for the right ones, 0 for the others; both occur.
+
+    Returns
+    -------
+    model : Model
+    caveats : tuple of str
+        That it stopped before it converged, if it did.
+
+    Raises
+    ------
+    UsageError
+        There is no such learner, or it refuses the features.
+    """
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.linear_model import LogisticRegression
+
+    classifier = make_learner(learner, C)
+    if learner == "newton-cg":  # which leaves a bias of its own unregularised
+        features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
+    if learner == "sgd":  # which divides the loss by the number of candidates
+        classifier.set_params(alpha=1 / (C * len(right)))
+    caveats = _fit(classifier, features, right)
+    if learner != "sgd" and not isinstance(classifier, LogisticRegression):
+        return ClassifierModel(classifier), caveats
+    weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
+    if learner == "newton-cg":
+        weights, bias = weights[:-1], weights[-1]
+    return LogisticModel(weights, float(bias)), caveats
+
+
+def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
+    """Fit a classifier; of its warnings, one that it did not converge becomes a caveat."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    name = type(classifier).__name__
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with one_thread():
+                classifier.fit(features, right)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"the learner {name} cannot learn from sparse features: {error}") from error
+    caveats = []
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            caveats.append(
+                f"the learner {name} stopped before it converged: let it run longer, or scale the features"
+            )
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return tuple(dict.fromkeys(caveats))

@@ -1,0 +1,483 @@
+"""Sliding window and word distance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Argmax, Decision
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
+from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
+from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
+from classic_rc.kernels.window import sliding_window, window_sweep
+from classic_rc.metrics.registry import primary_metric
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Question
+from classic_rc.solvers.base import (
+    ANALYZER,
+    DECISION,
+    STOP_WORDS,
+    Parameter,
+    Solver,
+    Variant,
+    is_number,
+    is_whole,
+)
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.stop_words import stop_words
+
+if TYPE_CHECKING:
+    from classic_rc.solvers.base import Solver
+
+_RELEASE = "the authors' released score files (partial credit for ties)"
+_PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
+_PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"
+_DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
+_PORT_CITES = ("richardson2013", "sugawara2017")
+_DREAM_CITES = ("richardson2013", "sun2019")
+
+_MCTEST = {"analyzer": "mctest", "decision": Argmax(ties="partial")}
+_COIN_FLIP = {"analyzer": "mctest", "decision": Argmax(ties="random")}
+_MCOBZARENCO = {"analyzer": "mcobzarenco", "decision": Argmax(ties="first")}
+_DREAM_TEXT = {"analyzer": "dream", "decision": Argmax(ties="first")}
+
+_MCOBZARENCO_TEXT = (
+    "case kept, stop words removed before everything, ties to the first option; its distance keeps the first "
+    "pair it meets (a bug)"
+)
+_DREAM_TEXT_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
+
+# The splits that the authors' distance weights were tuned on, by content fingerprint.
+_MC160_DEV = {"965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": "mc160.dev"}
+_MC500_DEV = {"7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa": "mc500.dev"}
+
+WINDOW_VARIANTS = {
+    "mctest": Variant(
+        {**_MCTEST},
+        "what the authors released: their tokenizer, a window of |S|, counts within the passage",
+        f"{_RELEASE}, Baseline_SW",
+    ),
+    "richardson2013": Variant(
+        {**_COIN_FLIP},
+        "as the paper says: ties are broken by a coin flip, so its tables are one draw and not reproducible",
+        f"{_PAPER}, Algorithm 1",
+    ),
+    "mcobzarenco": Variant(
+        {**_MCOBZARENCO, "inverse_counts": "corpus"},
+        f"counts over all passages of the file, {_MCOBZARENCO_TEXT}",
+        _PORT,
+        cites=_PORT_CITES,
+    ),
+    "dream": Variant({**_DREAM_TEXT}, f"the SW row of DREAM, {_DREAM_TEXT_NOTE}", _DREAM, cites=_DREAM_CITES),
+    "race": Variant(
+        {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
+        "one window for all questions, tuned on a split; the paper leaves tokens, weights and ties unsaid, so "
+        "its figures are not a target",
+        "Lai et al. 2017, RACE, sliding window baseline",
+        cites=("richardson2013", "lai2017"),
+    ),
+}
+
+DISTANCE_VARIANTS = {
+    "mctest": Variant(
+        {**_MCTEST, "distance": "mean", "stop_words": "mctest"},
+        "the distance as released: the mean over question words",
+        f"{_RELEASE}, Baseline_SW_D",
+    ),
+    "richardson2013": Variant(
+        {**_COIN_FLIP, "distance": "min", "stop_words": "mctest"},
+        "the distance as printed: the least over question words",
+        f"{_PAPER}, Algorithm 2",
+    ),
+    "mcobzarenco": Variant(
+        {**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT, cites=_PORT_CITES
+    ),
+    "dream": Variant(
+        {**_DREAM_TEXT, "distance": "min+1", "stop_words": "nltk"},
+        f"the least distance plus one step, {_DREAM_TEXT_NOTE}",
+        _DREAM,
+        cites=_DREAM_CITES,
+    ),
+}
+
+
+def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None) -> Variant:
+    distance, window = DISTANCE_VARIANTS[name], WINDOW_VARIANTS[name]
+    return Variant(
+        {**window.params, **distance.params, "distance_weight": weight},
+        f"{window.description}; {distance.description}; weight {weight:g}",
+        release,
+        tuned_on or {},
+        window.cites,
+    )
+
+
+WINDOW_AND_DISTANCE_VARIANTS = {
+    "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
+    "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
+    "richardson2013": _both(
+        "richardson2013", 1.0, f"{_PAPER}, Algorithms 1 and 2; BaselineInPaper_SW_D as released"
+    ),
+    "mcobzarenco": _both("mcobzarenco", 1.0, _PORT),
+    "dream": _both("dream", 1.0, _DREAM),
+}
+
+
+WINDOW_SIZES = range(2, 31)
+"""The fixed windows that ``window="tuned"`` chooses from."""
+
+_INVERSE_COUNTS = Parameter("which passages words are counted in", ("passage", "corpus"))
+_DISTANCE = Parameter("how the words' distances become one", get_args(DistanceRule))
+
+
+def _window(*names: str) -> Parameter:
+    fits = partial(is_whole, least=1, below=2**31)
+    return Parameter("how many tokens the window has", names, "a positive number of tokens", fits)
+
+
+class _Matcher(Solver):
+    """What the three have in common: tokens, inverse counts, stop words, and how to explain a match."""
+
+    needs_only_arrays = True
+
+    inverse_counts: Any = "passage"
+
+    @property
+    def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
+        """Passages where counts are a corpus', else nothing."""
+        return "passages" if self.inverse_counts == "corpus" else "nothing"
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Check the parameters; with ``inverse_counts="corpus"`` count the words of the questions' passages."""
+        self.check_parameters()
+        if self.inverse_counts == "corpus":
+            encoded = self.encoded(questions)
+            counts = encoded.passage_word_counts()
+            self.word_counts_ = {w: int(n) for w, n in zip(encoded.vocabulary, counts, strict=True) if n}
+        return self
+
+    def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
+        if self.inverse_counts == "passage":
+            return None
+        if not hasattr(self, "word_counts_"):
+            raise NotFittedError(
+                f"{self.name} with inverse_counts='corpus' counts words over passages: call fit(questions) first"
+            )
+        # A word that no fitted passage has is as rare as can be: a count of 1.
+        counts = np.array([self.word_counts_.get(w, 1) for w in encoded.vocabulary], dtype=np.int64)
+        return inverse_count_weights(counts)
+
+    def explain(self, question: Question) -> Explanation:
+        """The winning window and the nearest word pair of each candidate."""
+        return explain_match(self, question)
+
+
+class SlidingWindow(_Matcher):
+    r"""The best window of the passage over the words of question and candidate.
+
+    .. math:: sw = \max_j \sum_{i=0}^{n-1} [P_{j+i} \in S]\, \ln\left(1 + \frac{1}{C(P_{j+i})}\right)
+
+    with P the passage, S the set of the question's and the candidate's words, n the window's length and C(w)
+    how often w occurs (Richardson et al. 2013, Algorithm 1).
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+        How texts become words; stop words it drops are gone for everything.
+    window : "set", "passage", "tuned" or int
+        The window's length: |S| as published, the whole passage, the best of 2..30 for the task's main
+        metric on the questions of :meth:`tune`, or a number of tokens.
+    inverse_counts : {"passage", "corpus"}
+        Where C counts: in the candidate's own passage (the authors' code) or in all passages of :meth:`fit`.
+    decision : Decision, optional
+        None is the task's usual rule: the best candidate with partial credit for ties, or a tuned threshold
+        where several may be right.
+
+    Attributes
+    ----------
+    word_counts_ : dict of str to int
+        With ``inverse_counts="corpus"``, how often each word stands in the fitted passages.
+    window_ : int
+        With ``window="tuned"``, the chosen length.
+    """
+
+    name = "sliding-window"
+    description = "the best window of the passage over the words of question and candidate"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 1"
+    cites = ("richardson2013",)
+    variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "window": _window("set", "passage", "tuned"),
+        "inverse_counts": _INVERSE_COUNTS,
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        window: int | Literal["set", "passage", "tuned"] = "set",
+        inverse_counts: Literal["passage", "corpus"] = "passage",
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.window = window
+        self.inverse_counts = inverse_counts
+        self.decision = decision
+
+    @property
+    def tunes_parameters(self) -> bool:
+        """Whether :meth:`tune` chooses more than the decision."""
+        return self.window == "tuned"
+
+    def tune(self, questions: Sequence[Question]) -> Self:
+        """Choose the window, if it is to be tuned, and fit the decision, both on these questions."""
+        if self.tunes_parameters:
+            self.check_parameters()
+            encoded, metric = self.encoded(questions), primary_metric(questions[0].task)
+            decision = self.decision_for(questions[0].task)
+            if decision.needs_fit:
+                raise UsageError(
+                    "window='tuned' needs a decision that has nothing to tune itself, such as a fixed threshold"
+                )
+            sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
+            tried = [encoded.scores(column, column > 0) for column in sums.T]
+            values = [metric(questions, decision.decide(scores, questions)) for scores in tried]
+            self.window_ = WINDOW_SIZES[int(np.argmax(values))]
+        return super().tune(questions)
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """The best window's weight for each candidate; no evidence where nothing in the passage matches."""
+        self.check_parameters()
+        if self.window == "tuned" and not hasattr(self, "window_"):
+            raise NotFittedError(
+                "the window has not been tuned: call tune() with a split that has gold answers "
+                "(on the command line --tune DATA)"
+            )
+        encoded = self.encoded(questions)
+        window = self.window_ if self.window == "tuned" else self.window
+        values = sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
+        return encoded.scores(values, values > 0)
+
+
+class WordDistance(_Matcher):
+    r"""How near the question's words stand to the candidate's words in the passage; the score is minus d.
+
+    .. math:: d = \frac{1}{|S_Q|\,(|P| - 1)} \sum_{q \in S_Q} \min_{a \in S_A} |i_q - i_a|
+
+    over all occurrences of the words, with S_Q the question's words and S_A the candidate's words that are
+    not in the question, both in the passage P and no stop words; d = 1 where either is empty
+    (Richardson et al. 2013, Algorithm 2, as in the authors' released scores).
+
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    distance : {"mean", "min", "min+1", "first"}
+        Over the question's words, the mean (the released scores) or the least (the paper as printed); see
+        :func:`classic_rc.kernels.word_distance` for the other two.
+    stop_words : str
+        A stop list's name or a file; its words are no part of S_Q and S_A but keep their positions.
+    decision : Decision, optional
+        As in :class:`SlidingWindow`.
+    """
+
+    name = "word-distance"
+    description = "how near question words stand to the candidate's words in the passage"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 2"
+    cites = ("richardson2013",)
+    variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "distance": _DISTANCE,
+        "stop_words": STOP_WORDS,
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        distance: DistanceRule = "mean",
+        stop_words: str = "smart",
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.distance = distance
+        self.stop_words = stop_words
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Minus the word distance of each candidate; no evidence where there is no pair of words."""
+        self.check_parameters()
+        encoded = self.encoded(questions)
+        distances, found = word_distance(encoded.arrays, encoded.stop_flags(self.stop_words), self.distance)
+        return encoded.scores(-distances, found)
+
+
+class SlidingWindowDistance(_Matcher):
+    """Sliding window minus a multiple of the word distance: ``sw - distance_weight * d``.
+
+    The default weight of 11 is fixed in advance (it is the authors' for MC500), never tuned on the data at
+    hand.
+
+    Parameters
+    ----------
+    analyzer, window, inverse_counts : as in :class:`SlidingWindow`, without ``window="tuned"``
+    distance, stop_words : as in :class:`WordDistance`
+    distance_weight : float
+        What a distance of the whole passage costs, in units of the window's weight.
+    decision : Decision, optional
+        As in :class:`SlidingWindow`.
+    """
+
+    name = "sw+d"
+    description = "sliding window minus a multiple of the word distance"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithms 1 and 2, and the authors' release"
+    cites = ("richardson2013",)
+    variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "analyzer": ANALYZER,
+        "window": _window("set", "passage"),
+        "inverse_counts": _INVERSE_COUNTS,
+        "distance": _DISTANCE,
+        "stop_words": STOP_WORDS,
+        "distance_weight": Parameter(
+            "what a distance of the whole passage costs", also="a finite number", fits=is_number
+        ),
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        analyzer: Any = "word",
+        window: int | Literal["set", "passage"] = "set",
+        inverse_counts: Literal["passage", "corpus"] = "passage",
+        distance: DistanceRule = "mean",
+        stop_words: str = "smart",
+        distance_weight: float = 11.0,
+        decision: Decision | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.window = window
+        self.inverse_counts = inverse_counts
+        self.distance = distance
+        self.stop_words = stop_words
+        self.distance_weight = distance_weight
+        self.decision = decision
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Window minus weighted distance; no evidence where no window matches and no pair stands."""
+        self.check_parameters()
+        encoded = self.encoded(questions)
+        best, distances, found = window_and_distance(
+            encoded.arrays,
+            encoded.stop_flags(self.stop_words),
+            window=self.window,
+            word_weights=self._word_weights(encoded),
+            rule=self.distance,
+        )
+        windows = best / SCALE
+        return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
+
+
+_MARKED_CANDIDATES = 100
+
+
+class _Text(NamedTuple):
+    tokens: list[str]
+    places: list[tuple[int, int]]
+
+
+def explain_match(solver: Solver, question: Question) -> Explanation:
+    """What the solver's window and distance, whichever it has, saw for each candidate."""
+    params = solver.get_params(deep=False)
+    analyzer = get_analyzer(params["analyzer"])
+    located = analyzer.locate(question.passage.text)
+    passage = _Text([token for token, _, _ in located], [(start, end) for _, start, end in located])
+    asked = analyzer.analyze(question.query)
+    scores = solver.score_candidates([question])
+    window = getattr(solver, "window_", params.get("window"))
+    count_of = _counter(solver, passage.tokens)
+    stop = _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens) if "stop_words" in params else None
+
+    def explained(candidate: Candidate, score: float, evidence: bool) -> CandidateExplanation:
+        answer = analyzer.analyze(candidate.text)
+        marks: list[Mark] = []
+        numbers: dict[str, float] = {}
+        if window is not None:
+            total, window_marks = _best_window(passage, asked, answer, window, count_of)
+            numbers["sliding_window"] = total / SCALE
+            marks += window_marks
+        if stop is not None:
+            numbers["distance"] = plain_word_distance(passage.tokens, asked, answer, stop, params["distance"])
+            if "distance_weight" in params:
+                numbers["distance_weight"] = float(params["distance_weight"])
+            marks += _nearest_pair(passage, asked, answer, stop)
+        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
+
+    # Of thousands of spans nobody reads all: the best are shown with their marks, the others with their score.
+    ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
+    plain = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    for i in ranked.tolist():
+        plain[i] = explained(question.candidates[i], plain[i].score, plain[i].evidence)
+    return Explanation(solver.name, question, tuple(plain))
+
+
+def _counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
+    if solver.learns_from == "passages":
+        return lambda word: solver.word_counts_.get(word, 1)
+    return Counter(tokens).__getitem__
+
+
+def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str]:
+    stem = stemmer(stemmer_name)
+    listed = {stem(word) for word in stop_words(name)}
+    return {token for token in set(tokens) if token.lower() in listed}
+
+
+def _best_window(
+    passage: _Text,
+    asked: Sequence[str],
+    answer: Sequence[str],
+    window: int | str,
+    count_of: Callable[[str], int],
+) -> tuple[int, list[Mark]]:
+    words = {*asked, *answer}
+    size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
+    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
+    starts = range(max(len(weights) - size, 0) + 1)
+    best = max(starts, key=lambda start: sum(weights[start : start + size]))
+    inside = range(best, min(best + size, len(weights)))
+    total = sum(weights[i] for i in inside)
+    if not total:
+        return 0, []
+    marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total / SCALE)]
+    for i in inside:
+        if weights[i]:
+            kind = "question" if passage.tokens[i] in set(asked) else "candidate"
+            marks.append(Mark(*passage.places[i], kind, weights[i] / SCALE))
+    return total, marks
+
+
+def _nearest_pair(passage: _Text, asked: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:
+    question_words, candidate_words = set(asked) - stop, set(answer) - set(asked) - stop
+    question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]
+    answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
+    if not question_places or not answer_places:
+        return []
+    i, j = min(((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1]))
+    return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]

@@ -1,0 +1,5 @@
+"""Assignments: the checks of students' files, and their grades."""
+
+from classic_rc.teaching.grading import SOLVER_CHECKS, Checked, Grade, grade_file, grade_folder, grades_csv
+
+__all__ = ["SOLVER_CHECKS", "Checked", "Grade", "grade_file", "grade_folder", "grades_csv"]

@@ -1,0 +1,353 @@
+"""Grading: the checks of students' files, each in a process with its own folder, a time limit and little output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, NamedTuple
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.io.printable import printable
+
+SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
+"""The checker where none is named: is it a solver, and does it beat the sliding window on the sample?"""
+_CHECKER_TIMEOUT = 60.0
+_LONGEST_MESSAGE = 300
+_MOST_OUTPUT = 2**20
+_GRACE = 5.0
+"""Seconds for what was written to be read, once its writers have been ended."""
+_WORKER = Path(__file__).with_name("worker.py")
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of one check.
+
+    Parameters
+    ----------
+    name, title : str
+        The check's, and what it says it checks.
+    problem : str or None
+        Why it failed; None where it passed.
+    """
+
+    name: str
+    title: str
+    problem: str | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed."""
+        return self.problem is None
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What came of a student's file.
+
+    Parameters
+    ----------
+    student : str
+        The file's name without ``.py``, or that of the folder that it is alone in.
+    file : str
+    checks : tuple of Checked
+        The same checks in the same order for everyone.
+    """
+
+    student: str
+    file: str
+    checks: tuple[Checked, ...]
+
+    @property
+    def n_passed(self) -> int:
+        """How many checks passed."""
+        return sum(check.passed for check in self.checks)
+
+    @property
+    def score(self) -> float:
+        """The share of checks that passed, in 0..1."""
+        return self.n_passed / len(self.checks)
+
+
+def grade_file(
+    file: str | PathLike[str], checker: str | PathLike[str] | None = None, *, timeout: float = 60.0
+) -> Grade:
+    """Check one file, in a process of its own.
+
+    Parameters
+    ----------
+    file : str or path
+    checker : str or path, optional
+        A Python file with functions ``check_…(submission)``, which are given the file as a module and raise
+        AssertionError where something is wrong; :data:`SOLVER_CHECKS` by default.
+    timeout : float
+        Seconds for all the checks together.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or its name does not end with ``.py``.
+    UsageError
+        The checker cannot be used.
+    """
+    path = Path(file)
+    _check_timeout(timeout)
+    submission = _Submission(path.stem, path.name, _read(path))
+    if path.suffix != ".py":
+        raise DataError("not a Python file", source=str(path), expected="a name that ends with .py")
+    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
+    return _grade(submission, source, _titles(source, checker), timeout)
+
+
+def grade_folder(
+    folder: str | PathLike[str],
+    checker: str | PathLike[str] | None = None,
+    *,
+    timeout: float = 60.0,
+    advance: Callable[[Grade], None] = lambda grade: None,
+) -> list[Grade]:
+    """Check every student's file, each in a process of its own, one after the other.
+
+    All files and the checker are read before the first of them runs, so that none can change another.
+
+    Parameters
+    ----------
+    folder : str or path
+        With a Python file for each student, or a folder for each that has just one.
+    checker, timeout
+        As of :func:`grade_file`; the time is each file's.
+    advance : callable
+        Is told each grade as soon as it is known.
+
+    Returns
+    -------
+    list of Grade
+        By the students' names.
+
+    Raises
+    ------
+    DataError
+        There is no such folder, it has no submission, or two of one name.
+    UsageError
+        The checker cannot be used, or the time limit.
+    """
+    _check_timeout(timeout)
+    submissions = _submissions(Path(folder))
+    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
+    titles = _titles(source, checker)
+    grades = []
+    for submission in submissions:
+        grades.append(_grade(submission, source, titles, timeout))
+        advance(grades[-1])
+    return grades
+
+
+def grades_csv(grades: Sequence[Grade]) -> str:
+    """A row a student: score, how many checks passed and failed, and what came of each."""
+    out = io.StringIO()
+    names = [check.name for check in grades[0].checks] if grades else []
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["student", "file", "score", "passed", "failed", *names])
+    for grade in grades:
+        n_failed = len(grade.checks) - grade.n_passed
+        told = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
+        numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
+        writer.writerow([_cell(grade.student), _cell(grade.file), *numbers, *told])
+    return out.getvalue()
+
+
+def _check_timeout(timeout: float) -> None:
+    if not timeout > 0:
+        raise UsageError(f"a time limit must be a positive number of seconds, got {timeout:g}")
+
+
+def _cell(text: str) -> str:
+    """A name as a cell that no spreadsheet takes for a formula."""
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Submission:
+    student: str
+    file: str
+    source: bytes | None
+    problem: str = ""
+
+
+def _submissions(folder: Path) -> list[_Submission]:
+    if not folder.is_dir():
+        raise DataError("there is no such folder", source=str(folder), hint="Give one with a .py file a student")
+    found = []
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            found.append(_alone_in(path))
+        elif path.suffix == ".py":
+            found.append(_Submission(path.stem, path.name, _read(path)))
+    if not found:
+        raise DataError("no submission in it", source=str(folder), expected="a .py file or a folder a student")
+    names = [submission.student for submission in found]
+    for submission in found:
+        if names.count(submission.student) > 1:
+            raise DataError("two submissions of one name", source=str(folder), found=submission.student)
+    return found
+
+
+def _alone_in(folder: Path) -> _Submission:
+    files = sorted(folder.glob("*.py"))
+    if len(files) == 1:
+        return _Submission(folder.name, f"{folder.name}/{files[0].name}", _read(files[0]))
+    names = ", ".join(file.name for file in files)
+    problem = f"there are several .py files: {names}" if files else "there is no .py file"
+    return _Submission(folder.name, folder.name, None, problem)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", source=str(path)) from error
+
+
+def _titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
+    """The checks of a checker and what they say they check."""
+    told, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
+    if told and "checks" in told[0]:
+        return dict(told[0]["checks"])
+    problem = told[0]["broken"] if told else _stopped(exit_code, _CHECKER_TIMEOUT)
+    raise UsageError(f"the checker {checker or SOLVER_CHECKS.name} cannot be used: {problem}")
+
+
+def _grade(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:
+    if submission.source is None:
+        problems: Mapping[str, str | None] = dict.fromkeys(titles, submission.problem)
+    else:
+        name = Path(submission.file).name
+        problems = _problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
+    checks = (Checked(name, title, problems[name]) for name, title in titles.items())
+    return Grade(submission.student, submission.file, tuple(checks))
+
+
+def _problems(ended: Ended, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
+    """Of each check what was wrong; of those that were not reached, why not."""
+    reason = _stopped(ended.exit_code, timeout)
+    problems: dict[str, str | None] = {}
+    for told in ended.told:
+        name, problem = told.get("check"), told.get("problem")
+        if isinstance(name, str) and name in names and isinstance(problem, str | None):
+            problems.setdefault(name, None if problem is None else printable(problem)[:_LONGEST_MESSAGE])
+    return {name: problems.get(name, reason) for name in names}
+
+
+def _stopped(exit_code: int | None, timeout: float) -> str:
+    if exit_code is None:
+        return f"it took longer than {timeout:g} s"
+    return f"it ended its process (exit code {exit_code})"
+
+
+class Ended(NamedTuple):
+    """What a process told before it ended.
+
+    Parameters
+    ----------
+    told : list of dict
+        The lines that it wrote, each a JSON object; others are left out.
+    exit_code : int or None
+        None where it was ended because the time was up.
+    """
+
+    told: list[dict[str, Any]]
+    exit_code: int | None
+
+
+def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> Ended:
+    """Run a checker on a submission, both written anew into a temporary folder that only they are told of.
+
+    Parameters
+    ----------
+    checker : bytes
+        Its source.
+    submission : (str, bytes), optional
+        The file's name and content; None to hear only which checks there are.
+    timeout : float
+        In seconds.
+    """
+    with TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True) as folder:
+        root = Path(folder).resolve()
+        work = root / "work"
+        work.mkdir()
+        files = [root / "checker.py"]
+        files[0].write_bytes(checker)
+        if submission is not None:
+            files.append(work / submission[0])
+            files[1].write_bytes(submission[1])
+        return _run(files, work, timeout)
+
+
+def _run(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
+    process = subprocess.Popen(
+        [sys.executable, "-P", *map(str, (_WORKER, _PACKAGE, *files))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))},
+        bufsize=0,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    output = bytearray()
+    reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
+    reader.start()
+    exit_code = None
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            exit_code = process.wait(timeout)
+    finally:
+        _end_tree(process)
+        reader.join(_GRACE)
+    return Ended(_objects(bytes(output)), exit_code)
+
+
+def _drain(pipe: IO[bytes], output: bytearray) -> None:
+    """Read to the end, and keep what is within the limit, so that no writer waits and no memory fills."""
+    with pipe:
+        while data := pipe.read(2**16):
+            output += data[: max(_MOST_OUTPUT - len(output), 0)]
+
+
+def _end_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a process and those that it has started, as far as the system still knows them for its own."""
+    if os.name == "nt":
+        if process.poll() is None:
+            command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
+            subprocess.run(command, capture_output=True, check=False)
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def _objects(output: bytes) -> list[dict[str, Any]]:
+    found = []
+    for line in output.splitlines():
+        with suppress(ValueError, RecursionError):
+            if isinstance(told := json.loads(line), dict):
+                found.append(told)
+    return found

@@ -1,0 +1,46 @@
+"""The checker of files that hold a solver: it keeps the interface's promises, and beats the sliding window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+from classic_rc.datasets.registry import load
+from classic_rc.questions import Dataset
+from classic_rc.solvers.base import Solver
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.testing.solver_check import check_solver
+
+FLOOR = "sliding-window"
+
+
+def check_defines_a_solver(submission: ModuleType) -> None:
+    """The file defines one subclass of classic_rc.Solver that needs no parameter."""
+    _solver(submission)
+
+
+def check_keeps_the_contract(submission: ModuleType) -> None:
+    """The solver passes classic_rc.testing.check_solver."""
+    check_solver(_solver(submission))
+
+
+def check_beats_sliding_window(submission: ModuleType) -> None:
+    """The solver answers more of sample:single-choice than the sliding window."""
+    dataset = _renamed(load("sample:single-choice"))
+    own, floor = _solver(submission), parse_solver(FLOOR)
+    reached, needed = (solver.fit_for(dataset).score(dataset) for solver in (own, floor))
+    assert reached > needed, f"accuracy {100 * reached:.2f}, and {FLOOR} has {100 * needed:.2f}"
+
+
+def _solver(submission: ModuleType) -> Solver:
+    classes = [c for c in vars(submission).values() if isinstance(c, type) and issubclass(c, Solver)]
+    own = [c for c in classes if c.__module__ == submission.__name__ and not c.__subclasses__()]
+    names = ", ".join(c.__name__ for c in own) or "none"
+    assert len(own) == 1, f"there must be one subclass of classic_rc.Solver; here: {names}"
+    assert "score_candidates" not in own[0].__abstractmethods__, f"{names} does not write score_candidates"
+    return own[0]()
+
+
+def _renamed(dataset: Dataset) -> Dataset:
+    """The same questions under other ids: answers are to be found, not remembered."""
+    return replace(dataset, questions=[replace(q, id=f"question {i}") for i, q in enumerate(dataset)])

@@ -1,0 +1,119 @@
+"""The process that one submission is checked in: it says on its first stdout what came of each check."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+Check = Callable[[ModuleType], None]
+
+_LONGEST_MESSAGE = 500
+
+
+def main() -> None:
+    """Run ``worker.py PACKAGE CHECKER [FILE]``: check the file; without one, say which checks there are.
+
+    PACKAGE is the folder in which this package is found if it is not installed. A line of JSON is written for each
+    check as soon as it is over: what is known stays known, even if the submission ends or hangs this process later.
+    """
+    package, *paths = sys.argv[1:]
+    sys.path.append(package)
+    checker, *files = map(Path, paths)
+    with _own_stdout() as channel:
+
+        def tell(**fields: Any) -> None:
+            channel.write(json.dumps(fields) + "\n")
+            channel.flush()
+
+        try:
+            checks = checks_of(load(checker, "checker"))
+        except BaseException as error:
+            tell(broken=described(error, checker))
+            return
+        if not files:
+            tell(checks=[(name, _title(check)) for name, check in checks.items()])
+            return
+        problem, submission = None, None
+        try:
+            submission = load(files[0], "submission")
+        except BaseException as error:
+            problem = described(error, files[0])
+        for name, check in checks.items():
+            tell(check=name, problem=problem if submission is None else _outcome(check, submission, files[0]))
+    os._exit(0)  # whatever threads and exit handlers the submission has left behind
+
+
+def checks_of(checker: ModuleType) -> dict[str, Check]:
+    """A checker's functions whose names begin with ``check_``, by what follows, in the order of the file."""
+    own = {
+        name.removeprefix("check_"): value
+        for name, value in vars(checker).items()
+        if name.startswith("check_") and getattr(value, "__module__", None) == checker.__name__
+    }
+    if not own:
+        raise ValueError("it has no function whose name begins with check_")
+    return own
+
+
+def load(file: Path, name: str) -> ModuleType:
+    """Run a file as a module of the given name, which others find it by: what it defines can be pickled."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def described(error: BaseException, file: Path) -> str:
+    """An error in one line: what a check says, or the error's kind, text and line in `file`."""
+    if isinstance(error, SystemExit):
+        return "it ends the program (sys.exit or quit)"
+    try:
+        text = " ".join(str(error)[:_LONGEST_MESSAGE].split())
+    except Exception:  # an error of the submission's own making
+        text = ""
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error.msg} (line {error.lineno})"
+    own_lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if _same(frame.filename, file)]
+    if isinstance(error, AssertionError) and not own_lines:
+        return text or "it does not hold"
+    where = f" (line {own_lines[-1]})" if own_lines else ""
+    return f"{type(error).__name__}: {text}{where}" if text else f"{type(error).__name__}{where}"
+
+
+def _outcome(check: Check, submission: ModuleType, file: Path) -> str | None:
+    try:
+        check(submission)
+    except BaseException as error:
+        return described(error, file)
+    return None
+
+
+def _title(check: Check) -> str:
+    return (check.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+
+
+def _same(filename: str, file: Path) -> bool:
+    return filename == str(file)
+
+
+def _own_stdout() -> Any:
+    """The process' stdout for us alone: what the submission prints goes nowhere."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return channel
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What every solver must do."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+
+from classic_rc.decisions import TunedThreshold
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.base import Solver
+from classic_rc.testing.synthetic import synthetic_dataset
+
+
+def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, position_matters: bool = False) -> None:
+    """Check that a solver keeps the interface's promises.
+
+    Parameters
+    ----------
+    solver : Solver
+    tasks : sequence of Task, optional
+        By default all that the solver says it is for.
+    position_matters : bool
+        Whether scores may depend on a candidate's position (a constant position, a random draw).
+
+    Raises
+    ------
+    AssertionError
+        With what is wrong, and for which task.
+
+    Examples
+    --------
+    >>> from classic_rc.solvers import SlidingWindow
+    >>> check_solver(SlidingWindow())
+    """
+    _check_parameters(solver)
+    for task in sorted(solver.tasks if tasks is None else tasks):
+        try:
+            _check_task(solver, _with_candidates(synthetic_dataset(task)), position_matters)
+        except AssertionError as error:
+            raise AssertionError(f"{solver.name} on {task} questions: {error}") from error
+
+
+def _check_parameters(solver: Solver) -> None:
+    params = solver.get_params(deep=False)
+    for name, value in params.items():
+        assert getattr(solver, name) is value, f"{solver.name}: the constructor must store {name!r} as it is given"
+    copy = clone(solver)
+    assert type(copy) is type(solver), f"{solver.name}: clone gives another class"
+
+
+def _with_candidates(dataset: Dataset) -> Dataset:
+    if dataset.task is None or not dataset.task.has_spans:
+        return dataset
+    from classic_rc.text.spans import SpanGenerator
+
+    generator = SpanGenerator(max_tokens=4)
+    made = {id(p): generator(p) for p in dataset.passages}
+    return replace(dataset, questions=[replace(q, candidates=made[id(q.passage)]) for q in dataset])
+
+
+def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> None:
+    task = dataset.task
+    assert task is not None
+    before = repr(solver.get_params())
+    solver = clone(solver).fit(dataset)
+    if solver.tunes_parameters:
+        if task is Task.MULTIPLE_ANSWER or task.has_spans:
+            return
+        solver.tune(dataset)
+    scores = solver.score_candidates(dataset)
+    assert isinstance(scores, Scores), "score_candidates must return Scores"
+    counts = [len(q.candidates) for q in dataset]
+    assert np.diff(scores.offsets).tolist() == counts, "there must be one score for every candidate"
+    assert repr(solver.get_params()) == before, "fitting and scoring must not change a parameter"
+
+    part = solver.score_candidates(dataset[5:11])
+    assert _same(part, scores.take(range(5, 11))), "scoring a slice must equal slicing the scores"
+    assert len(solver.score_candidates([])) == 0, "no question must give no scores"
+    order = list(range(len(dataset)))
+    random.Random(1).shuffle(order)
+    shuffled = solver.score_candidates([dataset[i] for i in order])
+    assert _same(shuffled, scores.take(order)), "scores must not depend on the questions' order"
+    hidden = solver.score_candidates([replace(q, gold=None) for q in dataset])
+    assert _same(hidden, scores), "scoring must not look at gold"
+    if not position_matters:
+        reversed_ = solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
+        same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
+        assert same, "permuting candidates must permute their scores"
+    if _is_importable(type(solver)):  # a class of a notebook or a doctest cannot be pickled by anyone
+        copy = pickle.loads(pickle.dumps(solver))
+        assert _same(copy.score_candidates(dataset), scores), "a pickled solver must give the same scores"
+
+    if isinstance(solver.decision_for(task), TunedThreshold):
+        solver.tune(dataset)
+    predictions = solver.predict(dataset)
+    assert [p.question_id for p in predictions] == [q.id for q in dataset], "each question needs its prediction"
+    assert all(isinstance(p, Prediction) for p in predictions), "predict must return Predictions"
+    assert 0 <= solver.score(dataset) <= 1, "score must lie in 0..1"
+    explanation = solver.explain(dataset[0])
+    explained = [c.score for c in explanation.candidates]
+    assert np.array_equal(explained, scores[0]), "explain must tell the scores that score_candidates gives"
+
+
+def _is_importable(cls: type) -> bool:
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+
+
+def _same(one: Scores, other: Scores) -> bool:
+    return (
+        np.array_equal(one.values, other.values)
+        and np.array_equal(one.offsets, other.offsets)
+        and np.array_equal(one.evidence, other.evidence)
+    )

@@ -1,0 +1,53 @@
+"""Makes parameters.md, the parameters of all solvers, from what their classes declare.
+
+python docs/make_parameters.py
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from classic_rc.solvers.base import Parameter, Solver
+from classic_rc.solvers.registry import LINES, SOLVERS
+
+PAGE = Path(__file__).resolve().parent / "parameters.md"
+
+HEAD = """# Parameters of the solvers
+
+Every parameter is a keyword in Python, and all but `decision` are set as `-s SOLVER,key=value` on the command line.
+Where no values are listed, the class's docstring says more (`help(classic_rc.solvers.SlidingWindow)`).
+`classic-rc list variants` has the published settings. This page is made by `python docs/make_parameters.py`.
+"""
+
+
+def page() -> str:
+    """The page as text."""
+    sections = (section(name, SOLVERS[name]) for name in LINES)
+    return "\n".join([HEAD, *sections])
+
+
+def section(name: str, solver: type[Solver]) -> str:
+    """A solver's table."""
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in parameters(solver))
+    return (
+        f"## {name}\n\n{solver.description}.\n\n| parameter | default | what | values |\n|---|---|---|---|\n{rows}"
+    )
+
+
+def parameters(solver: type[Solver]) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each parameter."""
+    for name, parameter in inspect.signature(solver).parameters.items():
+        declared = solver.parameters[name]
+        yield f"`{name}`", f"`{parameter.default!r}`", declared.help, values(declared)
+
+
+def values(declared: Parameter) -> str:
+    """What a parameter may be, in words."""
+    file = "a path" if declared.is_file else ""
+    return " or ".join(part for part in (declared.choices, file) if part)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8", newline="\n")

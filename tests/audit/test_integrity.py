@@ -1,0 +1,140 @@
+"""Every kind of finding, planted; and none in a sound dataset."""
+
+from __future__ import annotations
+
+import pytest
+
+from classic_rc.audit.integrity import KINDS, Severity, integrity
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+
+ONE, TWO = Passage("p1", "Nora planted beans."), Passage("p2", "Omar built a fence.")
+TASK = Task.SINGLE_CHOICE
+
+
+def ask(id_, text, candidates=("Nora", "Omar"), gold=frozenset({0}), passage=ONE, task=TASK):
+    return Question(id_, passage, text, tuple(map(Candidate, candidates)), gold, task)
+
+
+SOUND = [
+    ask("q1", "Who planted beans?"),
+    ask("q2", "What did she plant?", ("beans", "a fence")),
+    ask("q3", "Who built?", ("Omar", "Nora", "Eve"), passage=TWO),
+]
+
+
+def names(*questions, train=None):
+    return {f.kind.name: (f.count, f.examples) for f in integrity(Dataset([*SOUND, *questions]), train)}
+
+
+def test_a_sound_dataset_has_no_findings():
+    assert names() == {}
+
+
+PLANTED = [
+    ("empty-passage", ask("q", "Who?", passage=Passage("p", " \n"))),
+    ("empty-question", ask("q", "  ")),
+    ("empty-option", ask("q", "Who?", ("Nora", " "))),
+    ("one-option", ask("q", "Who?", ("Nora",))),
+    ("equal-options", ask("q", "Who?", ("Nora", "Omar", "  omar. "))),
+    ("option-both", ask("q", "Who?", ("Nora", "nora!"))),
+    ("no-right-option", ask("q", "Who?", gold=frozenset())),
+    ("several-right", ask("q", "Who?", ("Nora", "Omar", "Eve"), frozenset({0, 2}))),
+    ("all-right", ask("q", "Who?", gold=frozenset({0, 1}))),
+    ("gold-hidden", ask("q", "Who?", gold=None)),
+    ("question-repeated", ask("q", "who  planted BEANS?", ("Nora", "Eve"))),
+    ("question-reused", ask("q", "Who planted beans?", ("omar", "Nora."), frozenset({1}), TWO)),
+]
+
+
+@pytest.mark.parametrize(("kind", "question"), PLANTED, ids=[kind for kind, _ in PLANTED])
+def test_each_kind_alone(kind, question):
+    assert names(question) == {kind: (1, ("q",))}
+
+
+def test_a_question_repeated_with_other_gold():
+    assert names(ask("q", "Who planted beans?", ("Omar", "Nora"))) == {
+        "gold-differs": (1, ("q",)),
+        "question-repeated": (1, ("q",)),
+    }
+    assert set(names(ask("q", "Who planted beans?", ("Omar", "Nora"), frozenset({1})))) == {"question-repeated"}
+
+
+def test_where_several_may_be_right_none_and_all_are_legal():
+    several = Task.MULTIPLE_ANSWER
+    data = Dataset(
+        [ask("q1", "A?", gold=frozenset(), task=several), ask("q2", "B?", gold=frozenset({0, 1}), task=several)]
+    )
+    found = integrity(data)
+    assert [f.kind.name for f in found] == ["none-right", "all-right"]
+    assert all(f.kind.severity is Severity.NOTE for f in found)
+
+
+def test_equal_passages_under_different_ids():
+    twin = Passage("p3", "nora  planted Beans.")
+    assert names(ask("q", "Why?", passage=twin)) == {"passage-repeated": (1, ("p3",))}
+
+
+@pytest.mark.parametrize(
+    ("task", "gold", "kind"),
+    [
+        (Task.CLOZE, ("nora!",), None),
+        (Task.CLOZE, ("Eve", "the Omar"), None),
+        (Task.CLOZE, ("Eve",), "gold-not-candidate"),
+        (Task.SPAN, ("Planted  beans", "Eve"), None),
+        (Task.SPAN, ("Eve",), "gold-not-in-passage"),
+        (Task.MULTI_SPAN, ("Nora", "beans"), None),
+        (Task.MULTI_SPAN, ("Nora", "Eve"), "gold-not-in-passage"),
+    ],
+)
+def test_gold_that_cannot_be_reached(task, gold, kind):
+    candidates = () if task.has_spans else ("Nora", "Omar")
+    found = integrity(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
+    assert [f.kind.name for f in found] == ([kind] if kind else [])
+
+
+def test_mentions_of_one_entity_are_no_equal_options():
+    assert integrity(Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])) == ()
+
+
+@pytest.mark.parametrize(
+    ("gold", "kinds"),
+    [(("nora.", "Omar"), ["question-repeated"]), (("Omar",), ["gold-differs", "question-repeated"])],
+)
+def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
+    both = Passage("p", "Nora met Omar.")
+    first = ask("q1", "Who?", (), ("Nora",), both, Task.SPAN)
+    again = ask("q2", "who?", (), gold, both, Task.SPAN)
+    assert [f.kind.name for f in integrity(Dataset([first, again]))] == kinds
+
+
+def test_what_training_data_has_too():
+    train = Dataset(
+        [
+            ask("t1", "who planted beans?", ("x", "y"), passage=Passage("t1", "NORA planted beans.")),
+            ask("t2", "Who built?", ("eve", "omar", "nora"), passage=Passage("t2", "Another text.")),
+        ]
+    )
+    assert names(train=train) == {"question-in-train": (2, ("q1", "q3")), "passage-in-train": (1, ("p1",))}
+
+
+def test_examples_are_three_at_the_most_and_the_gravest_come_first():
+    questions = [ask(f"e{i}", f"Question {i}?", ("Nora", "")) for i in range(5)]
+    found = integrity(Dataset([*questions, ask("n", "None?", gold=frozenset())]))
+    assert [(f.kind.name, f.count, f.examples) for f in found] == [
+        ("no-right-option", 1, ("n",)),
+        ("empty-option", 5, ("e0", "e1", "e2")),
+    ]
+    assert found[1].to_dict() == {
+        "kind": "empty-option",
+        "severity": "warning",
+        "what": "questions with an empty option",
+        "why": "told from the others without reading",
+        "count": 5,
+        "examples": ["e0", "e1", "e2"],
+    }
+
+
+def test_kinds_stand_by_falling_severity():
+    order = list(Severity)
+    places = [order.index(kind.severity) for kind in KINDS.values()]
+    assert places == sorted(places)

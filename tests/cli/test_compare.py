@@ -1,0 +1,252 @@
+"""``classic-rc compare``: what may be compared, what comes out, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+
+@pytest.fixture
+def saved(cli, tmp_path):
+    """Saves a run and gives its folder."""
+
+    def run(name, *args):
+        folder = tmp_path / name
+        done = cli("run", *args, "--save", folder)
+        assert done.code == 0, done.err
+        return folder
+
+    return run
+
+
+@pytest.fixture
+def human(cli, single, tmp_path):
+    """Somebody's answers, as a file of predictions."""
+    path = tmp_path / "human.jsonl"
+    rows = [
+        {"question_id": f"q{i + 1}", "candidate": c, "selected": c == a}
+        for i, a in enumerate((1, 0, 2))
+        for c in range(3)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def compared(cli, *args):
+    done = cli("compare", *args, "--format", "json")
+    assert done.code == 0, done.err
+    return done.json["comparisons"]
+
+
+def names(comparison):
+    return [system["name"] for system in comparison["systems"]]
+
+
+def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
+    (found,) = compared(cli, human, "longest", "sw+d,window=3", "--data", single)
+    assert names(found) == ["human", "longest", "sw+d"]
+    assert [(p["first"], p["second"]) for p in found["pairs"]] == [
+        ("human", "longest"), ("human", "sw+d"), ("longest", "sw+d"),
+    ]  # fmt: skip
+    assert found["dataset"]["questions"] == 3
+    assert found["systems"][0]["value"] == pytest.approx(2 / 3)
+    assert found["chance"] == pytest.approx(1 / 3)
+    assert found["systems"][0]["relative_gain"] == pytest.approx(1)
+    assert sum(region["questions"] for region in found["overlap"]["regions"]) == 3
+    assert len(found["overlap"]["regions"]) == 8
+
+
+def test_a_record_stands_for_all_its_rows(cli, single, saved):
+    folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "shortest")
+    by_folder, by_file = (compared(cli, path) for path in (folder, folder / "run.json"))
+    assert by_folder == by_file
+    assert names(by_folder[0]) == ["random", "longest", "shortest"]
+    assert by_folder[0]["overlap"]["left_out"] == ["random"]
+
+
+def test_a_record_without_a_run_is_refused(cli, single, write):
+    record = write("none/run.json", '{"runs": []}')
+    for args in (["compare", record], ["breakdown", single, "--by", "kind", "-s", record.parent]):
+        done = cli(*args)
+        assert done.code == 3
+        assert f"{record}: there is no run in this record" in done.err
+
+
+def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved):
+    folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "sw+d:mctest160", "-s", "shortest")
+    (found,) = compared(cli, f"{folder}#sw+d:mctest160", f"base={folder}#longest")
+    assert names(found) == ["sw+d:mctest160", "base"]
+    assert found["chance"] == pytest.approx(1 / 3)  # from the row that is not compared
+    done = cli("compare", f"{folder}#longer", folder)
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'longest'" in done.err
+
+
+def test_records_predictions_and_solvers_mix_and_say_the_same(cli, single, saved, human):
+    folder = saved("today", single, "-s", "longest")
+    (mixed,) = compared(cli, folder, human, "first=shortest", "--data", single)
+    (alone,) = compared(cli, "longest", human, "first=shortest", "--data", single)
+    assert names(mixed) == ["longest", "human", "first"]
+    assert mixed == alone
+
+
+def test_systems_of_one_name_are_told_apart(cli, single, saved):
+    folders = [saved(name, single, "-s", "longest") for name in ("monday", "tuesday")]
+    (found,) = compared(cli, *folders)
+    assert names(found) == ["monday: longest", "tuesday: longest"]
+    assert (found["pairs"][0]["difference"], found["pairs"][0]["p"]) == (0, 1)
+    (twice,) = compared(cli, folders[0], folders[0])
+    assert names(twice) == ["monday: longest (1)", "monday: longest (2)"]
+    (named,) = compared(cli, f"new={folders[0]}", f"old={folders[1]}")
+    assert names(named) == ["new", "old"]
+
+
+def test_each_dataset_of_records_is_compared_by_itself(cli, single, several, saved):
+    both = saved("both", single, several, "-s", "longest", "-s", "shortest", "--threshold", "3")
+    first, second = compared(cli, both)
+    assert (first["metric"], second["metric"]) == ("accuracy", "f1_a")
+    one = saved("one", single, "-s", "random")
+    done = cli("compare", one, both)
+    assert done.code == 0
+    assert "warning: several (4 questions, data " in done.err
+    assert "is left out: not all systems answered it" in done.err
+
+
+def test_other_questions_are_refused_in_one_line(cli, single, several, saved):
+    folders = [saved(f"{data.stem}", data, "-s", "longest", "--threshold", "3") for data in (single, several)]
+    done = cli("compare", *folders)
+    assert (done.code, done.out) == (2, "")
+    (line,) = (line for line in done.err.splitlines() if "error" in line)
+    assert "systems can be compared on the same questions alone: longest answered single (3 questions, data" in line
+    assert "answered several (4 questions, data " in line
+    done = cli("compare", folders[0], "longest", "--data", several)
+    assert done.code == 2
+    assert "the same questions alone" in done.err
+
+
+@pytest.mark.parametrize(
+    ("systems", "code", "words"),
+    [
+        (["longest", "shortest"], 2, "longest is a solver: name the questions that it answers (--data DATA)"),
+        (["missing.json", "longest"], 3, "missing.json: no such file or folder"),
+        (["longst", "longest"], 2, "unknown file or solver 'longst': did you mean 'longest'"),
+        (["longest,size=3", "longest"], 2, "size"),
+    ],
+)
+def test_what_names_no_system_is_refused(cli, systems, code, words):
+    done = cli("compare", *systems)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.err
+
+
+def test_predictions_need_data(cli, human):
+    done = cli("compare", human, human)
+    assert done.code == 2
+    assert "human.jsonl is no run record: name the questions that it answers (--data DATA)" in done.err
+
+
+def test_one_system_is_refused(cli, single):
+    done = cli("compare", "longest", "--data", single)
+    assert done.code == 2
+    assert "name two systems or more" in done.err
+
+
+def test_a_file_called_like_a_solver_is_meant_by_its_path(cli, single, human, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    human.rename("longest")
+    (found,) = compared(cli, "longest", "human=./longest", "--data", single)
+    assert names(found) == ["longest", "human"]
+    assert found["systems"][1]["value"] == pytest.approx(2 / 3)
+    assert found["systems"][0]["value"] != found["systems"][1]["value"]
+
+
+def test_scores_in_a_file_become_decisions(cli, single, tmp_path):
+    cli("predict", single, "-s", "sw+d", "--as", "jsonl", "-o", tmp_path / "scores.jsonl", "--ties", "partial")
+    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+    scores = [{key: value for key, value in row.items() if key != "selected"} for row in rows]
+    (tmp_path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores), encoding="utf-8")
+    (found,) = compared(cli, "sw+d", tmp_path / "scores.jsonl", "--data", single)
+    assert names(found) == ["sw+d", "scores"]
+    assert found["pairs"][0]["difference"] == 0
+
+
+def test_metric_test_resamples_and_seed(cli, several):
+    args = ("all-positive", "longest", "--threshold", "3", "--data", several)
+    (found,) = compared(cli, *args, "--metric", "em0", "--test", "mcnemar", "--resamples", "77", "--seed", "5")
+    assert (found["metric"], found["test"]["name"]) == ("em0", "mcnemar")
+    assert "assumes independent questions" in found["test"]["null_hypothesis"]
+    assert (found["resampling"]["resamples"], found["resampling"]["seed"]) == (77, 5)
+    assert compared(cli, *args)[0]["test"]["name"] == "permutation"
+    done = cli("compare", *args, "--test", "mcnemar")
+    assert done.code == 2
+    assert "F1a gives partial credit" in done.err
+    assert cli("compare", *args, "--resamples", "0").code == 2
+
+
+def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
+    rows = [
+        {
+            "passage": f"{i}",
+            "question": "?",
+            "candidates": ["a", "bb"],
+            "gold": i // 20,
+            "meta": {"author": i // 20},
+        }
+        for i in range(40)
+    ]
+    data = write("authors.jsonl", rows)
+    (found,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
+    assert found["resampling"]["groups"] == 2
+    folder = saved("today", data, "-s", "longest", "-s", "shortest")
+    done = cli("compare", folder, "--group", "author")
+    assert done.code == 2
+    assert "--data" in done.err
+    assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
+
+
+def test_what_solvers_learn_from_is_given_as_in_run(cli, single):
+    (found,) = compared(cli, "constant-position:majority", "longest", "--data", single, "--train", single)
+    assert found["systems"][0]["value"] == pytest.approx(2 / 3)
+
+
+def test_few_passages_are_warned_about(cli, single):
+    done = cli("compare", "longest", "shortest", "--data", single)
+    assert "warning: single: intervals are likely too narrow: 2 passages are fewer than 30" in done.err
+    assert cli("compare", "longest", "shortest", "--data", single, "--quiet").err == ""
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
+def test_all_forms_go_to_a_file(cli, single, tmp_path, form):
+    out = tmp_path / "out"
+    done = cli("compare", "longest", "shortest", "--data", single, "--format", form, "-o", out)
+    assert (done.code, done.out) == (0, "")
+    text = out.read_text(encoding="utf-8")
+    assert "shortest" in text
+    if form == "csv":
+        assert {row["kind"] for row in csv.DictReader(io.StringIO(text))} == {"system", "pair", "region"}
+    elif form != "json":
+        assert "null hypothesis: on every passage the two systems are exchangeable" in text
+
+
+def test_an_output_never_replaces_an_input(cli, single, saved, human):
+    folder = saved("today", single, "-s", "longest", "-s", "shortest")
+    for inputs, out in (([folder], folder / "run.json"), ([human, "longest", "--data", single], human)):
+        before = out.read_bytes()
+        assert cli("compare", *inputs, "-o", out).code == 2
+        assert out.read_bytes() == before
+
+
+def test_names_of_files_cannot_drive_the_terminal(cli, single, human):
+    for form in ("table", "markdown", "latex", "csv", "json"):
+        done = cli("compare", f"\x1b[31mred={human}", "longest", "--data", single, "--format", form)
+        assert done.code == 0
+        assert "\x1b" not in done.out + done.err
+
+
+def test_the_sample_is_compared_task_by_task(cli, saved):
+    found = compared(cli, saved("sample", "sample"))
+    assert [c["dataset"]["task"] for c in found] == ["single-choice", "multiple-answer", "cloze", "multi-span"]
+    assert all(c["chance"] is not None for c in found)

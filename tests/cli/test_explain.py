@@ -1,0 +1,112 @@
+"""``classic-rc explain`` shows where scores come from, in every form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.solvers import DEFAULT_SOLVERS
+
+SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
+
+
+CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
+
+
+MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}
+
+
+@pytest.mark.parametrize(("sample", "solver"), CASES)
+def test_every_solver_explains_every_task(cli, sample, solver):
+    question = load(sample)[0]
+    args = ("explain", sample, question.id, "-s", solver, "--spans", "k=2")
+    text, plain = cli(*args), cli(*args, "--format", "json")
+    assert (text.code, text.err, plain.code) == (0, "", 0)
+    assert text.out.startswith(f"{question.id}: {question.text}\nsolver: {solver}\n")
+    document = plain.json
+    assert document["question_id"] == question.id
+    assert document["passage"] == question.passage.text
+    if question.candidates:
+        assert [c["text"] for c in document["candidates"]] == [c.text for c in question.candidates]
+        assert text.out.count("|  score ") == min(len(question.candidates), 20)
+        assert "RIGHT" in text.out
+    marks = [mark for candidate in document["candidates"] for mark in candidate["marks"]]
+    assert bool(marks) is (solver in MATCHERS)
+    assert all(0 <= mark["start"] < mark["end"] <= len(question.passage.text) for mark in marks)
+
+
+@pytest.mark.parametrize(
+    "spec", ["sw+d:mctest160", "sw+d:richardson2013", "sw+d:mcobzarenco", "sw+d:dream", "sliding-window,window=4"]
+)
+def test_explained_scores_are_those_that_are_decided_on(cli, spec):
+    question = load("sample:single-choice")[3]
+    document = cli("explain", "sample:single-choice", question.id, "-s", spec, "--format", "json").json
+    done = cli("predict", "sample:single-choice", "-s", spec)
+    scores = [row["score"] for row in map(json.loads, done.out.splitlines()) if row["question_id"] == question.id]
+    assert [candidate["score"] for candidate in document["candidates"]] == scores
+    for candidate in document["candidates"]:
+        numbers = candidate["numbers"]
+        distance = numbers.get("distance_weight", 0) * numbers.get("distance", 0)
+        assert numbers["sliding_window"] - distance == pytest.approx(candidate["score"], abs=1e-12)
+
+
+def test_the_best_candidate_stands_first_and_the_right_one_is_marked(cli, single):
+    done = cli("explain", single, "q1")
+    first, *others = [line for line in done.out.splitlines() if "|  score" in line]
+    assert first.startswith("(B) Omar  |  score ")
+    assert first.endswith("|  RIGHT")
+    assert not any(line.endswith("RIGHT") for line in others)
+    passage = done.out.partition("(B) ")[2].partition("(")[0]
+    assert "*{Omar}* _{built}_" in passage
+
+
+def test_sample_finds_the_question_in_any_of_its_datasets(cli):
+    assert cli("explain", "sample", "map-maker.2").out.startswith("map-maker.2: ")
+
+
+def test_a_tuned_window_is_tuned_first(cli, single):
+    args = ("explain", single, "q1", "-s", "sliding-window:race", "--format", "json")
+    assert cli(*args).code == 2
+    assert cli(*args, "--tune", "sample:single-choice").code == 0
+
+
+def test_a_majority_is_learned_first(cli, single):
+    args = ("explain", single, "q2", "-s", "constant-position:majority", "--format", "json")
+    assert cli(*args).code == 2
+    candidates = cli(*args, "--train", single).json["candidates"]
+    assert [c["score"] for c in candidates] == [0.0, 1.0, 0.0]
+
+
+def test_explain_writes_a_file(cli, single, tmp_path):
+    done = cli("explain", single, "q1", "-o", tmp_path / "q1.txt")
+    assert (done.code, done.out) == (0, "")
+    assert (tmp_path / "q1.txt").read_text(encoding="utf-8").startswith("q1: Who built the fence?")
+
+
+def test_hidden_gold_marks_nothing_right(cli, hidden):
+    done = cli("explain", hidden, "q1")
+    assert done.code == 0
+    assert "RIGHT" not in done.out
+
+
+def test_an_explanation_as_html(cli, single, tmp_path):
+    file = tmp_path / "q1.html"
+    done = cli("explain", single, "q1", "--format", "html", "-o", file)
+    assert (done.code, done.out) == (0, "")
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert '<span class="mark pair-question question window" title="question word: ' in page
+    assert cli("explain", single, "q1", "--format", "html").out == page
+
+
+def test_colours_are_for_terminals_unless_told(cli, single, monkeypatch):
+    colours = "\x1b[36m"
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    explain = ("explain", single, "q1")
+    assert colours not in cli(*explain).out
+    assert colours in cli(*explain, "--color", "always").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert colours in cli(*explain, "--color", "always").out

@@ -1,0 +1,254 @@
+"""``classic-rc index``: what it reads, says, keeps and refuses."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.retrieval.building import BUILDING
+from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.index import check_index, open_index
+from classic_rc.retrieval.manifest import Manifest
+from classic_rc.retrieval.sparse import Sparse
+
+FABLES = ["The fox ate sour grapes.", "A crow held a cheese.", "Zoë's vine has grapes."]
+
+
+PARAGRAPH = " ".join(FABLES)
+
+
+@pytest.fixture
+def index(tmp_path):
+    return tmp_path / "index"
+
+
+def sentences_of(index):
+    corpus = open_index(index)
+    return [(corpus.engine.sentence(i), corpus.source(i)) for i in range(corpus.engine.n_sentences)]
+
+
+def test_a_sentence_a_line(cli, write, index):
+    path = write("fables.txt", "\n".join(FABLES))
+    done = cli("index", path, "-o", index)
+    manifest = Manifest.read(index)
+    assert (done.code, done.err) == (0, f"classic-rc: note: {path}: 1 file, each line a sentence\n")
+    assert done.out == (
+        f"{index}: 3 sentences, 11 tokens, 10 terms; 0.0 MB of text, 0.0 MB on disk; lucene-english; "
+        f"fingerprint {manifest.fingerprint[:8]}\n"
+    )
+    assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
+
+
+def test_a_paragraph_a_line_is_told_by_itself_or_by_the_user(cli, write, index, tmp_path):
+    path = write("fables.txt", PARAGRAPH)
+    done = cli("index", path, "-o", index)
+    assert "1 file, each line a paragraph" in done.err
+    assert [text for text, _ in sentences_of(index)] == FABLES
+    assert cli("index", path, "--lines", "sentences", "-o", tmp_path / "other", "--quiet").err == ""
+    assert [text for text, _ in sentences_of(tmp_path / "other")] == [PARAGRAPH]
+
+
+def test_json_lines_with_fields_of_their_own(cli, write, index):
+    path = write(
+        "fables.jsonl", "".join(json.dumps({"n": n, "body": text}) + "\n" for n, text in enumerate(FABLES))
+    )
+    assert cli("index", path, "-o", index, "--field", "body", "--id-field", "n").code == 0
+    assert sentences_of(index) == [(text, f"{path}#{n}") for n, text in enumerate(FABLES)]
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_compressed_files(cli, tmp_path, index, ending, pack):
+    path = tmp_path / f"fables.txt.{ending}"
+    path.write_bytes(pack("\n".join(FABLES).encode()))
+    assert cli("index", path, "-o", index).code == 0
+    assert sentences_of(index)[2] == (FABLES[2], f"{path}:3")
+
+
+def test_standard_input_and_several_inputs_in_their_order(cli, write, index, monkeypatch):
+    one, two = write("b.txt", FABLES[0]), write("a.txt", FABLES[1])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FABLES[2].encode())))
+    assert cli("index", one, two, "-", "-o", index).code == 0
+    expected = [(FABLES[0], f"{one}:1"), (FABLES[1], f"{two}:1"), (FABLES[2], "stdin:1")]
+    assert sentences_of(index) == expected
+    assert "standard input" in cli("index", "-", one, "-o", index).err
+
+
+def test_a_folder_is_walked_in_order(cli, write, index, tmp_path):
+    for name, text in zip(("c/b.txt", "c/a/x.txt", "c/d.txt.ignored"), FABLES, strict=True):
+        write(name, text)
+    assert "c: 3 files, each line a sentence" in cli("index", tmp_path / "c", "-o", index).err
+    assert [text for text, _ in sentences_of(index)] == [FABLES[0], FABLES[2], FABLES[1]]
+
+
+def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
+    done = cli("index", "sample", "-o", index)
+    assert "sample:cloze: a dataset (jsonl)" in done.err
+    names = ("single-choice", "multiple-answer", "cloze", "multi-span")
+    passages = [p for name in names for p in load(f"sample:{name}").passages]
+    made = passage_corpus(passages, Sparse())
+    assert open_index(index).fingerprint == made.fingerprint
+    assert sentences_of(index)[0][1] == f"sample:single-choice#{passages[0].id}"
+
+
+def test_datasets_are_told_from_text(cli, single, own_files, write, index, tmp_path):
+    table = write("rows.csv", 'passage,question,candidates,gold\nA fox ran.,Who?,"[""fox"", ""crow""]",0\n')
+    tale = own_files / "mctest"
+    for number, (data, expected) in enumerate(
+        [(single, "a dataset (jsonl), 2 passages"), (table, "a dataset (table), 1 passages"), (tale, "(mctest)")]
+    ):
+        assert expected in cli("index", data, "-o", tmp_path / f"index-{number}").err
+    done = cli("index", single, "--reader", "text", "-o", index)
+    assert (done.code, done.out) == (3, "")
+    assert "field 'text': missing" in done.err
+    assert "each line a sentence" in cli("index", write("a.csv", "A fox."), "--reader", "text", "-o", index).err
+    assert cli("index", write("b.txt", "A fox."), "--reader", "jsonl", "-o", tmp_path / "b").code == 3
+
+
+def test_a_passage_of_several_datasets_is_taken_once(cli, single, write, index):
+    copy = write("copy.jsonl", single.read_text(encoding="utf-8"))
+    done = cli("index", single, copy, single, "-o", index)
+    assert "copy.jsonl: a dataset (jsonl), 0 passages" in done.err
+    assert Manifest.read(index).counts.sentences == 5
+
+
+def test_adding_and_checking(cli, write, index):
+    one, two = write("a.txt", FABLES[0]), write("b.txt", FABLES[1])
+    cli("index", one, "-o", index)
+    done = cli("index", two, "-o", index, "--append")
+    assert done.out.startswith(f"{index}: 2 sentences, ")
+    assert "1 of 2 segments were there already" in done.err
+    done = cli("index", index, "--check")
+    assert (done.code, done.out.splitlines()[1], done.err) == (0, "  intact", "")
+    path = index / "segment-00000.bin"
+    path.write_bytes(path.read_bytes().replace(b"sour", b"sore"))
+    done = cli("index", index, "--check")
+    assert (done.code, done.out) == (3, "")
+    assert "segment-00000.bin: not as it was written" in done.err
+
+
+def test_what_was_found_in_the_text_is_said(cli, tmp_path, index):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"A fox.\nA \xff fox.\nA \0 fox.\nA \0 \xfe fox.\n")
+    notes = cli("index", path, "-o", index).err.splitlines()[1:]
+    assert notes == [
+        "classic-rc: note: 2 sentences have bytes that are not UTF-8, or U+FFFD in their place",
+        "classic-rc: note: 2 sentences have a NUL character",
+    ]
+
+
+def test_the_same_command_again_changes_nothing(cli, write, index):
+    path = write("a.txt", "\n".join(FABLES))
+    first, again = cli("index", path, "-o", index), cli("index", path, "-o", index)
+    assert (again.code, again.out) == (0, first.out)
+    assert "1 of 1 segments were there already" in again.err
+
+
+def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):
+    path = tmp_path / "a.txt.gz"
+    whole = gzip.compress("".join(f"The fox {n * n} ran.\n" for n in range(20_000)).encode())
+    path.write_bytes(whole[:-1000])
+    done = cli("index", path, "-o", index, "--segment-sentences", 5000, "--quiet")
+    assert (done.code, done.out) == (3, "")
+    kept, error = done.err.splitlines()
+    assert "finished segments are kept" in kept
+    assert error.startswith(f"classic-rc: error: {path}: the file is broken or cut short")
+    path.write_bytes(whole)
+    assert cli("index", path, "-o", index, "--segment-sentences", 5000).code == 0
+    assert check_index(index).counts.sentences == 20_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["{text}"], 2, "-o DIR is missing"),
+        (["{text}", "-o", "{text}"], 2, "cannot make the folder"),
+        (["{folder}", "-o", "{folder}/index"], 2, "lies in {folder}, which is read"),
+        (["{folder}/nothing", "-o", "{index}"], 3, "no such file or folder"),
+        (["{empty}", "-o", "{index}"], 3, "no sentence in it"),
+        (["{text}", "-o", "{index}", "--analyzer", "lucine"], 2, "unknown analyzer 'lucine'"),
+        (["{text}", "-o", "{index}", "--segment-sentences", "0"], 2, "from 1 to 500,000"),
+        (["{text}", "-o", "{index}", "--segment-sentences", "many"], 2, "invalid int value: 'many'"),
+        (["{text}", "-o", "{index}", "--append"], 2, "holds no index to add to"),
+        (["{text}", "-o", "{index}", "--reader", "races"], 2, "unknown reader 'races'"),
+        (["{text}", "--check"], 3, "no such folder"),
+        (["{folder}", "--check"], 3, "no index"),
+        (["-o", "{index}"], 2, "CORPUS"),
+    ],
+)
+def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, message):
+    names = {"text": write("c/a.txt", FABLES[0]), "empty": write("empty.txt", "\n\n"), "folder": tmp_path / "c"}
+    names["index"] = index
+    done = cli("index", "--quiet", *(argument.format(**names) for argument in arguments))
+    assert (done.code, done.out) == (code, "")
+    assert message.format(**names) in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+COMMAND = [sys.executable, "-m", "classic_rc", "index", "--quiet", "--segment-sentences", "100"]
+
+
+def answers(index):
+    engine = open_index(index).engine
+    hits = engine.top(["fox 7", "the grapes 64", "ran"], 20)
+    best = engine.best_constrained(["Which fox ran?"], [["81", "grapes", "none"]])
+    return [part.tolist() for part in (hits.sentences, hits.scores, best.sentences, best.scores)]
+
+
+def _wait_for_segments(index, process, n):
+    """Until so many segments are in the manifest, or the process has ended."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None:
+        if (index / BUILDING).exists():
+            content = json.loads((index / BUILDING).read_text(encoding="utf-8"))
+            if len(content["manifest"]["segments"]) >= n:
+                return
+        assert time.monotonic() < deadline, "no segment was finished"
+        time.sleep(0.002)
+
+
+LINES = [f"The {'fox' if n % 3 else 'grapes'} {n * n} ran from {n % 50}.\n".encode() for n in range(1500)]
+
+
+def _killed(command, index, n_segments, fed=b""):
+    """Start a build, and kill it after some segments."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    try:
+        process.stdin.write(fed)
+        process.stdin.flush()
+        _wait_for_segments(index, process, n_segments)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_killed_build_goes_on_and_ends_with_the_same_answers(cli, index, tmp_path, monkeypatch):
+    """It reads what is piped in, so that it cannot have ended when it is killed."""
+    _killed([*COMMAND, "-", "-o", str(index)], index, 3, b"".join(LINES[:1250]))
+    kept = {path.name: path.stat().st_mtime_ns for path in sorted(index.glob("segment-*.bin"))[:3]}
+    for folder in (index, tmp_path / "whole"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"".join(LINES))))
+        assert cli(*COMMAND[3:], "-", "-o", folder).code == 0
+    assert check_index(index) == Manifest.read(tmp_path / "whole")
+    assert {name: (index / name).stat().st_mtime_ns for name in kept} == kept
+    assert answers(index) == answers(tmp_path / "whole")
+
+
+def test_a_build_of_files_that_is_killed_goes_on_too(cli, write, index, tmp_path):
+    paths = [write(f"{n}.txt", b"".join(LINES[n::4]).decode()) for n in range(4)]
+    while not (index / BUILDING).exists():  # unless it ended before it could be killed
+        shutil.rmtree(index, ignore_errors=True)
+        _killed([*COMMAND, *map(str, paths), "-o", str(index)], index, 1)
+    for folder in (index, tmp_path / "whole"):
+        assert cli(*COMMAND[3:], *paths, "-o", folder).code == 0
+    assert check_index(index) == Manifest.read(tmp_path / "whole")
+    assert answers(index) == answers(tmp_path / "whole")

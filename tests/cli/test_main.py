@@ -1,0 +1,329 @@
+"""Errors with one line and an exit code for each kind; the program as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from classic_rc import __version__
+from classic_rc.errors import MissingPackageError
+
+SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
+
+
+@pytest.mark.parametrize(
+    ("args", "kind", "meant"),
+    [
+        (["rnu", "sample"], "command", "run"),
+        (["list", "solver"], "list", "solvers"),
+        (["run", SINGLE, "-s", "slidingwindow"], "solver", "sliding-window"),
+        (["run", SINGLE, "-s", "sw+d:mctest16"], "variant of sw+d", "mctest160"),
+        (["run", SINGLE, "-s", "sw+d,wndow=3"], "parameter of sw+d", "window"),
+        (["run", SINGLE, "-s", "sw+d,analyzer=wrd"], "analyzer", "word"),
+        (["run", SINGLE, "-s", "sw+d,stop_words=smrt"], "stop list", "smart"),
+        (["run", SINGLE, "--reader", "json"], "reader", "jsonl"),
+        (["run", SEVERAL, "-s", "longest", "--tune-metric", "f1a"], "multiple-answer metric", "f1_a"),
+        (["run", SINGLE, "--group-by", "levle"], "key of sample:single-choice", "level"),
+        (["run", "sample:single"], "sample", "sample:single-choice"),
+        (["run", SINGLE, "--tresh", "1"], "option of classic-rc run", "--threshold"),
+        (["predict", SINGLE, "-s", "longest", "--as", "jsnl"], "format", "jsonl"),
+        (["explain", SINGLE, "lantern.11"], "question of sample:single-choice", "lantern.1"),
+    ],
+)
+def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, meant):
+    done = cli(*args)
+    done.fails(2, f"unknown {kind} ", "did you mean", repr(meant))
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        ([], "required: COMMAND"),
+        (["run"], "required: DATA"),
+        (["predict", SINGLE], "required: -s"),
+        (["run", SINGLE, "--ties", "maybe"], "--ties: invalid choice: 'maybe'"),
+        (["run", SINGLE, "--format", "xml"], "--format: invalid choice: 'xml'"),
+        (["run", SINGLE, "--gold-as", "number"], "--gold-as: invalid choice: 'number'"),
+        (["run", SINGLE, "--seed", "x"], "--seed: 'x' is no whole number"),
+        (["run", SINGLE, "--threshold", "high"], "--threshold: 'high' is no finite number"),
+        (["run", SINGLE, "--threshold", "nan"], "--threshold: 'nan' is no finite number"),
+        (["run", SINGLE, "--threshold", "inf"], "--threshold: 'inf' is no finite number"),
+        (["run", SINGLE, "--jobs", "0"], "0 processes cannot work"),
+        (["run", SINGLE, "--jobs", "-2"], "-2 processes cannot work"),
+        (["run", SINGLE, "--jobs", "two"], "--jobs: 'two' is no whole number"),
+        (["run", SINGLE, "--spans", "0"], "--spans takes k=N"),
+        (["run", SINGLE, "--spans", "k=ten"], "--spans takes k=N"),
+        (["run", SINGLE, "-s", "longest", SEVERAL], "name all DATA together"),
+        (["run", SINGLE, "-s", "longest,words"], "no key=value"),
+        (["run", SINGLE, "-s", "longest,unit=miles"], "'characters', 'words', got 'miles'"),
+        (["run", SINGLE, "-s", "longest,decision=first"], "must be a decision rule, got 'first'"),
+        (["run", SINGLE, "-s", "all-positive"], "is for multiple-answer questions"),
+        (["run", SINGLE, "-s", "constant-position:majority"], "--train DATA"),
+        (["run", SINGLE, "-s", "constant-position:majority", "--train", "sample:cloze"], "has cloze questions"),
+        (["run", SEVERAL, "-s", "longest", "--tune", SINGLE], "has single-choice questions"),
+        (["run", SEVERAL, "-s", "longest", "--tune-metric", "quoref_f1"], "unknown multiple-answer metric"),
+        (["run", "sample:multi-span", "-s", "sliding-window:race"], "cannot tune its parameters on generated"),
+        (["explain", SINGLE, "lantern.1", "-s", "sliding-window:race"], "--tune DATA"),
+        (["predict", SINGLE, "-s", "longest", "--as", "record"], "these are single-choice"),
+        (["predict", SINGLE, "-s", "longest", "--as", "mctest-answers", "--ties", "strict"], "--ties first"),
+    ],
+)
+def test_usage_is_exit_code_2(cli, args, part):
+    done = cli(*args)
+    done.fails(2, part)
+    assert done.out == ""
+
+
+def test_an_option_that_the_format_has_no_use_for_is_refused(cli, single):
+    cli("run", single, "--subset", "high").fails(2, "the reader jsonl has no use for subset")
+    cli("run", single, "--answers", single).fails(2, "the reader jsonl has no use for answers")
+
+
+def test_thresholds_below_nothing_need_an_equals_sign(cli):
+    assert cli("run", SEVERAL, "-s", "longest", "--threshold", "-1.5").code == 0
+    assert cli("run", SEVERAL, "-s", "longest", "--threshold=-1e-3").code == 0
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "{", "[]", "{}", "\x00\x00", "a,b\n1,2\n"])
+def test_malformed_data_is_exit_code_3(cli, write, content):
+    path = write("bad.jsonl", content)
+    cli("run", path).fails(3, str(path))
+
+
+def test_missing_data_is_exit_code_3(cli, tmp_path):
+    cli("run", tmp_path / "nothing.json").fails(3, "nothing.json: no such file")
+    cli("run", SINGLE, "--train", tmp_path / "nothing.json").fails(3, "nothing.json: no such file")
+    cli("score", SINGLE, tmp_path / "nothing.json").fails(3, "nothing.json")
+    cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(3, "no.py: there is no such file")
+    (tmp_path / "empty").mkdir()
+    cli("run", tmp_path / "empty").fails(3, "empty")
+
+
+def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
+    def load(*args, **kwargs):
+        raise MissingPackageError("frobnicate", needed_for="this dataset", extra="frob")
+
+    monkeypatch.setattr("classic_rc.datasets.registry.load", load)
+    cli("run", SINGLE).fails(4, "this dataset needs the package frobnicate: pip install 'classic_rc[frob]'")
+
+
+def test_hidden_gold_cannot_be_measured(cli, hidden):
+    cli("run", hidden).fails(3, "3 of 3 questions hide their gold answers", "`classic-rc predict`")
+    cli("run", "sample:multiple-answer", "-s", "longest", "--tune", hidden).fails(2, "has single-choice")
+    done = cli("run", SINGLE, "-s", "sliding-window:race", "--tune", hidden)
+    done.fails(3, "3 of 3 questions hide their gold answers", "nothing can be tuned")
+
+
+def test_a_threshold_cannot_be_tuned_within_one_passage(cli, write):
+    rows = [{"passage": "One.", "question": "Q?", "candidates": ["a", "b"], "gold": [0]}]
+    done = cli("run", write("one.jsonl", rows), "-s", "longest")
+    done.fails(2, "at least two different passages", "--threshold")
+
+
+def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several):
+    bad = write("bad.jsonl", '{"passage": "p", "question": 3}\n')
+    done = cli("run", single, bad, several, "-s", "random")
+    assert done.code == 3
+    assert [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line] == ["single", "several"]
+    assert str(bad) in done.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
+        ["compare", "sw+d", "--data", SINGLE, "--resamples", "9" * 20],
+        ["breakdown", SINGLE, "--by", "question-type", "--resamples", "9" * 20],
+        ["hard", SINGLE, "-s", "sw+d", "--resamples", "9" * 20],
+        ["run", "sample:multi-span", "-s", "random", "--spans", "k=" + "9" * 5000],
+        ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused(cli, args):
+    cli(*args).fails(2, args[-1].removeprefix("k=")[:20])
+
+
+def test_too_little_memory_is_one_line(cli, monkeypatch):
+    def full(*args, **more):
+        raise MemoryError
+
+    monkeypatch.setattr("classic_rc.datasets.registry.load", full)
+    cli("stats", SINGLE).fails(2, "not enough memory")
+
+
+def test_the_first_error_gives_the_exit_code(cli, tmp_path, single):
+    missing = tmp_path / "missing.jsonl"
+    assert cli("run", missing, single, "-s", "all-positive").code == 3
+    assert cli("run", single, missing, "-s", "all-positive").code == 2
+
+
+STOPS = """
+from classic_rc import Scores, Solver
+
+class Stops(Solver):
+    def score_candidates(self, questions):
+        if "station" in questions[0].passage.text:
+            raise KeyboardInterrupt
+        return Scores.from_lists([0.0] * len(q.candidates) for q in questions)
+"""
+
+
+def test_ctrl_c_in_the_second_dataset_keeps_the_first_ones_table(cli, write, single):
+    solver = write("stops.py", STOPS)
+    station = write("station.jsonl", [{"passage": "The station.", "question": "?", "candidates": ["a"], "gold": 0}])
+    done = cli("run", single, station, single, "-s", f"{solver}:Stops")
+    assert done.code == 130
+    assert done.err.endswith("classic-rc: interrupted\n")
+    assert done.out.startswith("single (jsonl)")
+    assert done.out.count("questions,") == 1
+
+
+def test_ctrl_c_before_any_result_prints_none(cli, write):
+    solver = write("stops.py", STOPS)
+    station = write("station.jsonl", [{"passage": "The station.", "question": "?", "candidates": ["a"], "gold": 0}])
+    done = cli("run", station, "-s", f"{solver}:Stops")
+    assert (done.code, done.out) == (130, "")
+
+
+def test_control_characters_in_errors_are_spelled_out(cli):
+    done = cli("run", "no\x1b[31m\nsuch")
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert r"no\x1b[31m\nsuch: no such file" in done.err
+
+
+MODULE = [sys.executable, "-m", "classic_rc"]
+
+
+HEAVY = {"numpy", "scipy", "sklearn", "nltk", "joblib", "pandas", "tqdm"}
+
+
+def call(*args, command=MODULE, **environment):
+    plain = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")}
+    return subprocess.run(
+        [*command, *map(str, args)], capture_output=True, env={**plain, **environment}, check=False
+    )
+
+
+def test_the_module_and_the_script_are_one_program():
+    script = Path(sys.executable).with_name("classic-rc.exe" if sys.platform == "win32" else "classic-rc")
+    if not script.exists():
+        pytest.skip("the package is not installed, so there is no script")
+    for command in (MODULE, [str(script)]):
+        done = call("--version", command=command)
+        assert (done.returncode, done.stdout.decode().split()) == (0, ["classic-rc", __version__])
+
+
+START = [
+    "import classic_rc",
+    *(
+        f"from classic_rc.cli.main import main; main({args!r})"
+        for args in (["--help"], ["run", "--help"], ["--version"], ["rnu"])
+    ),
+]
+
+
+@pytest.mark.parametrize("code", START)
+def test_importing_help_and_mistakes_load_nothing_heavy(code):
+    done = call(
+        "-c", f"import sys; {code}; print(); print(*{HEAVY!r} & set(sys.modules))", command=[sys.executable]
+    )
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LANG": ""}]
+)
+def test_pipes_are_utf8_whatever_the_locale(environment):
+    done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", **environment)
+    assert done.returncode == 0, done.stderr
+    assert "Zoë Marchetti" in done.stdout.decode("utf-8")
+    assert b"\r" not in done.stdout
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
+def test_an_encoding_that_was_asked_for_is_used(encoding, shown):
+    done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert f"{shown} Marchetti" in done.stdout.decode(encoding)
+
+
+def test_tables_and_variants_come_out_in_cp1252():
+    for args in (("run", "sample:single-choice"), ("list", "variants")):
+        done = call(*args, PYTHONIOENCODING="cp1252")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert len(done.stdout.decode("cp1252").splitlines()) > 10
+
+
+def test_a_reader_that_leaves_is_no_error():
+    """As with `classic-rc run sample --format json | head -1`."""
+    for args in (["run", "sample:single-choice", "--format", "json"], ["run", "--help"], ["rnu"]):
+        process = subprocess.Popen([*MODULE, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # long before the program has anything to write
+        stderr = process.stderr.read()
+        assert process.wait(60) == (2 if args == ["rnu"] else 0)
+        process.stderr.close()
+        assert b"Traceback" not in stderr
+        assert b"Exception" not in stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("args", [["list", "solvers"], ["run", "sample:single-choice", "--format", "json"]])
+def test_a_full_disk_is_one_line(args):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*MODULE, *args], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode("utf-8").splitlines() == ["classic-rc: error: [Errno 28] No space left on device"]
+
+
+def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):
+    done = call("run", tmp_path / "nothing")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode("utf-8").splitlines() == [
+        f"classic-rc: error: {tmp_path / 'nothing'}: no such file or folder"
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent another way there")
+def test_a_real_interrupt_keeps_what_is_finished(tmp_path):
+    import signal
+
+    solver = tmp_path / "slow.py"
+    solver.write_text(
+        "import time\n"
+        "from pathlib import Path\n"
+        "from classic_rc import Scores, Solver\n"
+        "class Slow(Solver):\n"
+        "    def score_candidates(self, questions):\n"
+        "        if questions[0].id.startswith('bakery'):\n"
+        f"            Path({str(tmp_path / 'started')!r}).touch()\n"
+        "            time.sleep(60)\n"
+        "        return Scores.from_lists([0.0] * len(q.candidates) for q in questions)\n",
+        encoding="utf-8",
+    )
+    command = [*MODULE, "run", "sample", "-s", f"{solver}:Slow"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Whoever runs the tests in the background has them ignore interrupts, and children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None
+    # Python's own code inside a library call may swallow an interrupt: let the solver reach its sleep.
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out.startswith(b"sample:single-choice")
+    assert out.count(b"questions,") == 1
+    assert err.strip() == b"classic-rc: interrupted"

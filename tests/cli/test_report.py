@@ -1,0 +1,99 @@
+"""``report`` writes one page; ``explain`` one question's, and colours where they can be seen."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture
+def report(cli, tmp_path):
+    """Runs ``report`` and gives what it did, and the page."""
+
+    def run(*args):
+        file = tmp_path / "report.html"
+        done = cli("report", *args, "-o", file)
+        return done, file.read_text(encoding="utf-8") if file.exists() else ""
+
+    return run
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1])
+
+
+@pytest.mark.parametrize("sample", ["single-choice", "multiple-answer", "cloze", "multi-span"])
+def test_every_task_has_its_page(report, sample):
+    done, page = report(f"sample:{sample}", "--no-check", "--quiet", "--spans", "k=2")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    data = data_of(page)
+    (explained,) = data["explained"]
+    assert data["systems"][explained["system"]]["name"] == "sw+d"
+    assert len(explained["candidates"]) == len(data["questions"])
+    assert ('id="curve"' in page) is (sample == "multiple-answer")
+    assert 'id="leaks"' not in page
+
+
+def test_the_usual_page_says_whether_the_data_leaks(report, single):
+    done, page = report(single, "--date", "1 May", "--title", "Mine", "--published")
+    assert done.code == 0
+    assert 'id="leaks"' in page
+    assert "no published figure is known" in page
+    assert "<title>Mine: classical baselines</title>" in page
+    assert "1 May" in page
+    assert "warning: intervals are likely too narrow" in done.err
+    assert str(single.parent) not in page
+    assert report(single, "--date", "1 May", "--title", "Mine", "--published")[1] == page
+
+
+def test_named_solvers_are_explained_or_those_that_are_to_be(report, single):
+    def explained(*args):
+        data = data_of(report(single, "--no-check", "-s", "longest", "-s", "ir", *args)[1])
+        return [data["systems"][e["system"]]["name"] for e in data["explained"]]
+
+    assert explained() == ["longest", "ir:passage"]
+    assert explained("--explain", "ir") == ["ir:passage"]
+    assert explained("--explain", "none") == []
+    done, _ = report(single, "-s", "longest", "--explain", "sw+d")
+    assert done.code == 2
+    assert "sw+d" in done.err
+
+
+def test_learned_and_tuned_systems_are_explained(report, several):
+    done, page = report(
+        "sample:single-choice", "--no-check", "--cv", "3", "-s", "surface-lr", "-s", "sliding-window:race"
+    )
+    assert done.code == 0
+    assert len(data_of(page)["explained"]) == 2
+    done, page = report(several, "--no-check", "--tune", "sample:multiple-answer", "-s", "sw+d")
+    assert "tuned on sample:multiple-answer" in page
+    assert re.search(r'<path class="c1 d1" d="M', page)  # after all-positive's look
+
+
+def test_breakdowns_are_by_what_the_data_or_a_file_says(report, single, tmp_path):
+    done, page = report(single, "--no-check")
+    assert [g["name"] for g in data_of(page)["groups"]] == ["kind", "level"]
+    labels = tmp_path / "hardness.csv"
+    labels.write_text("id,hardness\nq1,easy\nq2,hard\nq3,hard\n", encoding="utf-8")
+    done, page = report(single, "--no-check", "--by", "hardness", "--labels", labels)
+    assert (done.code, data_of(page)["groups"]) == (
+        0,
+        [{"name": "hardness", "values": ["easy", "hard"], "members": [[0], [1, 2]]}],
+    )
+    done, _ = report(single, "--by", "hardnes", "--labels", labels)
+    assert done.code == 2
+    assert "hardness" in done.err
+
+
+def test_one_dataset_a_page(report):
+    done, page = report("sample")
+    assert (done.code, page) == (2, "")
+    assert "sample:cloze" in done.err
+
+
+def test_a_page_needs_a_file_and_gold(cli, hidden, tmp_path):
+    assert cli("report", hidden).code == 2
+    assert cli("report", hidden, "-o", tmp_path / "r.html").code == 3
+    assert cli("report", hidden, "-o", hidden).code == 2

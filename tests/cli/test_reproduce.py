@@ -1,0 +1,103 @@
+"""``classic-rc reproduce`` and ``run --published``."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from classic_rc.reports import reproduction
+
+STORY = "Bo and Ada met a fox.  The fox ate bread in the park."
+
+
+@pytest.fixture
+def stories(tmp_path):
+    """Two stories of our own in MCTest's form, named as MC160's."""
+    lines, answers = [], []
+    for i in range(2):
+        columns = [f"mc160.dev.{i}", "Author: us", STORY]
+        for kind in ("one", "multiple") * 2:
+            columns += [f"{kind}: What did the fox eat?", "bread", "Ada", "a park", "rain"]
+        lines.append("\t".join(columns))
+        answers.append("\t".join("AAAA"))
+    file = tmp_path / "mc160.dev.tsv"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "mc160.dev.ans").write_text("\n".join(answers) + "\n", encoding="utf-8")
+    return file
+
+
+def test_ours_beside_theirs(cli, stories):
+    done = cli("reproduce", stories, "--check")
+    assert (done.code, done.err) == (0, "")
+    assert "theirs %" in done.out
+    assert "sliding-window:mctest" in done.out
+    assert "the data are not the official file's" in done.out
+
+
+def test_json_and_csv(cli, stories):
+    document = cli("reproduce", stories, "--format", "json").json
+    assert list(document) == ["version", "figures"]
+    figures = document["figures"]
+    records = cli("reproduce", stories, "--format", "csv").records
+    assert len(figures) == len(records) > 10
+    assert figures[0]["ours"] == pytest.approx(float(records[0]["ours"]))
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_forms(cli, stories, form):
+    assert "sliding" in cli("reproduce", stories, "--format", form).out
+
+
+def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stories, monkeypatch):
+    monkeypatch.setattr(reproduction.Reproduced, "fails", property(lambda r: r.agrees is False))
+    done = cli("reproduce", stories, "--check", "--quiet")
+    assert done.code == 1
+    assert "should come out" in done.err
+    assert cli("reproduce", stories, "--quiet").code == 0
+
+
+def test_files_of_the_user(cli, stories, tmp_path):
+    scores = tmp_path / "mc160.dev.scores"
+    scores.write_text("\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8")
+    done = cli("reproduce", stories, "--with", f"rte={scores}", "--format", "json")
+    rte = [f for f in done.json["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
+    assert [figure["ours"] for figure in rte] == [100.0]
+
+
+@pytest.mark.parametrize("given", ["rte", "rte=", "=file"])
+def test_a_file_without_name_or_path(cli, stories, given):
+    done = cli("reproduce", stories, "--with", given)
+    assert done.code == 2
+    assert "NAME=FILE" in done.err
+
+
+def test_nothing_is_published_about_the_sample(cli):
+    done = cli("reproduce", "sample:cloze")
+    assert done.code == 2
+    assert "nothing is published" in done.err
+
+
+def test_run_shows_published_rows(cli, stories):
+    done = cli("run", stories, "-s", "sliding-window:mctest", "--published", "--group-by", "type")
+    assert done.code == 0
+    assert "not the official MC160 dev" in done.err
+    line = next(line for line in done.out.splitlines() if line.startswith("published: SW "))
+    assert line.split()[2:5] == ["57.99", "55.72", "60.85"]  # all, multiple, one
+    assert "published" not in cli("run", stories, "-s", "sliding-window:mctest").out
+
+
+def test_published_rows_in_json_and_csv(cli, stories):
+    run = cli("run", stories, "-s", "random", "--published", "--format", "json").run
+    assert any((row["system"], row["value"]) == ("SW", 57.99) for row in run["published"])
+    out = cli("run", stories, "-s", "random", "--published", "--format", "csv", "--quiet").out
+    records = {record["solver"]: record for record in csv.DictReader(io.StringIO(out))}
+    assert float(records["published: RTE"]["accuracy"]) == pytest.approx(0.5924)
+    assert records["published: RTE"]["status"] == "derived"
+
+
+def test_nothing_published_is_said(cli):
+    done = cli("run", "sample:cloze", "-s", "random", "--published")
+    assert done.code == 0
+    assert "no published figure" in done.err

@@ -1,0 +1,125 @@
+"""``classic-rc rerun``: a saved run comes out again, and what does not is told with an exit code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def saved(cli, single, tmp_path):
+    """A record with a tuned, a learning and a plain row, and its folder."""
+    folder = tmp_path / "runs"
+    specs = ("-s", "sw+d", "-s", "surface-lr", "-s", "random")
+    assert cli("run", single, *specs, "--cv", 2, "--save", folder, "--intervals", 20, "--quiet").code == 0
+    return folder / "run.json"
+
+
+def test_a_saved_run_comes_out_again_from_its_folder_or_its_file(cli, saved):
+    for path in (saved, saved.parent):
+        done = cli("rerun", path)
+        assert done.code == 0
+        assert "all 3 rows are the same" in done.out
+        assert done.err == ""
+
+
+def test_the_whole_sample_with_tuned_and_learned_rows(cli, tmp_path):
+    run = cli("run", "sample", "--cv", 3, "--group-by", "type", "--ties", "random", "--save", tmp_path, "--quiet")
+    assert run.code == 0
+    done = cli("rerun", tmp_path, "--format", "json", "--jobs", 2)
+    assert done.code == 0
+    plain = done.json
+    assert plain["same"] is True
+    assert len(plain["runs"]) == 4
+    assert all(not row["differences"] and not row["questions"] for run in plain["runs"] for row in run["rows"])
+
+
+def _edit(path, change):
+    record = json.loads(path.read_text(encoding="utf-8"))
+    change(record)
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+
+def test_a_number_that_differs_is_printed_old_and_new_and_exits_1(cli, saved, tmp_path):
+    def change(record):
+        row = record["runs"][0]["rows"][0]
+        row["metrics"]["accuracy"] = 0.125
+        for outcome in list(row["outcomes"].values())[1:]:
+            outcome["answer"] = [2]
+
+    _edit(saved, change)
+    out = tmp_path / "found.md"
+    done = cli("rerun", saved, "--format", "markdown", "-o", out)
+    assert done.code == 1
+    assert done.out == ""
+    text = out.read_text(encoding="utf-8")
+    assert "1 of 3 rows differ" in text
+    line = next(line for line in text.splitlines() if "metrics.accuracy" in line)
+    assert "0.125" in line
+    assert line.endswith("| 2 | q2, q3 |")
+
+
+def test_changed_and_missing_data_exit_3_before_anything_is_scored(cli, saved, single, tmp_path, monkeypatch):
+    from classic_rc.evaluation import rerun
+
+    monkeypatch.setattr(rerun, "evaluate", lambda *args, **kwargs: pytest.fail("something was scored"))
+    content = single.read_bytes()
+    single.write_bytes(content.replace(b"fence", b"fenCe", 1))
+    done = cli("rerun", saved)
+    assert (done.code, done.out) == (3, "")
+    assert "single.jsonl: changed since the record was made: found sha256" in done.err
+    single.unlink()
+    done = cli("rerun", saved)
+    assert (done.code, done.out) == (3, "")
+    assert "missing" in done.err
+
+
+def test_moved_data_are_found(cli, saved, single, tmp_path):
+    (tmp_path / "attic").mkdir()
+    shutil.move(single, tmp_path / "attic" / "other-name.jsonl")
+    assert cli("rerun", saved).code == 3
+    assert cli("rerun", saved, "--data", tmp_path / "attic").code == 0
+    assert cli("rerun", saved, "--data", tmp_path / "nowhere").code == 3
+
+
+def test_another_version_is_a_note(cli, saved):
+    _edit(saved, lambda record: record.update(version="0.0.1"))
+    done = cli("rerun", saved)
+    assert done.code == 0
+    assert "note: classic_rc is" in done.err
+    assert "was 0.0.1" in done.err
+    assert cli("rerun", saved, "--quiet").err == ""
+
+
+def test_own_code_needs_trust(cli, single, tmp_path):
+    code = tmp_path / "own.py"
+    code.write_text(
+        "from classic_rc import Scores, Solver\n\nclass Flat(Solver):\n    def score_candidates(self, questions):\n"
+        "        return Scores.from_lists([[0.0] * len(q.candidates) for q in questions])\n",
+        encoding="utf-8",
+    )
+    assert cli("run", single, "-s", f"{code}:Flat", "--save", tmp_path / "runs").code == 0
+    done = cli("rerun", tmp_path / "runs")
+    assert done.code == 2
+    assert "--trust" in done.err
+    assert cli("rerun", tmp_path / "runs", "--trust").code == 0
+
+
+def test_what_is_no_record_is_refused(cli, single, tmp_path):
+    for path in (tmp_path / "nothing", tmp_path, single):
+        done = cli("rerun", path)
+        assert done.code == 3
+        assert "no run record" in done.err
+    old = tmp_path / "run.json"
+    old.write_text('{"version": "0.0.1", "runs": []}', encoding="utf-8")
+    done = cli("rerun", old)
+    assert done.code == 3
+    assert "run --save makes a new one" in done.err
+
+
+def test_the_record_is_never_written_over(cli, saved):
+    done = cli("rerun", saved, "-o", saved)
+    assert done.code == 2
+    assert "is read here" in done.err

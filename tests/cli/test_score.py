@@ -1,0 +1,257 @@
+"""``classic-rc score`` measures what ``predict`` wrote as ``run`` measured the solver, and released predictions."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.formats import write_predictions
+from classic_rc.metrics import metrics_for
+from classic_rc.predictions import Prediction
+from classic_rc.questions import Task
+
+SCORES = [
+    ("sample:single-choice", "sliding-window", "mctest-scores"),
+    ("sample:single-choice", "sw+d:mctest160", "mctest-scores"),
+    ("sample:single-choice", "longest", "jsonl"),
+    ("sample:multiple-answer", "sw+d", "multirc"),
+    ("sample:multiple-answer", "sliding-window", "jsonl"),
+    ("superglue-multirc", "word-distance", "jsonl"),
+    ("sample:cloze", "max-frequency", "jsonl"),
+]
+
+
+@pytest.mark.parametrize(("name", "solver", "form"), SCORES)
+def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver, form):
+    out = tmp_path / "scores"
+    done = cli("predict", data(name), "-s", solver, "--as", form, "-o", out)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    scored = cli("score", data(name), out, "--format", "json").row("score-file")
+    ran = cli("run", data(name), "-s", solver, "--format", "json").row(solver.split(":")[0])
+    for key in ("metrics", "tie_rate", "ties", "selected_share", "threshold"):
+        assert scored[key] == ran[key]
+    digest = hashlib.sha256(out.read_bytes()).hexdigest()
+    assert f"|file:{digest}|" in scored["signature"]
+    assert "path" not in scored["signature"]
+    if form == "jsonl":
+        assert scored["no_evidence"] == ran["no_evidence"]
+
+
+DECISIONS = [
+    ("sample:single-choice", "sw+d", "mctest-answers", ["--ties", "first"]),
+    ("sample:single-choice", "sliding-window", "mctest-answers", ["--ties", "random", "--seed", "5"]),
+    ("sample:single-choice", "longest", "jsonl", ["--ties", "first", "--decide"]),
+    ("sample:multiple-answer", "sw+d", "multirc", ["--decide"]),
+    ("sample:multiple-answer", "shortest", "multirc", ["--decide", "--threshold", "-9.5"]),
+    ("sample:multiple-answer", "sliding-window", "jsonl", ["--decide", "--tune", "sample:multiple-answer"]),
+    ("superglue-multirc", "sw+d", "superglue", []),
+    ("superglue-record", "sliding-window", "superglue", ["--ties", "first"]),
+    ("sample:cloze", "exclusive-frequency", "record", ["--ties", "first"]),
+    ("sample:cloze", "sw+d", "jsonl", ["--ties", "first", "--decide"]),
+    ("sample:multi-span", "sw+d", "squad", ["--ties", "first"]),
+    ("sample:multi-span", "word-distance", "jsonl", ["--ties", "first", "--spans", "k=3"]),
+    ("span", "sliding-window", "squad", ["--ties", "first", "--spans", "2"]),
+    ("span", "sw+d", "jsonl", ["--ties", "first"]),
+]
+
+
+@pytest.mark.parametrize(("name", "solver", "form", "options"), DECISIONS)
+def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, solver, form, options):
+    out = tmp_path / "decisions"
+    done = cli("predict", data(name), "-s", solver, "--as", form, "-o", out, *options)
+    assert (done.code, done.out) == (0, "")
+    scored = cli("score", data(name), out, "--format", "json").row("score-file")
+    run_options = [option for option in options if option != "--decide"]
+    rows = cli("run", data(name), "-s", solver, "--format", "json", *run_options).rows
+    ran = next(row for row in rows if row["solver"] == solver)
+    assert scored["metrics"] == ran["metrics"]
+    assert (scored["ties"], scored["tie_rate"], scored["no_evidence"]) == (None, None, None)
+
+
+def test_scores_are_decided_by_the_options_of_score(cli, several, tmp_path):
+    out = tmp_path / "scores.jsonl"
+    cli("predict", several, "-s", "longest", "-o", out)
+    args = ("score", several, out, "--format", "json")
+    fixed = cli(*args, "--threshold", "4.5").row("score-file")
+    assert fixed["threshold"] == 4.5
+    here, cv5 = cli(*args, "--tune", several).rows[:2]
+    assert (here["tuned_here"], cv5["tuned_on"]) == (True, "cv5")
+    assert cli(*args, "--tune-metric", "em0").row("score-file")["signature"].count("tuned_for:em0") == 1
+
+
+def test_tie_policies_apply_to_scores(cli, write, tmp_path):
+    rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb"], "gold": 1}]
+    tied, out = write("tied.jsonl", rows), tmp_path / "scores.jsonl"
+    cli("predict", tied, "-s", "longest", "-o", out)
+    for ties, accuracy in (("partial", 0.5), ("first", 0.0), ("strict", 0.0)):
+        row = cli("score", tied, out, "--ties", ties, "--format", "json").row("score-file")
+        assert row["metrics"]["accuracy"] == accuracy
+    seeds = {
+        cli("score", tied, out, "--ties", "random", "--seed", n, "--format", "json").row("score-file")["metrics"][
+            "accuracy"
+        ]
+        for n in range(10)
+    }
+    assert seeds == {0.0, 1.0}
+
+
+def test_options_for_scores_are_refused_where_there_are_only_decisions(cli, several, tmp_path):
+    out = tmp_path / "decisions.json"
+    cli("predict", several, "-s", "longest", "--as", "multirc", "--decide", "-o", out)
+    for options in (["--threshold", "0.5"], ["--tune", several], ["--ties", "first"]):
+        done = cli("score", several, out, *options)
+        assert done.code == 2
+        assert "holds decisions, not scores" in done.err
+
+
+def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_path):
+    out = tmp_path / "both.jsonl"
+    cli("predict", several, "-s", "longest", "--decide", "--threshold", "4.5", "-o", out)
+    decided = cli("score", several, out, "--format", "json").row("score-file")
+    again = cli("score", several, out, "--threshold", "4.5", "--format", "json").row("score-file")
+    assert decided["metrics"] == again["metrics"]
+    assert (decided["threshold"], again["threshold"]) == (None, 4.5)
+
+
+def test_score_shows_all_positive_beside_where_several_may_be_right(cli, several, single, tmp_path):
+    for options in ([], ["--decide"]):
+        out = tmp_path / f"file{len(options)}"
+        cli("predict", several, "-s", "longest", "-o", out, *options)
+        rows = cli("score", several, out, "--format", "json").rows
+        assert [row["solver"] for row in rows] == ["score-file", "all-positive"]
+        assert rows[1]["selected_share"] == 1.0
+    cli("predict", single, "-s", "longest", "-o", out)
+    assert len(cli("score", single, out, "--format", "json").rows) == 1
+
+
+def test_a_file_of_nothing_but_0_and_1_holds_decisions(cli, several, tmp_path):
+    out = tmp_path / "ones.json"
+    cli("predict", several, "-s", "all-positive", "--as", "multirc", "-o", out)
+    ones, beside = cli("score", several, out, "--format", "json").rows
+    assert ones["metrics"] == beside["metrics"]
+    assert ones["threshold"] is None
+
+
+def test_score_names_the_format_and_groups(cli, single, tmp_path):
+    out = tmp_path / "scores"
+    cli("predict", single, "-s", "longest", "-o", out)
+    done = cli("score", single, out, "--as", "jsonl", "--group-by", "kind", "--format", "json")
+    assert set(done.row("score-file")["groups"]) == {"who", "what", "when"}
+    assert cli("score", single, out, "--as", "multirc").code == 2
+    assert cli("score", single, out, "--as", "record").code == 2
+    for form in ("table", "markdown", "latex", "csv"):
+        assert "score-file" in cli("score", single, out, "--format", form).out
+
+
+def test_the_file_of_another_dataset_is_refused(cli, single, several, tmp_path):
+    out = tmp_path / "scores"
+    cli("predict", "sample:single-choice", "-s", "longest", "-o", out)
+    done = cli("score", single, out)
+    assert done.code == 3
+    assert "another split" in done.err
+
+
+def test_unanswered_questions_score_0_and_are_counted(cli, write, tmp_path):
+    answers = write("answers.json", '{"map-maker.1": ["Edda Fairweather", "Maud"]}')
+    done = cli("score", "sample:multi-span", answers, "--format", "json")
+    assert done.row("score-file")["metrics"]["quoref_em"] == pytest.approx(1 / 9)
+    assert "8 of 9 questions have no answer and score 0" in done.err
+    assert cli("score", "sample:multi-span", answers, "--quiet").err == ""
+
+
+def test_gold_cannot_be_hidden_from_score(cli, single, hidden, tmp_path):
+    out = tmp_path / "scores"
+    cli("predict", hidden, "-s", "longest", "-o", out)
+    assert cli("score", hidden, out).code == 3
+    cli("predict", hidden, "-s", "longest", "--decide", "-o", out)
+    assert cli("score", hidden, out).code == 3
+
+
+def test_score_has_them_too(cli, many, tmp_path):
+    cli("predict", many, "-s", "longest", "-o", tmp_path / "longest.jsonl")
+    scored = cli("score", many, tmp_path / "longest.jsonl", "--intervals", "300", "--format", "json")
+    run = cli("run", many, "-s", "longest", "--intervals", "300", "--ties", "first", "--format", "json")
+    assert scored.rows[0]["intervals"] == run.rows[0]["intervals"]
+
+
+RELEASED = {
+    "human-01": (86.44, 83.77, 56.56),
+    "lucene_paragraphs": (64.25, 60.04, 7.45),
+    "simpleLR": (66.53, 63.18, 11.75),
+    "allOnes": (61.00, 59.95, 0.84),
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_released_multirc_predictions(cli, shared_data, name):
+    folder = shared_data / "multirc"
+    done = cli(
+        "score", folder / "dev_83-fixedIds.json", folder / "baseline-scores" / f"{name}.json", "--format", "json"
+    )
+    metrics = done.row("score-file")["metrics"]
+    assert tuple(round(100 * metrics[metric], 2) for metric in ("f1_m", "f1_a", "em0")) == RELEASED[name]
+
+
+def test_released_multirc_scores_have_their_best_threshold_found(cli, shared_data):
+    folder = shared_data / "multirc"
+    raw = folder / "baseline-scores" / "raw" / "lucene_paragraphs-raw.json"
+    dev = folder / "dev_83-fixedIds.json"
+    here, cv5 = cli("score", dev, raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json").rows[:2]
+    fixed = cli("score", dev, raw, "--threshold", here["threshold"], "--format", "json").row("score-file")
+    assert here["tuned_here"]
+    assert fixed["metrics"] == here["metrics"]
+    assert here["metrics"]["f1_m"] >= cv5["metrics"]["f1_m"]
+    assert here["metrics"]["f1_m"] >= 0.6425
+
+
+FILES = [
+    ("mctest/mc160.dev.tsv", None),
+    ("mctest/mc500.train.tsv", None),
+    ("race/RACE-train-dev.tar.gz", "dev"),
+    ("multirc/dev_83-fixedIds.json", None),
+    ("multirc/train_456-fixedIds.json", None),
+    ("multirc/superglue/val.jsonl", None),
+    ("record/record_explorer_123.json", None),
+    ("record/record_fixture_12.json", None),
+    ("record/superglue_format_example.jsonl", None),
+    ("quoref/quoref-dev-v0.1.json", None),
+    ("dream/dev.json", None),
+    ("mcscript/dev-data.xml", None),
+]
+
+
+def gold_answer(question):
+    if question.task is Task.MULTIPLE_ANSWER:
+        return question.gold
+    if question.task is Task.SINGLE_CHOICE:
+        return frozenset({min(question.gold)})
+    return question.gold if question.task is Task.MULTI_SPAN else question.gold[:1]
+
+
+@pytest.mark.parametrize(("file", "split"), FILES)
+def test_gold_scores_100_under_every_metric(cli, shared_data, tmp_path, file, split):
+    path = shared_data / file
+    dataset = load(path, split=split)
+    gold = [Prediction(q.id, (gold_answer(q),), n_candidates=len(q.candidates)) for q in dataset]
+    form = "mctest-answers" if dataset.reader == "mctest" else None
+    write_predictions(tmp_path / "gold", dataset, None, gold, form)
+    options = ["--split", split] if split else []
+    done = cli("score", path, tmp_path / "gold", *options, "--format", "json", "--quiet")
+    metrics = done.row("score-file")["metrics"]
+    assert metrics == dict.fromkeys([metric.name for metric in metrics_for(dataset.task)], 1.0)
+
+
+def test_released_scores_are_an_mctest_score_file(cli, shared_data, tmp_path):
+    data = shared_data / "mctest" / "mc160.dev.tsv"
+    released = shared_data / "mctest" / "scores" / "Baseline_SW_D" / "mc160.dev.scores"
+    done = cli("predict", data, "-s", "sw+d:mctest160", "-o", tmp_path / "ours.scores")
+    assert done.code == 0
+    rows = [
+        cli("score", data, path, "--format", "json").json["runs"][0]["rows"][0]
+        for path in (released, tmp_path / "ours.scores")
+    ]
+    assert round(100 * rows[0]["metrics"]["accuracy"], 2) == 60.21
+    assert rows[0]["metrics"] == rows[1]["metrics"]
+    assert rows[0]["tie_rate"] == rows[1]["tie_rate"]

@@ -1,0 +1,74 @@
+"""``classic-rc stats``: forms, figures, exit codes."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_the_sample(cli):
+    done = cli("stats", "sample")
+    assert (done.code, done.err) == (0, "")
+    assert "sample:single-choice" in done.out
+    assert "tokens a passage" in done.out
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_forms(cli, form):
+    done = cli("stats", "sample:cloze", "--format", form)
+    assert done.code == 0
+    assert {"markdown": "| tokens a passage |", "latex": "tokens a passage &"}[form] in done.out
+
+
+def test_json_and_csv_say_the_same(cli):
+    plain = cli("stats", "sample:cloze", "--format", "json").json
+    records = cli("stats", "sample:cloze", "--format", "csv").records
+    rows = plain["common"]["rows"]
+    assert [row["statistic"] for row in rows] == [record["statistic"] for record in records]
+    assert float(records[5]["mean"]) == rows[5]["values"][0]["mean"]
+
+
+def test_the_analyzer_is_the_common_tables(cli):
+    everything = cli("stats", "sample:cloze", "--format", "json").json
+    content = cli("stats", "sample:cloze", "--format", "json", "--analyzer", "word+stop=lucene").json
+    mean = [
+        next(r["values"][0]["mean"] for r in found["common"]["rows"] if r["statistic"] == "tokens a passage")
+        for found in (everything, content)
+    ]
+    assert mean[1] < mean[0]
+    assert "word+stop=lucene" in content["common"]["notes"][0]
+
+
+def test_an_output_file(cli, tmp_path):
+    file = tmp_path / "stats.md"
+    done = cli("stats", "sample:cloze", "--format", "markdown", "-o", file)
+    assert (done.code, done.out) == (0, "")
+    assert "tokens a passage" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_histograms(cli, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / f"lengths.{suffix}"
+    done = cli("stats", "sample:cloze", "sample:multi-span", "--plot", file)
+    assert done.code == 0
+    assert file.stat().st_size > 1000
+    assert "tokens a passage" in done.out
+
+
+def test_a_figure_of_no_known_format_is_refused_first(cli, tmp_path):
+    done = cli("stats", "sample", "--plot", tmp_path / "lengths.gif")
+    assert (done.code, done.out) == (2, "")
+    assert ".png" in done.err
+
+
+def test_an_unreadable_dataset_does_not_cost_the_others(cli, tmp_path):
+    done = cli("stats", tmp_path / "none.json", "sample:cloze")
+    assert done.code == 3
+    assert "sample:cloze" in done.out
+    assert "none.json" in done.err
+
+
+def test_an_unknown_analyzer(cli):
+    done = cli("stats", "sample:cloze", "--analyzer", "wrod")
+    assert done.code == 2
+    assert "word" in done.err

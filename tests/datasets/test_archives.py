@@ -1,0 +1,169 @@
+"""Archives: read without unpacking, and the hostile ones refused."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import tarfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError
+from classic_rc.io import compression
+from classic_rc.io.archives import tar_members
+
+
+def _tar(*members: tuple[str, bytes], mode: str = "w:gz", **facts) -> bytes:
+    """An archive of files; `facts` are set on every member's header."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode, format=tarfile.PAX_FORMAT) as tar:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            for key, value in facts.items():
+                setattr(info, key, value)
+            tar.addfile(info, io.BytesIO(content) if info.isreg() else None)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def article(content):
+    """An article of RACE as its file has it."""
+    return json.dumps(content("race")).encode()
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_tar_is_read_whatever_its_name(tmp_path, article, mode):
+    path = tmp_path / "download"
+    path.write_bytes(_tar(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), mode=mode))
+    dataset = load(path)
+    assert (dataset.name, dataset.split, len(dataset)) == ("race.test", "test", 2)
+    assert dataset.sources[0].path == str(path)
+    assert dataset.notes == ("files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: 1",)
+    folder = tmp_path / "RACE" / "test" / "middle"
+    folder.mkdir(parents=True)
+    (folder / "7.txt").write_bytes(article)
+    assert load(tmp_path / "RACE").fingerprint == dataset.fingerprint
+
+
+def test_mctest_answers_are_found_in_an_archive(tmp_path, write):
+    story = write(tmp_path, "mctest")
+    members = [
+        ("MCTest/mc160.dev.tsv", story.read_bytes()),
+        ("MCTestAnswers/mc160.dev.ans", story.with_suffix(".ans").read_bytes()),
+    ]
+    (tmp_path / "mctest.tgz").write_bytes(_tar(*members))
+    dataset = load(tmp_path / "mctest.tgz")
+    assert dataset.fingerprint == load(story).fingerprint
+    assert len(dataset.sources) == 1
+
+
+def test_numeric_order(tmp_path, content):
+    members = []
+    for number in (10, 9, 100):
+        value = content("race") | {"id": f"middle{number}.txt"}
+        members.append((f"RACE/dev/middle/{number}.txt", json.dumps(value).encode()))
+    (tmp_path / "a.tar").write_bytes(_tar(*members, mode="w"))
+    assert [passage.id for passage in load(tmp_path / "a.tar").passages] == ["middle9", "middle10", "middle100"]
+
+
+@pytest.mark.parametrize(
+    ("names", "facts", "message"),
+    [
+        (["/etc/passwd"], {}, "unsafe path: found '/etc/passwd'"),
+        (["a/../../b"], {}, r"unsafe path: found 'a/\.\./\.\./b'"),
+        (["..\\b"], {}, "unsafe path"),
+        (["C:/b"], {}, "unsafe path"),
+        (["a"], {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "more than files and folders"),
+        (["a"], {"type": tarfile.LNKTYPE, "linkname": "b"}, "more than files and folders"),
+        (["a"], {"type": tarfile.CHRTYPE}, "more than files and folders"),
+        (["a"], {"type": tarfile.FIFOTYPE}, "more than files and folders"),
+        (["a", "./a"], {}, "two members of the archive have this name"),
+        (["__MACOSX/._a"], {}, "holds no file"),
+    ],
+)
+def test_hostile_archives_are_refused(tmp_path, names, facts, message):
+    data = _tar(*((name, b"" if facts else b"x") for name in names), **facts)
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=message) as caught:
+        load(path)
+    assert caught.value.exit_code == 3
+    assert caught.value.source.startswith(str(path))
+
+
+def test_a_member_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
+    header = tarfile.TarInfo("RACE/dev/middle/1.txt")
+    header.size = 1 << 40
+    (tmp_path / "a.tar").write_bytes(header.tobuf() + bytes(1024))
+    with pytest.raises(DataError, match=f"too large once unpacked: found {1 << 40:,} bytes"):
+        load(tmp_path / "a.tar")
+
+
+def test_what_gzip_claims_of_its_size_is_not_trusted(tmp_path, monkeypatch):
+    monkeypatch.setattr(compression, "MAX_UNPACKED", 1_000_000)
+    bomb = bytearray(gzip.compress(bytes(5_000_000)))
+    bomb[-4:] = (10).to_bytes(4, "little")
+    for name in ("a.tar.gz", "own.jsonl.gz"):
+        (tmp_path / name).write_bytes(bomb)
+        with pytest.raises(DataError, match="too large once unpacked: found more than 1,000,000 bytes"):
+            load(tmp_path / name)
+
+
+def test_a_broken_header_in_mid_archive_is_not_taken_for_its_end(tmp_path, article):
+    data = bytearray(_tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/middle/8.txt", article), mode="w"))
+    second = data.index(b"RACE/dev/middle/8.txt")
+    data[second + 10] ^= 1
+    path = tmp_path / "a.tar"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=f"broken or cut short .bad checksum at byte {second:,}"):
+        load(path)
+    path.write_bytes(data[:second])
+    with pytest.raises(DataError, match="broken or cut short"):
+        load(path)
+
+
+def test_a_negative_size_does_not_read_for_ever(tmp_path):
+    header = bytearray(tarfile.TarInfo("a").tobuf())
+    header[124:136] = b"\xff" * 11 + b"\x00"
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    (tmp_path / "a.tar").write_bytes(header + bytes(1024))
+    with pytest.raises(DataError, match="broken or cut short"):
+        load(tmp_path / "a.tar")
+
+
+def test_every_reader_reads_a_file_compressed_with_gzip(form, tmp_path, write):
+    path = write(tmp_path, form)
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    if form == "race":  # the file's name is part of the format
+        packed = packed.rename(path)
+        assert len(load(packed)) == 2
+    else:
+        assert load(packed).fingerprint == load(path).fingerprint
+
+
+def test_a_zip_archive_says_what_to_do(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(DataError, match=r"a zip archive\. Unpack it"):
+        load(tmp_path / "a.zip")
+
+
+@given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 20_000))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_archive_is_read_or_one_error(article, flips, cut):
+    whole = _tar(
+        ("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"}
+    )
+    data = bytearray(whole)
+    for position, mask in flips:
+        data[position % len(data)] ^= mask
+    for damaged in (bytes(data[: len(data) - cut]), gzip.compress(whole)[: len(data) - cut]):
+        with contextlib.suppress(DataError):
+            assert len(list(tar_members(damaged, "a.tar"))) <= 2

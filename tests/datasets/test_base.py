@@ -1,0 +1,157 @@
+"""Reading a source: splits, folders, provenance, and options that mean nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+
+import pytest
+
+from classic_rc.datasets import load
+from classic_rc.errors import DataError, UsageError
+from classic_rc.io import archives as inputs
+
+
+def test_options_that_mean_nothing(tmp_path, write):
+    path = write(tmp_path, "squad")
+    for option in ({"subset": "high"}, {"answers": "a"}, {"gold_as": "text"}):
+        with pytest.raises(UsageError, match=f"the reader squad has no use for {next(iter(option))}"):
+            load(path, **option)
+    with pytest.raises(UsageError, match="the reader squad has no use for fields"):
+        load(path, "squad", fields="passage=a,question=b")
+
+
+def test_blank_lines_are_passed_over_and_counted_once(tmp_path, content):
+    line = json.dumps(content("arc"))
+    (tmp_path / "a.jsonl").write_text(f"\n{line}\n \n{line.replace('arc_1', 'arc_2')}\n\n", "utf-8")
+    dataset = load(tmp_path / "a.jsonl")
+    assert (len(dataset), dataset.notes) == (2, ("blank lines passed over: 2",))
+
+
+def test_the_file_name_tells_the_split(tmp_path, write):
+    for name, split in [
+        ("train-data.json", "train"),
+        ("q-dev-v0.1.json", "dev"),
+        ("val.json", "val"),
+        ("a.json", None),
+    ]:
+        path = write(tmp_path, "squad", name=name)
+        assert load(path).split == split
+        assert load(path, split=split).split == split
+    assert load(tmp_path / "a.json", split="dev").split == "dev"
+    assert load(tmp_path / "val.json", split="validation").split == "val"
+    with pytest.raises(
+        DataError, match=r"val\.json: the source does not hold this split: found val, expected 'test'"
+    ):
+        load(tmp_path / "val.json", split="test")
+
+
+def test_a_folder_of_splits(tmp_path, content, write):
+    for split in ("train", "dev"):
+        value = content("quoref")
+        value["data"][0]["paragraphs"][0]["qas"][0]["id"] = split
+        write(tmp_path, "quoref", value, name=f"quoref-{split}.json")
+    (tmp_path / "LICENSE").write_text("Free.", "utf-8")
+    (tmp_path / "._quoref-dev.json").write_bytes(b"\0")
+    both = load(tmp_path)
+    assert (both.split, [q.meta["split"] for q in both]) == (None, ["dev", "train"])
+    assert len(both.passages) == 1
+    assert both.notes == (
+        "files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: 1",
+        "other files passed over (LICENSE): 1",
+    )
+    dev = load(tmp_path, split="dev")
+    assert (dev.name, dev.split, [q.id for q in dev]) == ("quoref.dev", "dev", ["dev"])
+    assert [source.path for source in dev.sources] == [str(tmp_path / "quoref-dev.json")]
+
+
+def test_a_broken_file_of_a_folder_is_not_passed_over(tmp_path, write):
+    write(tmp_path, "squad", name="train.json")
+    (tmp_path / "dev.json").write_text('{"data": [', "utf-8")
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8")
+    with pytest.raises(DataError, match=r"dev\.json, line 1 column 11: not valid JSON"):
+        load(tmp_path)
+    (tmp_path / "dev.json").unlink()
+    assert "other files passed over (photo.jpg): 1" in load(tmp_path).notes
+
+
+def test_ids_are_unique_over_the_files_of_a_folder(tmp_path, write):
+    write(tmp_path, "squad", name="train.json")
+    write(tmp_path, "squad", name="dev.json")
+    with pytest.raises(
+        DataError, match=r"train\.json, question s1: two questions have one id: found another in .*dev"
+    ):
+        load(tmp_path)
+
+
+def test_a_folder_of_ones_own_files(tmp_path):
+    for split in ("train", "dev"):
+        row = {"id": split, "text": "T", "ask": "Q", "options": ["a", "b"], "key": "B"}
+        (tmp_path / f"{split}.jsonl").write_text(json.dumps(row), "utf-8")
+    dataset = load(tmp_path, fields="id=id,passage=text,question=ask,candidates=options,gold=key", split="dev")
+    assert ([q.id for q in dataset], dataset[0].gold) == (["dev"], {1})
+
+
+def test_folders_without_data(tmp_path, write):
+    with pytest.raises(DataError, match="the folder holds no file"):
+        load(tmp_path)
+    (tmp_path / "notes.txt").write_text("some notes", "utf-8")
+    with pytest.raises(DataError, match=r"no reader recognises a file in it: found notes\.txt"):
+        load(tmp_path)
+    with pytest.raises(DataError, match="no file in it is of the format dream: expected DREAM"):
+        load(tmp_path, reader="dream")
+    with pytest.raises(DataError, match="no article of RACE in it"):
+        load(tmp_path, reader="race")
+
+
+def test_folders_without_end(tmp_path, monkeypatch):
+    deep = tmp_path.joinpath(*"abcdefghij")
+    deep.mkdir(parents=True)
+    with pytest.raises(DataError, match="folders nested too deeply: expected at most 8"):
+        load(tmp_path)
+    monkeypatch.setattr(inputs, "MAX_FILES", 2)
+    for i in range(3):
+        (deep / f"{i}.json").write_text("{}", "utf-8")
+    with pytest.raises(DataError, match="more than 2 files"):
+        load(deep)
+
+
+def test_race_in_folders(tmp_path, content, write):
+    for level, number in [("high", 2), ("high", 10), ("middle", 1)]:
+        value = content("race") | {"id": f"{level}{number}.txt"}
+        write(tmp_path / "RACE" / "test", "race", value, name=f"{level}/{number}.txt")
+    (tmp_path / "RACE" / "readme").write_text("RACE", "utf-8")
+    whole = load(tmp_path)
+    assert [passage.id for passage in whole.passages] == ["high2", "high10", "middle1"]
+    assert (whole.name, whole.split) == ("race.test", "test")
+    assert whole.notes == ("other files passed over (readme): 1",)
+    high = load(tmp_path / "RACE", subset="high")
+    assert high.name == "race.test.high"
+    assert high.fingerprint == load(tmp_path / "RACE" / "test" / "high").fingerprint
+    with pytest.raises(DataError, match="does not hold this split: found test, expected 'dev'"):
+        load(tmp_path, split="dev")
+    os.rename(tmp_path / "RACE" / "test" / "high" / "2.txt", tmp_path / "RACE" / "test" / "middle" / "2.txt")
+    with pytest.raises(DataError, match=r"2\.txt, \$, field 'id': .* found 'high2\.txt', expected 'middle2\.txt'"):
+        load(tmp_path)
+
+
+def test_race_is_recognised_behind_a_readme(tmp_path, write):
+    write(tmp_path / "RACE" / "dev", "race")
+    (tmp_path / "README.md").write_text("hello", "utf-8")
+    assert load(tmp_path).reader == "race"
+
+
+def test_provenance_is_of_the_stored_bytes(tmp_path, write):
+    path = write(tmp_path, "squad")
+    (source,) = load(path).sources
+    assert (source.path, source.sha256) == (str(path), hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):
+    for number in range(70):
+        write(tmp_path / "dev", "race", content("race") | {"id": f"high{number}.txt"}, name=f"high/{number}.txt")
+    (first,) = load(tmp_path).sources
+    assert first.path == str(tmp_path)
+    (tmp_path / "dev").rename(tmp_path / "test")
+    assert load(tmp_path).sources[0].sha256 != first.sha256

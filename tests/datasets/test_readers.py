@@ -1,0 +1,229 @@
+"""What each reader makes of a small file of its format, in every encoding."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+
+from classic_rc.datasets import READERS, load
+from classic_rc.errors import DataError
+from classic_rc.questions import Task
+
+
+@pytest.fixture
+def small(tmp_path, write):
+    """Load the small file of a form, or another content in its place."""
+    return lambda form, value=None, **options: load(write(tmp_path, form, value), **options)
+
+
+def test_every_form_is_recognised_by_its_content(form, tmp_path, write):
+    path = write(tmp_path, form)
+    hidden = path.rename(path.with_name("unnamed")) if form != "race" else path
+    assert load(hidden).reader == form.removesuffix("-line")
+
+
+def test_no_other_reader_recognises_it(form, tmp_path, write):
+    from classic_rc.io.archives import open_input
+
+    file = open_input(write(tmp_path, form)).single
+    assert [name for name, reader in READERS.items() if reader.recognises(file)] == [form.removesuffix("-line")]
+
+
+def test_mctest(small):
+    dataset = small("mctest")
+    first = dataset[1]
+    assert (dataset.name, dataset.split, len(dataset)) == ("mc160.dev", "dev", 8)
+    assert (first.id, first.passage.id) == ("mc160.dev.0,1", "mc160.dev.0")
+    assert first.passage.text == "Ann had a red kite.\n\tIt flew away, and Bob found it."
+    assert first.text == "Why did it fly: wind or luck?"
+    assert first.meta == {"type": "multiple"}
+    assert [sorted(q.gold) for q in dataset] == [[0], [0], [1], [2], [0], [1], [1], [2]]
+    assert [source.path.rpartition(".")[2] for source in dataset.sources] == ["tsv", "ans"]
+
+
+@pytest.mark.parametrize(
+    "place", ["mc160.dev.ans", "MCTestAnswers/mc160.dev.ans", "../MCTestAnswers/mc160.dev.ans"]
+)
+def test_mctest_answers_are_found(tmp_path, write, place):
+    path = write(tmp_path / "MCTest", "mctest")
+    answers = path.with_suffix(".ans").read_bytes()
+    path.with_suffix(".ans").unlink()
+    target = path.parent / place
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(answers)
+    assert load(path)[1].gold == {0}
+
+
+def test_mctest_without_answers_is_hidden_and_says_so(tmp_path, write):
+    path = write(tmp_path, "mctest")
+    path.with_suffix(".ans").rename(tmp_path / "key.ans")
+    dataset = load(path)
+    assert {q.gold for q in dataset} == {None}
+    assert dataset.notes == ("files without answers, their gold hidden (mc160.dev.tsv): 1",)
+    assert load(path, answers=tmp_path / "key.ans")[3].gold == {2}
+    with pytest.raises(DataError, match=r"expected mc160\.dev\.ans"):
+        load(path, answers=tmp_path)
+
+
+def test_mctest_folder(tmp_path, write):
+    for name in ("mc160.dev", "mc160.train", "mc500.dev"):
+        write(tmp_path, "mctest", name=f"{name}.tsv")
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(path.read_text("utf-8").replace("mc160.dev", name), "utf-8")
+    assert load(tmp_path, subset="mc500", split="dev").name == "mc500.dev"
+    both = load(tmp_path, subset="mc160")
+    assert (both.name, both.split, len(both)) == ("mc160", None, 16)
+    assert [q.meta["split"] for q in both] == ["dev"] * 8 + ["train"] * 8
+    assert both.notes == ("other files passed over (mc500.dev.ans): 1",)
+    with pytest.raises(DataError, match=r"does not hold this subset: found mc160, mc500, expected 'mc700'"):
+        load(tmp_path, subset="mc700")
+    with pytest.raises(DataError, match=r"does not hold this split: found dev, train, expected 'test'"):
+        load(tmp_path, split="test")
+
+
+def test_race(small):
+    dataset = small("race")
+    assert [q.id for q in dataset] == ["middle7-0", "middle7-1"]
+    assert dataset[0].passage is dataset[1].passage
+    assert dataset[0].passage.id == "middle7"
+    assert [q.gold for q in dataset] == [{0}, {1}]
+    assert dataset[0].meta == {"level": "middle"}
+
+
+def test_multirc(small):
+    dataset = small("multirc")
+    first, second = dataset
+    assert (dataset.name, dataset.task) == ("multirc.dev", Task.MULTIPLE_ANSWER)
+    assert first.passage.text == "It rained. The river rose Ann left."
+    assert [first.passage.text[a:b] for a, b in first.passage.sentences] == [
+        "It rained.",
+        "The river rose",
+        "Ann left.",
+    ]
+    assert (first.id, first.gold, second.gold) == ("News/rain.txt==0", {0, 2}, frozenset())
+    assert first.meta == {"pid": "News/rain.txt", "qid": "0", "sentences_used": (0, 1), "multisent": True}
+    assert first.candidates[1].text == ""
+
+
+def test_multirc_without_flags_is_hidden(small, content):
+    value = content("multirc")
+    for answer in value["data"][0]["paragraph"]["questions"][0]["answers"]:
+        del answer["isAnswer"]
+    assert [q.gold for q in small("multirc", value)] == [None, frozenset()]
+
+
+def test_superglue(small, content):
+    dataset = small("superglue")
+    assert (dataset.split, dataset[0].id, dataset[0].gold) == ("val", "3==4", {0})
+    assert dataset[0].meta == {"pid": "3", "qid": "4", "answer_idx": (9, 10)}
+    value = content("superglue")
+    for answer in value["passage"]["questions"][0]["answers"]:
+        del answer["label"]
+    assert small("superglue", value)[0].gold is None
+
+
+@pytest.mark.parametrize(("which", "id"), [("record", "q1"), ("record-line", "8")])
+def test_record(small, which, id):
+    (question,) = small(which)
+    assert (question.id, question.task, question.gold) == (id, Task.CLOZE, ("Bob",))
+    assert [(c.text, c.start, c.end) for c in question.candidates] == [
+        ("Ann Lee", 0, 7),
+        ("Bob", 12, 15),
+        ("Rome", 19, 23),
+        ("Bob", 36, 39),
+    ]
+    assert "@highlight" in question.passage.text
+
+
+def test_squad(small):
+    dataset = small("squad")
+    assert [q.gold for q in dataset] == [("Maya",), ("",)]
+    assert (dataset.task, dataset[0].passage.id) == (Task.SPAN, "0-0")
+    assert dataset[0].meta == {"spans": ((0, 4), (0, 4))}
+    assert dataset.notes == (
+        "answer offsets moved to where the answer's text stands: 1",
+        "questions without an answer, kept with the empty text as the only right one: 1",
+    )
+
+
+def test_quoref(small):
+    (question,) = small("quoref")
+    assert (question.task, question.gold) == (Task.MULTI_SPAN, ("Ines", "Paul"))
+    assert question.passage.id == "c1"
+    assert [question.passage.text[a:b] for a, b in question.meta["spans"]] == ["Ines", "Paul"]
+
+
+def test_dream(small):
+    (question,) = small("dream")
+    assert (question.id, question.gold) == ("12-3-0", {1})
+    text, turns = question.passage.text, question.passage.meta["turns"]
+    assert [text[a:b] for a, b in turns] == text.split("\n") == ["M: Shall we walk?", "W: I would rather drive."]
+
+
+def test_mcscript(small):
+    dataset = small("mcscript")
+    assert (dataset.name, dataset[0].id, dataset[0].gold) == ("mcscript.dev", "4-0", {1})
+    assert dataset[0].passage.text == "I boiled water & made tea."
+    assert dataset[0].meta == {"type": "text"}
+
+
+def test_arc(small, content):
+    assert (small("arc")[0].passage.text, small("arc")[0].gold) == ("", {0})
+    value = content("arc")
+    value["question"]["para"] = "Heat melts ice."
+    del value["answerKey"]
+    assert (small("arc", value)[0].passage.text, small("arc", value)[0].gold) == ("Heat melts ice.", None)
+
+
+def test_own_json_lines(small):
+    (question,) = small("jsonl")
+    assert (question.id, question.passage.id, question.gold) == ("o1", "p1", {1})
+    assert question.candidates[1].end == 3
+    assert question.passage.sentences == ((0, 9), (10, 21))
+    assert question.meta == {"kind": "easy"}
+
+
+def test_table(small):
+    (question,) = small("table")
+    assert (question.passage.text, question.gold) == ("Ann sang, Bob hummed.", {1})
+    assert question.meta == {"kind": "easy"}
+
+
+def test_exported_rows(small):
+    (question,) = small("huggingface")
+    assert (question.id, question.passage.id, question.gold) == ("high2-0", "high2", {0})
+    assert question.meta == {"level": "high"}
+
+
+def test_every_reader_reads_every_encoding_alike(form, tmp_path, write):
+    path = write(tmp_path, form)
+    text = path.read_text("utf-8")
+    plain = load(path)
+    for data in (
+        text.replace("\n", "\r\n").encode("utf-8"),
+        text.replace("\n", "\r").encode("utf-8-sig"),
+        codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + text.replace("\n", "\r\n").encode("utf-16-be"),
+    ):
+        path.write_bytes(data)
+        other = load(path)
+        assert other.fingerprint == plain.fingerprint
+        assert other.sources[0].sha256 != plain.sources[0].sha256
+
+
+def test_every_reader_refuses_other_bytes(form, tmp_path, write):
+    path = write(tmp_path, form)
+    data = path.read_bytes()
+    path.write_bytes(data[:-3] + b"\xff" + data[-3:])
+    with pytest.raises(DataError, match=f"byte offset {len(data) - 3} ") as caught:
+        load(path)
+    assert caught.value.source == str(path)
+
+
+def test_every_reader_refuses_an_empty_file(form, tmp_path, write):
+    path = write(tmp_path, form, b"\n \n")
+    with pytest.raises(DataError, match="the file is empty"):
+        load(path)
+    with pytest.raises(DataError, match="the file is empty"):
+        load(path, reader=form.removesuffix("-line"))

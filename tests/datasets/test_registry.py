@@ -1,0 +1,122 @@
+"""The registry of readers: lines, each of which is imported when it is first used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import classic_rc.datasets
+from classic_rc.datasets import READERS, Reader, expand, load
+from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.questions import Task
+
+MODULES = {
+    *("arc", "cbt", "cnn_dailymail", "dream", "huggingface", "jsonl", "mcscript", "mctest", "multirc", "race"),
+    *("record", "squad", "table"),
+}
+
+
+def imported(code: str) -> set[str]:
+    """The modules of readers that a fresh process has imported after some code."""
+    code = f"import sys\nfrom classic_rc.datasets.registry import *\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {
+        name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("classic_rc.datasets.")
+    } & MODULES
+
+
+def test_the_order_of_detection():
+    assert list(READERS) == [
+        *("mctest", "race", "multirc", "superglue", "record", "cnn-dailymail", "cbt", "quoref", "squad", "dream"),
+        *("mcscript", "arc", "huggingface", "jsonl", "table"),
+    ]
+
+
+def test_every_line_names_a_reader_of_its_name():
+    for name, reader in READERS.items():
+        assert isinstance(reader, Reader)
+        assert (reader.name, READERS[name]) == (name, reader)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("list(READERS)", set()),
+        ("'race' in READERS, len(READERS.package_of('race') or '')", set()),
+        ("load('sample:cloze')", {"jsonl"}),
+        ("load(SAMPLES['sample:cloze'], 'jsonl')", {"jsonl"}),
+        ("from_rows([{'passage': 'p', 'question': 'q', 'candidates': ['a'], 'gold': 0}])", set()),
+        ("load(SAMPLES['sample:cloze'])", MODULES - {"table"}),
+    ],
+)
+def test_only_the_readers_that_are_used_are_imported(code, expected):
+    assert imported(code) == expected
+
+
+def test_public_names():
+    assert set(classic_rc.datasets.__all__) == {"READERS", "Reader", "expand", "from_rows", "load"}
+    for name, reader in READERS.items():
+        assert isinstance(reader, Reader)
+        assert reader.name == name
+        assert all((reader.title, reader.description, reader.citation))
+
+
+def test_sample_names():
+    names = expand("sample")
+    assert [load(name).task for name in names] == [
+        Task.SINGLE_CHOICE,
+        Task.MULTIPLE_ANSWER,
+        Task.CLOZE,
+        Task.MULTI_SPAN,
+    ]
+    assert [load(name).name for name in names] == names
+    assert expand("mc500.dev.tsv") == ["mc500.dev.tsv"]
+    with pytest.raises(UsageError, match="unknown sample 'sample:close': did you mean 'sample:cloze'"):
+        load("sample:close")
+    with pytest.raises(UsageError, match="unknown sample 'sample'"):
+        load("sample")
+
+
+def test_a_path_that_is_not_there(tmp_path):
+    (tmp_path / "mc500.dev.tsv").write_text("x", "utf-8")
+    with pytest.raises(DataError, match=r"no such file or folder\. Did you mean .*mc500\.dev\.tsv\?") as caught:
+        load(tmp_path / "mc500dev.tsv")
+    assert caught.value.exit_code == 3
+    with pytest.raises(DataError, match=r"There is no folder .*nowhere' either"):
+        load(tmp_path / "nowhere" / "a.json")
+    with pytest.raises(DataError, match="no such file or folder"):
+        load("a\0b")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="everything is readable")
+def test_a_file_that_cannot_be_read(tmp_path, write):
+    path = write(tmp_path, "jsonl")
+    path.chmod(0)
+    with pytest.raises(DataError, match="cannot be read"):
+        load(path)
+
+
+def test_readers_by_name(tmp_path, write):
+    path = write(tmp_path, "squad")
+    assert load(path, reader="squad").fingerprint == load(path, READERS["squad"]).fingerprint
+    with pytest.raises(UsageError, match="unknown reader 'sqad': did you mean 'squad'"):
+        load(path, reader="sqad")
+
+
+def test_every_reader_says_what_it_misses_in_a_file_of_another(form, tmp_path, write):
+    path = write(tmp_path, form)
+    for name, reader in READERS.items():
+        if name != form.removesuffix("-line") and (form, name) != ("quoref", "squad"):  # it is SQuAD's form
+            with pytest.raises(ClassicRCError):
+                load(path, reader)
+
+
+@pytest.mark.parametrize("text", ["hello", "[]", "{}", "[1, 2]", '{"data": []}', "<html></html>", '"text"', "7"])
+def test_what_is_no_data_at_all(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=r"no reader recognises it: found .*, expected a format of mctest, race, "):
+        load(path)

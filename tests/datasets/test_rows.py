@@ -1,0 +1,329 @@
+"""Rows: our own schema, fields, and how gold is coded."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from classic_rc.datasets import from_rows, load
+from classic_rc.datasets.gold import decode
+from classic_rc.datasets.rows import lookup, parse_fields
+from classic_rc.errors import DataError, UsageError
+from classic_rc.io.json import Node
+from classic_rc.questions import Task
+
+_BASE = {"passage": "Ann sang. Bob hummed.", "question": "Who sang?"}
+
+
+_CHOICES = _BASE | {"candidates": ["Bob", "Ann", "Eve"]}
+
+
+_CLOZE = _BASE | {"question": "@placeholder sang", "candidates": ["Bob", "Ann", "Ann"], "task": "cloze"}
+
+
+_FOREIGN = {"context": "Ann sang.", "q": {"text": "Who sang?"}, "choices": ["Bob", "Ann", "Eve"]}
+
+
+_FIELDS = "passage=context,question=q.text,candidates=choices,gold=label"
+
+
+@pytest.mark.parametrize(
+    ("row", "task", "gold"),
+    [
+        (_CHOICES | {"gold": 1}, Task.SINGLE_CHOICE, {1}),
+        (_CHOICES | {"gold": [1, 2]}, Task.MULTIPLE_ANSWER, {1, 2}),
+        (_CHOICES | {"gold": []}, Task.MULTIPLE_ANSWER, frozenset()),
+        (_CHOICES | {"gold": [1, 2], "task": "single-choice"}, Task.SINGLE_CHOICE, {1, 2}),
+        (_CHOICES | {"gold": "Ann", "task": "single-choice"}, Task.SINGLE_CHOICE, {1}),
+        (_CHOICES | {"gold": ["Ann", "Bob"], "task": "multiple-answer"}, Task.MULTIPLE_ANSWER, {0, 1}),
+        (_CHOICES | {"gold": None, "task": "multiple-answer"}, Task.MULTIPLE_ANSWER, None),
+        (_CHOICES | {"task": "single-choice"}, Task.SINGLE_CHOICE, None),
+        (_CLOZE | {"gold": "Ann"}, Task.CLOZE, ("Ann",)),
+        (_CLOZE | {"gold": ["Ann", "Anna"]}, Task.CLOZE, ("Ann", "Anna")),
+        (_CLOZE | {"gold": [1, 2]}, Task.CLOZE, ("Ann",)),
+        (_BASE | {"gold": "Ann", "task": "span"}, Task.SPAN, ("Ann",)),
+        (_BASE | {"gold": ["Ann", "Bob"], "task": "multi-span"}, Task.MULTI_SPAN, ("Ann", "Bob")),
+        (_BASE | {"task": "multi-span"}, Task.MULTI_SPAN, None),
+    ],
+)
+def test_our_schema(row, task, gold):
+    (question,) = from_rows([row])
+    assert (question.task, question.gold) == (task, gold)
+
+
+def test_hidden_gold_is_of_the_task_of_the_others():
+    dataset = from_rows([_CHOICES, _CHOICES | {"gold": [0]}])
+    assert dataset.task is Task.MULTIPLE_ANSWER
+    assert [q.gold for q in dataset] == [None, {0}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([_CHOICES | {"gold": "Ann"}], "rows, row 0, field 'task': the task is open: found none, and gold 'Ann'"),
+        ([_BASE | {"gold": "Ann"}], "the task is open.* Say which in each row's task: single-choice, "),
+        ([_CHOICES | {"gold": None}], "the task is open: all gold is hidden"),
+        ([_CHOICES | {"gold": 0}, _CHOICES | {"gold": [0]}], "row 1, field 'task': rows of different tasks"),
+        ([_BASE | {"gold": 0}], "no candidate"),
+        (
+            [_BASE | {"gold": [], "task": "span"}],
+            "wrong type: found an empty list, expected a string, or a list of",
+        ),
+        ([_BASE | {"gold": 3, "task": "multi-span"}], "wrong type: found the number 3, expected a string, or a li"),
+        ([_CLOZE | {"gold": 3}], "gold is not among the candidates: found the number 3"),
+        ([_CHOICES | {"gold": [0, "Bob"]}], "names a candidate twice"),
+        ([_CHOICES | {"gold": {"a": 1}}], "found an object with a, expected an index"),
+        ([], "rows: no row"),
+        ([_CHOICES | {"gold": 0}, 3], "row 1: not a row: found the number 3"),
+        (["train", "test"], "row 0: not a row: found 'train', .* of a dictionary of datasets one of them"),
+        ([_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}], "two questions have this id"),
+    ],
+)
+def test_rows_that_leave_something_open_or_wrong(rows, message):
+    with pytest.raises(DataError, match=message):
+        from_rows(rows)
+
+
+def test_equal_texts_are_one_passage_object_though_apart():
+    other = _CHOICES | {"passage": "Eve slept.", "gold": 0}
+    dataset = from_rows([_CHOICES | {"gold": 0}, other, _CHOICES | {"gold": 1}])
+    assert dataset[0].passage is dataset[2].passage
+    assert [q.passage.id for q in dataset] == ["passage-1", "passage-2", "passage-1"]
+    assert [q.id for q in dataset] == ["row-0", "row-1", "row-2"]
+
+
+def test_an_id_shares_the_passage_and_refuses_another_text():
+    row = _CHOICES | {"gold": 0, "passage_id": "p"}
+    dataset = from_rows([row, row])
+    assert dataset[0].passage is dataset[1].passage
+    with pytest.raises(DataError, match="row 1, field 'p': one passage id has two texts"):
+        from_rows([row, row | {"passage": "Other."}])
+
+
+def test_a_made_id_gives_way_to_a_given_one():
+    given_id = _CHOICES | {"gold": 0, "passage_id": "passage-1"}
+    dataset = from_rows([given_id, _CHOICES | {"gold": 0, "passage": "Other."}])
+    assert [q.passage.id for q in dataset] == ["passage-1", "passage-2"]
+
+
+def test_other_keys_become_meta():
+    (question,) = from_rows([_CHOICES | {"gold": 0, "level": 3, "meta": {"kind": "easy"}}])
+    assert question.meta == {"level": 3, "kind": "easy"}
+    (question,) = from_rows([_FOREIGN | {"label": 0, "level": 3}], fields=_FIELDS, gold_as="index0")
+    assert question.meta == {"level": 3}
+
+
+def test_a_split_that_rows_tell_is_selected(tmp_path):
+    rows = [
+        _CHOICES | {"gold": 0, "id": str(i), "meta": {"split": split}} for i, split in enumerate(["dev", "train"])
+    ]
+    path = tmp_path / "own.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert len(load(path)) == 2
+    assert [q.id for q in load(path, split="train")] == ["1"]
+    with pytest.raises(DataError, match="does not hold this split: found dev, train, expected 'test'"):
+        load(path, split="test")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("a.b", 1),
+        ("c.0", "x"),
+        ("d.text", ["u", "v"]),
+        ("d.1.text", "v"),
+        ("e.text", ["s", "t"]),
+        ("x.y", 2),
+        ("x.y.z", None),
+        ("c.9", None),
+        ("c.99999999999999999999", None),
+        ("d.none", None),
+        ("gone", None),
+        ("a.b+c.0", [1, "x"]),
+        ("a.b+gone", None),
+    ],
+)
+def test_paths(path, value):
+    row = {
+        "a": {"b": 1},
+        "c": ["x"],
+        "d": [{"text": "u"}, {"text": "v"}],
+        "e": {"text": ["s", "t"]},
+        "x.y": 2,
+    }
+    found = lookup(Node(row, "f"), path)
+    assert (found.value if found else None) == value
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("pasage=a,question=b", "unknown field 'pasage': did you mean 'passage'"),
+        ("passage=a", "fields: say where question is"),
+        ("passage=a,question=", "'question' needs one path"),
+        ("passage=a,question=b,question=c", "'question' needs one path"),
+        ("", "say where passage and question is"),
+        ({"passage": "a"}, "say where question is"),
+    ],
+)
+def test_wrong_fields(fields, message):
+    with pytest.raises(UsageError, match=message):
+        parse_fields(fields)
+
+
+def test_a_path_that_no_row_has_is_refused():
+    with pytest.raises(
+        DataError, match="field 'lable': no row has this: found an object with context, q, choices, label"
+    ):
+        from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS.replace("label", "lable"), gold_as="index0")
+    with pytest.raises(DataError, match=r"field 'q\.txt': missing: .* expected the question"):
+        from_rows([_FOREIGN], fields=_FIELDS.replace("q.text", "q.txt"))
+    dataset = from_rows([_FOREIGN | {"label": 0}, _FOREIGN], fields=_FIELDS, gold_as="index0")
+    assert [q.gold for q in dataset] == [{0}, None]
+
+
+def test_errors_name_the_users_own_keys():
+    with pytest.raises(DataError, match=r"row 0, \$\.choices, field '\[1\]': wrong type: found the number 7"):
+        from_rows([_FOREIGN | {"choices": ["a", 7], "label": 0}], fields=_FIELDS, gold_as="index0")
+
+
+def test_the_task_may_be_named_among_the_fields():
+    row = {"text": "Ann sang.", "ask": "Who?", "spans": ["Ann"]}
+    fields = "passage=text,question=ask,gold=spans"
+    assert from_rows([row], fields=f"{fields},task=multi-span")[0].gold == ("Ann",)
+    assert from_rows([row], fields=fields, task="span").task is Task.SPAN
+    with pytest.raises(DataError, match="the task is open"):
+        from_rows([row], fields=fields)
+    with pytest.raises(UsageError, match="unknown task 'spam': did you mean 'span'"):
+        from_rows([row], fields=fields, task="spam")
+
+
+@pytest.mark.parametrize(
+    ("gold", "coding", "right"),
+    [
+        (0, "index0", {0}),
+        ("2", "index0", {2}),
+        (2.0, "index0", {2}),
+        (1, "index1", {0}),
+        (["1", "3"], "index1", {0, 2}),
+        ("B", "letter", {1}),
+        ("b", "letter", {1}),
+        (["A", "C"], "letter", {0, 2}),
+        ("Ann", "text", {1}),
+        (["Ann", "Bob"], "text", {0, 1}),
+        ([0, 1, 1], "flags", {1, 2}),
+        ([False, True, False], "flags", {1}),
+        ([0, 0, 0], "flags", set()),
+    ],
+)
+def test_codings(gold, coding, right):
+    assert decode(gold, _CHOICES["candidates"], coding) == right
+    (question,) = from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
+    assert question.gold == right
+    assert question.task is (Task.MULTIPLE_ANSWER if isinstance(gold, list) else Task.SINGLE_CHOICE)
+
+
+@pytest.mark.parametrize(
+    ("gold", "coding", "message"),
+    [
+        (3, "index0", "found the number 3, expected an index from 0 to 2"),
+        (0, "index1", "found the number 0, expected an index from 1 to 3"),
+        (True, "index0", "found true"),
+        (1.5, "index0", r"found the number 1\.5"),
+        ("D", "letter", "found 'D', expected a letter from A to C"),
+        ("AB", "letter", "expected a letter"),
+        ("Zoe", "text", "found 'Zoe', the text of 0 candidates, expected the text of exactly one"),
+        (1, "text", "found the number 1, expected the text of exactly one candidate"),
+        ([0, 1], "flags", "found a list of 2, expected a list of 3 true or false"),
+        ([0, 1, 2], "flags", "expected a list of 3"),
+        ("010", "flags", "expected a list of 3"),
+        ([1, 1], "index0", "names a candidate twice"),
+    ],
+)
+def test_gold_that_is_not_in_its_coding(gold, coding, message):
+    with pytest.raises(DataError, match=f"row 0, field 'gold': gold is not among the candidates: .*{message}"):
+        from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
+
+
+@pytest.mark.parametrize(
+    ("choices", "gold", "named"),
+    [
+        (["Bob", "Ann"], 1, ["index0", "index1"]),
+        (["Bob", "Ann"], 0, ["index0", "index1"]),
+        (["Bob", "Ann"], "1", ["index0", "index1"]),
+        (["2", "1"], "1", ["index0", "index1", "text"]),
+        (["A", "B"], "B", ["letter", "text"]),
+        (["Bob", "Ann"], [1, 0], ["index0", "flags"]),
+    ],
+)
+def test_an_ambiguous_coding_is_refused_with_all_that_it_may_be(choices, gold, named):
+    with pytest.raises(DataError, match="the coding of gold is ambiguous") as caught:
+        from_rows([_FOREIGN | {"choices": choices, "label": gold}], fields=_FIELDS)
+    for coding in named:
+        assert f"--gold-as {coding}" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("golds", "right"),
+    [
+        (["B", "A"], [{1}, {0}]),
+        (["Ann", "Bob"], [{1}, {0}]),
+        ([[True, False, True], [False, False, False]], [{0, 2}, set()]),
+        ([["Ann", "Eve"], []], [{1, 2}, set()]),
+    ],
+)
+def test_the_only_coding_that_fits_is_taken(golds, right):
+    dataset = from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
+    assert [q.gold for q in dataset] == right
+
+
+def test_codings_that_no_value_or_not_all_values_share():
+    with pytest.raises(
+        DataError, match=r"row 0, field 'gold': gold that fits no coding of gold: found 'Zoe' beside the"
+    ):
+        from_rows([_FOREIGN | {"label": "Zoe"}], fields=_FIELDS)
+    with pytest.raises(DataError, match="row 1, field 'gold': gold in another coding than before: found 'B'"):
+        from_rows([_FOREIGN | {"label": "Ann"}, _FOREIGN | {"label": "B"}], fields=_FIELDS)
+    with pytest.raises(UsageError, match="unknown gold coding 'index2': did you mean 'index"):
+        from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS, gold_as="index2")
+
+
+def test_gold_that_is_text_has_no_other_coding():
+    row = _BASE | {"gold": "Ann", "task": "span"}
+    assert from_rows([row], gold_as="text")[0].gold == ("Ann",)
+    with pytest.raises(UsageError, match="gold_as=index0 means nothing for span questions"):
+        from_rows([row], gold_as="index0")
+
+
+def test_a_coding_goes_with_our_own_schema_too():
+    assert from_rows([_CHOICES | {"gold": "B"}], gold_as="letter")[0].gold == {1}
+    assert from_rows([_CLOZE | {"gold": 3}], gold_as="index1")[0].gold == ("Ann",)
+
+
+def test_numpy_values_and_nan_are_plain_values():
+    numpy = pytest.importorskip("numpy")
+    row = _CHOICES | {"candidates": numpy.array(["Bob", "Ann"], dtype=object), "gold": numpy.int64(1)}
+    hidden = row | {"gold": float("nan")}
+    assert [q.gold for q in from_rows([row, hidden])] == [{1}, None]
+    assert from_rows([row | {"gold": 1.0}])[0].gold == {1}
+
+
+def test_a_frames_records():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([_CHOICES | {"gold": 1}, _CHOICES | {"gold": None}])
+    assert [q.gold for q in from_rows(frame.to_dict("records"))] == [{1}, None]
+
+
+def test_any_iterable_is_read_once():
+    rows = ({"passage": "P", "question": "Q", "candidates": ["a", "b"], "gold": i % 2} for i in itertools.count())
+    dataset = from_rows(itertools.islice(rows, 5), name="made", split="dev")
+    assert (len(dataset), dataset.name, dataset.split, dataset.reader) == (5, "made", "dev", "rows")
+
+
+def test_unknown_rows_are_told_what_to_say():
+    with pytest.raises(DataError, match=r"found rows with context, q\.text, choices, label") as caught:
+        from_rows([_FOREIGN | {"label": 0}])
+    assert "from_rows(rows, fields={'passage': 'context'" in caught.value.hint
+    assert "gold_as='index0'" in caught.value.hint

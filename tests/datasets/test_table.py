@@ -1,0 +1,118 @@
+"""CSV and TSV: cells, candidates in one column or several, quoting, and tables that are refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from classic_rc.datasets import from_rows, load
+from classic_rc.errors import DataError
+
+
+def _table(tmp_path, text, name="own.csv", **options):
+    path = tmp_path / name
+    path.write_text(text, "utf-8", newline="")
+    return load(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("cell", "gold"),
+    [
+        ("1", {1}),
+        ("1.0", {1}),
+        ('"[1, 2]"', {1, 2}),
+        ("[sic]", {3}),
+        ("Ann", {1}),
+        ('"""Ann"""', {1}),
+        ('"[""Ann"", ""1990""]"', {1, 2}),
+        ('"""1990"""', {2}),
+        ("", None),
+        ("null", None),
+    ],
+)
+def test_gold_in_a_cell(tmp_path, cell, gold):
+    task = "multiple-answer" if gold and len(gold) > 1 else "single-choice"
+    text = "passage,question,candidate_0,candidate_1,candidate_2,candidate_3,gold,task\n"
+    text += f"P,Q,Bob,Ann,1990,[sic],{cell},{task}\n"
+    assert _table(tmp_path, text)[0].gold == gold
+
+
+def test_candidates_in_one_cell_or_in_fewer(tmp_path):
+    text = 'passage\tquestion\tcandidates\tgold\nP\tQ\t"[""a"", ""b""]"\t1\n'
+    assert [c.text for c in _table(tmp_path, text)[0].candidates] == ["a", "b"]
+    text = "passage,question,candidate_1,candidate_0,candidate_2,gold\nP,Q,b,a,,1\nP,R,b,a,c,2\n"
+    assert [[c.text for c in q.candidates] for q in _table(tmp_path, text)] == [["a", "b"], ["a", "b", "c"]]
+    header = ",".join(f"candidate_{i}" for i in range(11))
+    text = f"passage,question,{header},gold\nP,Q,{','.join(map(str, range(11)))},10\n"
+    assert [c.text for c in _table(tmp_path, text)[0].candidates][-2:] == ["9", "10"]
+
+
+def test_quoted_line_ends_and_long_cells(tmp_path):
+    long = "word " * 40_000
+    text = f'passage,question,candidate_0,gold\r\n"one\r\ntwo ""x"", {long}",Q,a,0\r\n\r\nP,Q,a,0\r\n'
+    dataset = _table(tmp_path, text)
+    assert dataset[0].passage.text == f'one\ntwo "x", {long}'
+    assert [q.id for q in dataset] == ["line-2", "line-5"]
+    assert dataset.notes == ("blank lines passed over: 1",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("passage,question,candidate_0,gold\nP,Q,a\n", "line 2: wrong number of columns: found 3, expected 4"),
+        ("passage,question,candidate_0,gold\nP,Q,a,0,1\n", "line 2: wrong number of columns: found 5, expected 4"),
+        ("passage,question,candidate_0,gold,gold\nP,Q,a,0,0\n", "line 1: two columns have one name: found 'gold'"),
+        ("passage,question,candidate_1,gold\nP,Q,a,0\n", "do not count from 0: found candidate_1"),
+        ("passage,question,candidate_0,candidates,gold\nP,Q,a,a,0\n", "line 1: candidate columns that do not"),
+        (
+            "passage,question,candidate_0,candidate_1,gold\nP,Q,,a,0\n",
+            "field 'candidate_0': an empty candidate before",
+        ),
+        ("passage,question,candidate_0,candidate_1,gold\nP,Q,,,0\n", "line 2, field 'candidates': no candidate"),
+        (
+            "passage,question,candidates,gold\nP,Q,\"['a']\",0\n",
+            r"field 'candidates': not valid JSON .*expected JSON",
+        ),
+        (
+            'passage,question,candidate_0,gold\nP,"Q,a,0\nP,Q,a,0\n',
+            r"line 2: not a table \(unexpected end of data\)",
+        ),
+        ('passage,question,candidate_0,gold\nP,"Q" x,a,0\n', "line 2: not a table .*has quotes doubled"),
+        ("passage,question,candidate_0,gold\n", "no question in it"),
+    ],
+)
+def test_wrong_tables(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        _table(tmp_path, text)
+
+
+def test_a_foreign_table(tmp_path):
+    text = "story\task\tA\tB\tC\tanswer\tkind\nOnce upon a time.\tWho?\tx\ty\t\t2\tk\n"
+    dataset = _table(
+        tmp_path, text, "t.tsv", fields="passage=story,question=ask,candidates=A+B+C,gold=answer", gold_as="index1"
+    )
+    assert [c.text for c in dataset[0].candidates] == ["x", "y"]
+    assert (dataset[0].gold, dataset[0].meta) == ({1}, {"kind": "k"})
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=("Cs",))), min_size=1))
+def test_a_table_and_json_lines_of_the_same_are_the_same(tmp_path_factory, texts):
+    import csv
+    import io
+
+    assume(texts[-1] and all(texts))
+    rows = [
+        {"id": str(i), "passage": t, "question": t, "candidates": texts, "gold": i} for i, t in enumerate(texts)
+    ]
+    folder = tmp_path_factory.getbasetemp()
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(["id", "passage", "question", *(f"candidate_{i}" for i in range(len(texts))), "gold"])
+    writer.writerows([row["id"], row["passage"], row["question"], *texts, row["gold"]] for row in rows)
+    (folder / "table.csv").write_bytes(stream.getvalue().encode("utf-8"))
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    fingerprints = {load(folder / name).fingerprint for name in ("table.csv", "rows.jsonl")}
+    assert fingerprints == {from_rows(rows).fingerprint}

@@ -1,0 +1,67 @@
+"""Each set of texts is encoded once under each analyzer, however many solvers, folds and tuning steps use it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from classic_rc.audit.check import check
+from classic_rc.evaluation import evaluate
+from classic_rc.questions import Task
+from classic_rc.solvers import parse_solver
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text import encode as encoding
+
+
+@pytest.fixture
+def encoded(monkeypatch):
+    """How often each set of questions was encoded, by analyzer, cut and ids."""
+    counts = Counter()
+    real = encoding._encode
+
+    def counted(questions, analyzer, *, by_sentence=False):
+        counts[analyzer.spec, by_sentence, tuple(q.id for q in questions)] += 1
+        return real(questions, analyzer, by_sentence=by_sentence)
+
+    monkeypatch.setattr(encoding, "_encode", counted)
+    return counts
+
+
+LEARN = (
+    "surface-lr",
+    "surface-lr,features=lengths",
+    "lexical,weights=learned",
+    "combination,solvers=[surface-lr; sw+d; length],weights=stacked",
+)
+MATCH = ("sw+d", "sliding-window:race", "sw+d,analyzer=treebank", "sliding-window,inverse_counts=corpus", "lexical")
+
+
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+def test_solvers_and_folds_share_encodings(task, encoded):
+    made = synthetic_dataset(task, n_passages=12)
+    solvers = [parse_solver(spec) for spec in (*LEARN, *MATCH[0 if task is Task.SINGLE_CHOICE else 2 :])]
+    evaluate(made, solvers, cv=5)
+    assert set(encoded.values()) == {1}
+    whole = tuple(q.id for q in made)
+    assert {ids for _, _, ids in encoded} == {whole}
+    assert sum(not by_sentence for _, by_sentence, _ in encoded) == len(
+        {spec for spec, cut, _ in encoded if not cut}
+    )
+
+
+def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
+    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
+    train = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="train")
+    tune = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8, seed=2, name="tune")
+    specs = ("surface-lr", "surface-lr,C=0.1", "sliding-window:race", "sw+d,analyzer=treebank")
+    evaluate(made, [parse_solver(spec) for spec in specs], train=train, tune=tune)
+    assert set(encoded.values()) == {1}
+    assert len(encoded) == 4  # the dataset under two analyzers, train and tune under one
+
+
+def test_a_check_encodes_a_dataset_once_for_each_analyzer(encoded):
+    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
+    check(made, permutations=100, resamples=100)
+    assert set(encoded.values()) == {1}
+    assert len({ids for _, _, ids in encoded}) == 1

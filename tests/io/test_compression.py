@@ -1,0 +1,73 @@
+"""gzip as a whole, streams of every kind, and members of zip archives."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import pytest
+
+from classic_rc.errors import DataError
+from classic_rc.io import compression
+from classic_rc.io.compression import (
+    STREAM_ERRORS,
+    ZIP_ERRORS,
+    gunzip,
+    gzipped,
+    is_gzip,
+    unpacked_stream,
+    zip_member,
+)
+
+
+def test_gzip_there_and_back():
+    packed = gzipped(b"text")
+    assert packed == gzipped(b"text")
+    assert (is_gzip(packed), is_gzip(b"text")) == (True, False)
+    assert gunzip(packed, "f") == b"text"
+
+
+@pytest.mark.parametrize(
+    "broken", [gzip.compress(b"text", mtime=0)[:-3], b"\x1f\x8bnone", gzip.compress(b"text", mtime=0) + b"more"]
+)
+def test_broken_gzip_is_one_error(broken):
+    with pytest.raises(DataError, match=r"^f: the archive is broken or cut short \(.+\)$"):
+        gunzip(broken, "f")
+    with pytest.raises(DataError, match=r"^f: it cannot be unpacked \(.+\)$"):
+        gunzip(broken, "f", "it cannot be unpacked")
+
+
+def test_no_more_than_the_limit_is_unpacked(monkeypatch):
+    monkeypatch.setattr(compression, "MAX_UNPACKED", 10)
+    assert gunzip(gzipped(bytes(10)), "f") == bytes(10)
+    with pytest.raises(DataError, match="too large once unpacked") as caught:
+        gunzip(gzipped(bytes(11)), "f")
+    assert caught.value.found == "more than 10 bytes unpacked"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_stream_unpacks_what_its_first_bytes_tell(pack):
+    assert unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"one\ntwo\n")))).readlines() == [b"one\n", b"two\n"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_stream_that_is_cut_short_raises_one_of_the_errors(pack):
+    stream = unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"text" * 99)[:-9])))
+    with pytest.raises(STREAM_ERRORS):
+        stream.read()
+
+
+def test_a_member_of_a_zip_archive(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("inner/b", b"content")
+    assert zip_member(path, "inner/b") == b"content"
+    assert zip_member(path, "inner/b", 3) == b"con"
+    with pytest.raises(KeyError):
+        zip_member(path, "b")
+    path.write_bytes(b"none")
+    with pytest.raises(ZIP_ERRORS):
+        zip_member(path, "inner/b")

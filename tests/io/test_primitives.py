@@ -1,0 +1,55 @@
+"""Files are opened, compressed, replaced and hashed by io alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "classic_rc"
+PRIMITIVES = {"gzip", "zlib", "bz2", "lzma", "tarfile", "zipfile", "tempfile"}
+EXCEPTIONS = {("teaching/grading.py", "tempfile")}
+"""The folder in which a submission runs is no file that the package writes."""
+
+
+def primitives_of(source: str) -> set[str]:
+    """The modules for compressed and temporary files that a source imports, and ``os.replace``."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {(node.module or "").partition(".")[0]}
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {f"{node.value.id}.{node.attr}"}
+    return found & (PRIMITIVES | {"os.replace"})
+
+
+def test_only_io_imports_them():
+    found = {
+        (file.relative_to(PACKAGE).as_posix(), primitive)
+        for file in PACKAGE.rglob("*.py")
+        if file.parent != PACKAGE / "io"
+        for primitive in primitives_of(file.read_text(encoding="utf-8"))
+    }
+    assert found == EXCEPTIONS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import gzip",
+        "def f():\n    import tarfile as t",
+        "from tempfile import mkdtemp",
+        "from os import replace",
+        "import os\nos.replace('a', 'b')",
+    ],
+)
+def test_a_planted_one_is_found(source):
+    assert len(primitives_of(source)) == 1
+
+
+def test_words_and_methods_are_none():
+    assert primitives_of("'gzip'\n'a'.replace('a', 'b')\nfrom .zipfile import a") == set()

@@ -1,0 +1,40 @@
+"""Control characters are spelled out, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.io.printable import printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text, 100 %", "plain text, 100 %"),
+        ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
+        ("\x9b31m\x85", r"\x9b31m\x85"),
+        ("a\nb\r\tc\x00", r"a\nb\r\tc\x00"),
+        ("\u202eevil\u202c \u2066x\u2069", r"\u202eevil\u202c \u2066x\u2069"),
+        ("\u2028\u2029", r"\u2028\u2029"),
+        ("half \ud83d", r"half \ud83d"),
+        ("é e\u0301 λόγος 日本　語 שלום العربية", "é e\u0301 λόγος 日本　語 שלום العربية"),
+        ("👩\u200d💻 می\u200cخواهم a\u00adb", "👩\u200d💻 می\u200cخواهم a\u00adb"),
+    ],
+)
+def test_printable(text, shown):
+    assert printable(text) == shown
+
+
+def test_what_is_to_be_kept_is_kept():
+    assert printable("a\n\tb\x1b", keep="\n\t") == "a\n\tb\\x1b"
+
+
+@given(st.text(st.characters()))
+def test_what_comes_out_is_harmless_and_stays_as_it_is(text):
+    shown = printable(text)
+    assert printable(shown) == shown
+    assert "\x1b" not in shown
+    assert len(shown.splitlines()) <= 1
+    shown.encode("utf-8")

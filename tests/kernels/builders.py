@@ -1,0 +1,90 @@
+"""Texts of small numbers as the kernels' arrays and as the lists that the lessons in plain Python take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from classic_rc.kernels import TokenArrays
+from classic_rc.kernels.arrays import offsets_of
+
+
+def ragged(texts):
+    """Tokens and offsets of texts, one after the other."""
+    flat = [token for text in texts for token in text]
+    return np.array(flat, dtype=np.int32), offsets_of(np.array([len(text) for text in texts], dtype=np.int64))
+
+
+class Problem(NamedTuple):
+    """Passages with questions with candidates."""
+
+    n_words: int
+    passages: list  # of lists of tokens
+    questions: list  # of (number of the passage, tokens)
+    candidates: list  # of (number of the question, tokens)
+
+    @property
+    def arrays(self):
+        return TokenArrays(
+            *ragged(self.passages),
+            *ragged([text for _, text in self.questions]),
+            *ragged([text for _, text in self.candidates]),
+            np.array([passage for passage, _ in self.questions], dtype=np.int64),
+            np.array([question for question, _ in self.candidates], dtype=np.int64),
+            self.n_words,
+        )
+
+    @property
+    def texts(self):
+        """Of each candidate the passage, the question and itself."""
+        return [(self.passages[p], self.questions[q][1], text) for q, p, text in self._owned()]
+
+    @property
+    def passage_numbers(self):
+        """Of each candidate."""
+        return [p for _, p, _ in self._owned()]
+
+    def _owned(self):
+        return [(q, self.questions[q][0], text) for q, text in self.candidates]
+
+
+@st.composite
+def problems(draw, n_words=8, n_passages=4, passage=40, question=5, candidate=5):
+    """Problems of few words, so that many match; the numbers are the largest sizes."""
+    vocabulary = draw(st.integers(1, n_words))
+    words = st.integers(0, vocabulary - 1)
+    passages = draw(st.lists(st.lists(words, max_size=passage), min_size=1, max_size=n_passages))
+    questions, candidates = [], []
+    for number in range(len(passages)):
+        for _ in range(draw(st.integers(0, 2))):
+            questions.append((number, draw(st.lists(words, max_size=question))))
+            own = draw(st.lists(st.lists(words, max_size=candidate), max_size=4))
+            candidates += [(len(questions) - 1, text) for text in own]
+    return Problem(vocabulary, passages, questions, candidates)
+
+
+def problems_with_stop_words():
+    """Problems, each with a set of words."""
+    return problems().flatmap(lambda p: st.tuples(st.just(p), st.sets(st.integers(0, p.n_words - 1))))
+
+
+def flags_of(n_words, words):
+    """Which of the words are in a set."""
+    return np.array([word in words for word in range(n_words)])
+
+
+def texts_of(arrays):
+    """The passage, the question and the candidate of every candidate of arrays, as lists of token ids."""
+
+    def lists(tokens, offsets):
+        return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+    passages = lists(arrays.passage_tokens, arrays.passage_offsets)
+    questions = lists(arrays.question_tokens, arrays.question_offsets)
+    candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
+    owners = arrays.candidate_question.tolist()
+    return [
+        (passages[arrays.question_passage[q]], questions[q], c) for q, c in zip(owners, candidates, strict=True)
+    ]

@@ -1,0 +1,120 @@
+"""The cloze kernels against plain Python, down to the bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.kernels import cloze_distance, cloze_window, inverse_count_weights, phrase_counts, reference
+from classic_rc.kernels.cloze import phrase_places
+from classic_rc.kernels.postings import passage_postings
+from classic_rc.kernels.reference.phrases import phrase_starts
+from tests.kernels.builders import Problem, flags_of, problems
+
+
+@st.composite
+def queries(draw):
+    """A problem, a placeholder for each of its questions, and words that do not count."""
+    problem = draw(problems(n_words=6, n_passages=3, passage=25, question=6, candidate=3))
+    placeholders = [draw(st.integers(0, len(query))) for _, query in problem.questions]
+    return problem, placeholders, draw(st.sets(st.integers(0, problem.n_words - 1), max_size=2))
+
+
+def each(problem, placeholders):
+    """Of each candidate the passage, the query, its placeholder and itself."""
+    for (q, _), (passage, query, candidate) in zip(problem.candidates, problem.texts, strict=True):
+        yield passage, query, placeholders[q], candidate
+
+
+def places(*numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+@settings(max_examples=300)
+@given(
+    asked=queries(),
+    max_distance=st.sampled_from([1, 2, 5, 8, 10**6]),
+    alignment=st.sampled_from(["ends", "first", "last"]),
+    own_words=st.sampled_from(["match", "cap"]),
+    pairs=st.sampled_from([1, 10, 2**18]),
+)
+def test_cloze_distance_equals_reference(asked, max_distance, alignment, own_words, pairs):
+    problem, placeholders, ignored = asked
+    counted = ~flags_of(problem.n_words, ignored)
+    distances, found = cloze_distance(
+        problem.arrays, places(*placeholders), counted, max_distance, alignment, own_words, pairs
+    )
+    options = {"max_distance": max_distance, "ignored": ignored, "alignment": alignment, "own_words": own_words}
+    texts = list(each(problem, placeholders))
+    assert distances.tolist() == [reference.cloze_distance(*t, **options) for t in texts]
+    matched = [
+        any(word.place is not None for _, words in reference.cloze.alignments(*t, **options) for word in words)
+        for t in texts
+    ]
+    assert found.tolist() == matched
+
+
+@settings(max_examples=300)
+@given(
+    asked=queries(),
+    anchored=st.booleans(),
+    idf=st.booleans(),
+    cells=st.sampled_from([1, 40, 2**18]),
+)
+def test_cloze_window_equals_reference(asked, anchored, idf, cells):
+    problem, placeholders, _ = asked
+    n_words = problem.n_words
+    weights = inverse_count_weights(np.arange(1, n_words + 1), total=n_words) if idf else None
+    got = cloze_window(problem.arrays, places(*placeholders), anchored, weights, cells)
+    weigh = (lambda word: int(weights[word])) if idf else None
+    assert got.tolist() == [
+        reference.cloze_window(*texts, anchored=anchored, weigh=weigh) for texts in each(problem, placeholders)
+    ]
+
+
+@settings(max_examples=200)
+@given(asked=queries())
+def test_phrases_stand_where_the_reference_finds_them(asked):
+    problem, placeholders, _ = asked
+    if not problem.candidates:
+        return
+    arrays = problem.arrays
+    rows, starts = phrase_places(arrays, passage_postings(arrays))
+    expected = [
+        (row, start)
+        for row, (passage, _, _, candidate) in enumerate(each(problem, placeholders))
+        for start in phrase_starts(passage, candidate)
+    ]
+    assert list(zip(rows.tolist(), starts.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=200)
+@given(problem=problems())
+def test_phrase_counts_equal_reference(problem):
+    expected = [reference.phrase_count(passage, candidate) for passage, _, candidate in problem.texts]
+    assert phrase_counts(problem.arrays).tolist() == expected
+
+
+def test_a_block_in_the_middle_takes_its_own_placeholders():
+    passages = [[0, 1, 2, 3]] * 3
+    questions = [(p, [1, 3]) for p in range(3)]
+    candidates = [(q, [2]) for q in range(3)]
+    arrays = Problem(4, passages, questions, candidates).arrays
+    whole = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist()
+    window = cloze_window(arrays, places(1, 0, 2)).tolist()
+    assert len(set(whole)) > 1
+    parts, _ = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool), block_tokens=1)
+    assert parts.tolist() == whole
+    assert cloze_window(arrays, places(1, 0, 2), block_tokens=1).tolist() == window
+
+
+def test_a_mention_of_two_words_is_met_at_both_ends():
+    # passage "rain fell on Ann Lee in May", query "on _ in"
+    passage, query, candidate = list(range(7)), [2, 5], [3, 4]
+    arrays = Problem(7, [passage], [(0, query)], [(0, candidate)]).arrays
+    by = {
+        a: cloze_distance(arrays, places(1), np.ones(7, dtype=bool), alignment=a)[0].item()
+        for a in ("ends", "first", "last")
+    }
+    assert by == {"ends": 0, "first": 1, "last": 1}

@@ -1,0 +1,78 @@
+"""The lexical matcher's kernels against their plain-Python reference."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.kernels import reference, window_sweep
+from classic_rc.kernels.lexical import (
+    bag_of_words,
+    best_sentences,
+    occurrence_distance,
+    token_counts,
+    without_questions,
+)
+from tests.kernels.builders import problems
+
+PROBLEMS = problems(n_words=7, n_passages=3)
+
+
+def each(problem):
+    """For each candidate the number of its passage, the passage, the question and itself."""
+    for number, texts in zip(problem.passage_numbers, problem.texts, strict=True):
+        yield number, *texts
+
+
+@settings(max_examples=150)
+@given(problem=PROBLEMS, last=st.booleans(), widths=st.sampled_from([[1], [1, 2], range(2, 30), [3, 39, 40, 41]]))
+def test_all_window_widths(problem, last, widths):
+    got = window_sweep(problem.arrays, widths, smoothing=1, last_window=last).sum(axis=1)
+    assert got.tolist() == [
+        reference.lexical.window_sum(*texts, widths, last_window=last) for _, *texts in each(problem)
+    ]
+
+
+@settings(max_examples=150)
+@given(problem=PROBLEMS, data=st.data())
+def test_sums_over_passages_and_sentences(problem, data):
+    passages = problem.passages
+    weights = [data.draw(st.lists(st.integers(0, 2**26), min_size=len(p), max_size=len(p))) for p in passages]
+    sentences = [sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p)))) for p in passages]
+    arrays = problem.arrays
+    token_weights = np.array([w for own in weights for w in own], dtype=np.int32)
+    token_sentences = np.array([s for own in sentences for s in own], dtype=np.int64)
+    assert bag_of_words(arrays, token_weights).tolist() == [
+        reference.lexical.bag_of_words(*texts, weights[p]) for p, *texts in each(problem)
+    ]
+    for n_best in (1, 2, 20):
+        assert best_sentences(arrays, token_weights, token_sentences, n_best).tolist() == [
+            reference.lexical.best_sentences(*texts, weights[p], sentences[p], n_best)
+            for p, *texts in each(problem)
+        ]
+
+
+@settings(max_examples=150)
+@given(problem=PROBLEMS)
+def test_distance_by_occurrences(problem):
+    distances, found = occurrence_distance(problem.arrays)
+    expected = [reference.lexical.occurrence_distance(*texts) for _, *texts in each(problem)]
+    assert distances.tolist() == expected
+    has_both = [bool({*p} & {*q}) and bool({*p} & {*c}) for _, p, q, c in each(problem)]
+    assert found.tolist() == has_both
+
+
+@given(problem=PROBLEMS)
+def test_counts_and_texts_without_questions(problem):
+    arrays = problem.arrays
+    assert token_counts(arrays).tolist() == [p.count(token) for p in problem.passages for token in p]
+    ones = np.ones(len(arrays.passage_tokens), dtype=np.int32)
+    own = bag_of_words(without_questions(arrays), ones)
+    assert own.tolist() == [sum(token in c for token in p) for _, p, _, c in each(problem)]
+
+
+def test_weights_are_smoothed():
+    assert [w / 2**26 for w in reference.lexical.smoothed_weights("aab")] == [
+        round(2**26 * value) / 2**26 for value in (np.log(4 / 3), np.log(4 / 3), np.log(3 / 2))
+    ]

@@ -1,0 +1,48 @@
+"""Words shared and paired in bulk, against the same in plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
+from tests.kernels.builders import ragged
+
+N_WORDS = 6
+TEXTS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_size=1, max_size=6)
+
+
+def counted(texts: list[list[int]]):
+    return word_counts(*ragged(texts), N_WORDS)
+
+
+@given(texts=TEXTS)
+def test_each_distinct_word_of_a_text_is_counted_once(texts):
+    counts = counted(texts)
+    found = list(zip(counts.texts.tolist(), counts.words.tolist(), counts.counts.tolist(), strict=True))
+    assert found == [(i, word, n) for i, text in enumerate(texts) for word, n in sorted(Counter(text).items())]
+    assert np.diff(counts.offsets).tolist() == [len(set(text)) for text in texts]
+
+
+@given(texts=TEXTS, data=st.data())
+def test_occurrences_are_those_of_the_text_that_is_asked_for(texts, data):
+    asked = data.draw(st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1))))
+    of_text, word = (np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)) if asked else ([], [])
+    found = occurrences(counted(texts), np.array(of_text, dtype=np.int64), np.array(word, dtype=np.int64))
+    assert found.tolist() == [texts[i].count(w) for i, w in asked]
+
+
+@given(texts=TEXTS, others=TEXTS, data=st.data())
+def test_pairs_are_all_pairs_of_distinct_words(texts, others, data):
+    other_of = [data.draw(st.integers(0, len(others) - 1)) for _ in texts]
+    found = list(zip(*word_pairs(counted(texts), counted(others), np.array(other_of)), strict=True))
+    expected = [
+        (i, word, other)
+        for i, text in enumerate(texts)
+        for word in sorted(set(text))
+        for other in sorted(set(others[other_of[i]]))
+    ]
+    assert found == expected

@@ -1,0 +1,152 @@
+"""The tables and records of a small comparison made by hand, to the letter; and intervals in the results table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.evaluation import Contest, Evaluation, Row
+from classic_rc.evaluation.comparison import Comparison, Contender, Pair, Region, Standing
+from classic_rc.evaluation.resampling import Interval, Resampling
+from classic_rc.evaluation.results import Outcomes
+from classic_rc.metrics import get_metric
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
+
+ROWS = {"accuracy": np.ones((4, 1))}
+CONTENDERS = (Contender("sw+d", "sw+d", ROWS, "sw+d|n:4"), Contender("a|b_%", "x", ROWS, "x|n:4"))
+MADE = Comparison(
+    Contest("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
+    get_metric("accuracy"),
+    "permutation",
+    Resampling(50, 10_000, 0),
+    0.25,
+    (
+        Standing("sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4),
+        Standing("a|b_%", "x|n:4", 0.5, Interval(0.45, 0.55), None, None, None),
+    ),
+    (Pair("sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6),),
+    get_metric("em0"),
+    (
+        Region(("sw+d", "a|b_%"), 2, 0.5),
+        Region(("sw+d",), 1, 0.25),
+        Region(("a|b_%",), 0, 0.0),
+        Region((), 1, 0.25),
+    ),
+    ("random",),
+)
+
+
+def test_text():
+    assert "\n".join(render(table, "table") for table in comparison_tables(MADE)) == (
+        "mini (4 questions, data 01234567)\n"
+        "system                Acc.  gain over chance   95 % interval  relative gain\n"
+        "---------------------------------------------------------------------------\n"
+        "sw+d    60.00 [55.1, 64.5]            +35.00  [+30.0, +40.0]       +140.0 %\n"
+        "a|b_%   50.00 [45.0, 55.0]                 –               –              –\n"
+        "\n"
+        "95 % interval: 10,000 resamples of 50 passages, seed 0\n"
+        "chance: random scores 25.00, in expectation; relative gain: gain / chance\n"
+        "Signatures\n"
+        "sw+d = sw+d|n:4\n"
+        "a|b_% = x|n:4\n"
+        "\n"
+        "Acc.: the first less the second\n"
+        "first  second  difference  95 % interval       p  p (Holm)   wins  ties  losses\n"
+        "-------------------------------------------------------------------------------\n"
+        "sw+d   a|b_%       +10.00  [-1.0, +20.0]  0.0321    0.0642  1,234     5       6\n"
+        "\n"
+        "null hypothesis: on every passage the two systems are exchangeable: swapping their outcomes changes "
+        "nothing\n"
+        "p: two-sided, from 10,000 random swaps of whole groups of passages, seed 0; Holm: adjusted for 1 pair\n"
+        "wins, ties, losses: questions that the first answers better than the second, as well, and worse\n"
+        "\n"
+        "solved by these and no other (EM0 1)\n"
+        "sw+d  a|b_%  questions     %\n"
+        "----------------------------\n"
+        "yes   yes            2  50.0\n"
+        "yes   –              1  25.0\n"
+        "–     yes            0   0.0\n"
+        "–     –              1  25.0\n"
+        "\n"
+        "left out: random\n"
+    )
+
+
+def test_markdown_and_latex_are_escaped():
+    tables = comparison_tables(MADE)
+    assert r"| sw+d | a\|b_% | +10.00 | [-1.0, +20.0] | 0.0321 |" in render(tables[1], "markdown")
+    assert r"a\textbar{}b\_\% & 50.00 {[}45.0, 55.0] & – & – & – \\" in render(tables[0], "latex")
+
+
+def test_csv():
+    records = list(csv.DictReader(io.StringIO(comparison_csv([MADE]))))
+    assert [record["kind"] for record in records] == [
+        "system",
+        "system",
+        "pair",
+        "region",
+        "region",
+        "region",
+        "region",
+    ]
+    system, _, pair, region, *_ = records
+    assert (system["name"], system["value"], system["low"], system["gain_high"]) == ("sw+d", "0.6", "0.551", "0.4")
+    assert (pair["first"], pair["difference"], pair["low"], pair["p_holm"]) == ("sw+d", "0.1", "-0.01", "0.0642")
+    assert (region["systems"], region["questions"], region["metric"]) == ("sw+d + a|b_%", "2", "em0")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"chance": None}, "gain over chance: not known"),
+        ({"resampling": Resampling(6)}, "6 passages, seed 0; likely too narrow, with fewer than 30"),
+        ({"resampling": Resampling(1)}, "no interval: resampling takes at least two different passages or groups"),
+        ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: all ways to swap whole groups of passages"),
+        ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(all ways where there are no more)"),
+        ({"test": "bootstrap"}, "p: two-sided, from the same 10,000 resamples as the interval"),
+        ({"test": "mcnemar"}, "(assumes independent questions)\np: two-sided, McNemar's test, exact"),
+        (
+            {"contest": replace(MADE.contest, contenders=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
+            "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
+        ),
+    ],
+)
+def test_what_is_said_below_the_tables(change, words):
+    said = "".join(render(table, "table") for table in comparison_tables(replace(MADE, **change)))
+    assert words in said
+    assert words not in "".join(render(table, "table") for table in comparison_tables(MADE))
+
+
+def test_without_sets_there_is_no_table_of_them():
+    assert len(comparison_tables(replace(MADE, regions=()))) == 2
+
+
+def evaluation(resampling, intervals):
+    options = (Candidate("a"), Candidate("b"))
+    questions = [Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)]
+    counts = np.array([1])
+    outcomes = Outcomes({"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],))
+    row = Row("ir", None, {}, "solver:ir", "ir", outcomes, intervals=intervals)
+    return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
+
+
+def test_intervals_stand_behind_the_metrics_and_are_explained():
+    made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
+    assert results_table(made).rows[0][1] == "50.00 [45.7, 61.2]"
+    assert results_table(made).notes[0] == "95 % interval: 500 resamples of 40 passages, seed 7"
+    header, record = csv.reader(io.StringIO(results_csv([made])))
+    assert dict(zip(header, record, strict=True)) | {"accuracy_low": "0.4567", "accuracy_high": "0.6123"} == dict(
+        zip(header, record, strict=True)
+    )
+
+
+def test_where_there_is_none_the_reason_is_given():
+    table = results_table(evaluation(Resampling(1), {}))
+    assert table.rows[0][1] == "50.00"
+    assert table.notes[0].startswith("no interval: ")
+    assert results_table(evaluation(None, {})).notes[0] == "Signatures"

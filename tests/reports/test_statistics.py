@@ -1,0 +1,47 @@
+"""Tables, records and histograms of statistics."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from classic_rc.audit.statistics import statistics
+from classic_rc.datasets import load
+from classic_rc.reports import render
+from classic_rc.reports.statistics import statistics_csv, statistics_tables
+
+
+def test_the_papers_figures_stand_beside_ours(quoref):
+    table, common = statistics_tables(statistics([quoref]))
+    assert list(table.header) == ["", "train", "paper", "dev", "paper", "test", "paper", "counted"]
+    assert list(table.rows[0]) == ["questions", "–", "19,399", "2", "2,418", "–", "2,537", "all"]
+    assert list(common.header) == ["", "mine_&$"]
+    rows = {row[0]: row[1] for row in common.rows}
+    assert rows["tokens a passage"] == "5.0 (0.0)"
+    assert rows["right answers verbatim %"] == "100.0"
+    assert rows["questions with who %"] == "100.0"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_every_form_has_every_figure(quoref, form):
+    text = "".join(render(table, form) for table in statistics_tables(statistics([quoref])))
+    assert "19,399" in text
+    assert "5.0 (0.0)" in text
+
+
+def test_records_are_in_full_precision():
+    found = statistics([load("sample:single-choice")])
+    records = list(csv.DictReader(io.StringIO(statistics_csv(found))))
+    own = json.loads(json.dumps(found.to_dict(), allow_nan=False))["common"]["rows"]
+    assert len(records) == len(own)
+    for record, row in zip(records, own, strict=True):
+        assert record["statistic"] == row["statistic"]
+        assert {key: float(record[key]) for key in row["values"][0]} == row["values"][0]
+
+
+def test_published_figures_are_in_records_too(quoref):
+    record = next(iter(csv.DictReader(io.StringIO(statistics_csv(statistics([quoref]))))))
+    assert (record["column"], record["count"], record["published"]) == ("train", "", "19399")

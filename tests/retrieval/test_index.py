@@ -1,0 +1,257 @@
+"""Index folders, opened and checked."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.retrieval import manifest as module
+from classic_rc.retrieval.building import build_index
+from classic_rc.retrieval.index import StoredSparse, check_index, open_index
+from classic_rc.retrieval.manifest import MANIFEST
+from classic_rc.retrieval.reading import Passages, TextFile
+from classic_rc.retrieval.sparse import Sparse
+from classic_rc.solvers.ir import IRSolver
+
+SENTENCES = [
+    "The fox ate the sour grapes.",
+    "A crow held a cheese.",
+    "...",
+    "Foxes praise crows that have cheese.",
+    "Zoë's vine has grapes, not cheese.",
+    "A grape is a berry.",
+]
+QUESTIONS = ["What did the fox eat?", "Who held the cheese?"]
+OPTIONS = [["grapes", "cheese", "of the"], ["a crow", "Zoë"]]
+
+
+@pytest.fixture
+def index(tmp_path):
+    """An index of three segments, from a text file and passages."""
+    text = tmp_path / "fables.txt"
+    text.write_text("\n\n".join(SENTENCES[:3]), encoding="utf-8")
+    passages = [Passage("p-1", " ".join(SENTENCES[3:5])), Passage("p-2", SENTENCES[5])]
+    build_index([TextFile(str(text)), Passages("set", passages)], tmp_path / "fables", segment_sentences=2)
+    return tmp_path / "fables"
+
+
+def bits(engine):
+    hits = engine.top([*QUESTIONS, *SENTENCES, "nothing here"], 3)
+    best = engine.best_constrained(QUESTIONS, OPTIONS)
+    parts = (hits.sentences, hits.scores, hits.offsets, best.sentences, best.scores, best.offsets)
+    return [(part.dtype, part.tobytes()) for part in parts]
+
+
+@pytest.mark.parametrize("similarity", [None, "bm25-lucene", "classic"])
+def test_an_index_answers_as_the_engine_in_memory(index, similarity):
+    engine = open_index(index, similarity=similarity).engine
+    made = Sparse(similarity=similarity).index(SENTENCES)
+    assert bits(engine) == bits(made)
+    assert engine.signature == made.signature
+    assert [engine.sentence(i) for i in range(engine.n_sentences)] == SENTENCES
+    for number in range(len(SENTENCES)):
+        assert engine.term_scores(QUESTIONS[0], number) == made.term_scores(QUESTIONS[0], number)
+
+
+def test_sentences_name_their_sources(index, tmp_path):
+    corpus = open_index(index)
+    text = tmp_path / "fables.txt"
+    expected = [f"{text}:1", f"{text}:3", f"{text}:5", "set#p-1", "set#p-1", "set#p-2"]
+    assert [corpus.source(i) for i in range(6)] == expected
+    assert corpus.name == "fables"
+    assert corpus.signature.endswith("(6 sentences)")
+    for look in (corpus.source, corpus.engine.sentence):
+        with pytest.raises(IndexError, match="there are 6 sentences"):
+            look(6)
+
+
+def test_opening_reads_nothing_but_the_manifest(index):
+    """Arrays are views of the mapped files."""
+    engine = open_index(index).engine
+    for segment in engine.segments:
+        for array in segment:
+            assert isinstance(array, np.ndarray)
+            assert not array.flags.owndata
+            assert not array.flags.writeable
+
+
+def test_an_index_travels_as_its_path(index, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    corpus = open_index("fables", similarity="bm25+b=0.7")
+    data = pickle.dumps(corpus)
+    monkeypatch.chdir(index)
+    there = pickle.loads(data)
+    assert isinstance(there.engine, StoredSparse)
+    assert (there.signature, there.engine.signature) == (corpus.signature, corpus.engine.signature)
+    assert bits(there.engine) == bits(corpus.engine)
+    assert there.source(3) == "set#p-1"
+    assert len(data) < 1000
+    segment = pickle.loads(pickle.dumps(corpus.engine.segments[1]))
+    assert all(map(np.array_equal, segment, corpus.engine.segments[1]))
+
+
+def test_what_is_left_of_an_index_travels_as_its_path_too(index):
+    rest = open_index(index).without([0, 4])
+    made = Sparse().index(SENTENCES).without([0, 4])
+    data = pickle.dumps(rest)
+    assert len(data) < 1200
+    for engine in (rest.engine, pickle.loads(data).engine):
+        assert bits(engine) == bits(made)
+        assert engine.signature == made.signature
+    assert rest.source(3) == "set#p-1"
+
+
+def test_an_index_that_changed_on_the_way_is_refused(index):
+    data = pickle.dumps(open_index(index).engine)
+    build_index([Passages("more", [Passage("m", "More.")])], index, append=True)
+    with pytest.raises(DataError, match=r"the index has changed since it was opened. Open it again"):
+        pickle.loads(data)
+
+
+def test_several_processes_search_one_index(index):
+    corpus = open_index(index)
+    parts = Parallel(n_jobs=2)(delayed(bits)(corpus.engine) for _ in range(4))
+    assert all(part == bits(corpus.engine) for part in parts)
+    assert bits(open_index(index, n_jobs=2).engine) == bits(corpus.engine)
+
+
+def test_an_index_is_searched_where_nothing_can_be_written(index):
+    expected = bits(open_index(index).engine)
+    paths = [*index.iterdir(), index]
+    for path in paths:
+        path.chmod(0o555)
+    try:
+        assert bits(open_index(index).engine) == expected
+        check_index(index)
+    finally:
+        for path in reversed(paths):
+            path.chmod(0o755)
+
+
+def test_an_index_may_be_moved(index, tmp_path):
+    expected = bits(open_index(index).engine)
+    shutil.copytree(index, tmp_path / "elsewhere")
+    assert bits(open_index(tmp_path / "elsewhere").engine) == expected
+    check_index(tmp_path / "elsewhere")
+
+
+def test_an_open_index_is_not_indexed_into(index):
+    with pytest.raises(UsageError, match="is only read: classic-rc index --append"):
+        open_index(index).engine.index(["A fox."])
+
+
+def test_what_is_no_index(tmp_path, index):
+    with pytest.raises(DataError, match=r"nothing: no such folder: expected a folder with manifest.json"):
+        open_index(tmp_path / "nothing")
+    with pytest.raises(DataError, match=r"no index: .*classic-rc index CORPUS -o DIR"):
+        open_index(tmp_path)
+    with pytest.raises(DataError, match="no such folder"):
+        open_index(index / MANIFEST)
+    for name in ("a" * 300, "a\0"):  # the system takes no such names
+        with pytest.raises(DataError, match="no such folder"):
+            IRSolver(corpus=name).fit([])
+    with pytest.raises(UsageError, match="unknown similarity"):
+        open_index(index, similarity="bm26")
+
+
+def test_an_index_says_what_the_words_are_that_its_hits_must_share(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("Foxes ran.", encoding="utf-8")
+    question = Question("q", Passage("p", "x."), "fox", (Candidate("ran"),), None, Task.SINGLE_CHOICE)
+    evidence = []
+    for analyzer in ("word", "lucene-english"):
+        build_index([TextFile(str(text))], tmp_path / analyzer, analyzer=analyzer)
+        solver = IRSolver(corpus=str(tmp_path / analyzer), depth=5).fit([question])
+        evidence.append(bool(solver.score_candidates([question]).evidence[0]))
+    assert evidence == [False, True]
+
+
+def test_a_missing_or_short_segment_is_refused_when_opened(index):
+    path = index / "segment-00001.bin"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    for look in (open_index, check_index):
+        with pytest.raises(DataError, match=r"segment-00001.bin: not as it was written.*Build the index again"):
+            look(index)
+    path.unlink()
+    for look in (open_index, check_index):
+        with pytest.raises(DataError, match=r"segment-00001.bin: cannot be read.*Build the index again"):
+            look(index)
+
+
+def test_an_altered_segment_is_found_by_a_check(index):
+    path = index / "segment-00002.bin"
+    content = path.read_bytes()
+    for place in range(0, len(content), 97):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(DataError, match=r"segment-00002.bin: not as it was written: found sha256"):
+            check_index(index)
+    path.write_bytes(content)
+    check_index(index)
+
+
+def _edit(index, change):
+    path = index / MANIFEST
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.update(format=99), "made by another version of the program: found 99"),
+        (lambda m: m.update(kind="recipes"), r"can be read \(\$, kind: not of an index\): found 'recipes'"),
+        (lambda m: m.pop("segments"), r"no manifest that can be read \(\$, segments: missing\)"),
+        (
+            lambda m: m["segments"][1].pop("sha256"),
+            r"no manifest that can be read \(\$.segments\[1\], sha256: missing",
+        ),
+        (lambda m: m["segments"][1].update(size="?"), r"\$.segments\[1\], size: wrong type"),
+        (lambda m: m["segments"][1]["arrays"].pop("term_keys"), "lacks the array term_keys"),
+        (lambda m: m["segments"][1]["arrays"].update(term_keys=["<u8", 10**6, 0]), "not as it was written"),
+        (lambda m: m.update(analyzer_signature="word"), "no longer what the index was built with"),
+        (lambda m: m.update(analyzer="wordy"), "unknown analyzer 'wordy'"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_refused_when_opened(index, change, message):
+    _edit(index, change)
+    for look in (open_index, check_index):
+        with pytest.raises((DataError, UsageError), match=message):
+            look(index)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"kind": 1}'])
+def test_a_manifest_that_is_damaged_is_one_error(index, content):
+    (index / MANIFEST).write_bytes(content)
+    with pytest.raises(DataError, match=r"manifest.json: .*Build the index again"):
+        open_index(index)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.update(fingerprint="0" * 64),
+        lambda m: m["segments"][0]["counts"].update(tokens=99),
+        lambda m: m["segments"].pop(),
+    ],
+)
+def test_a_check_compares_the_manifest_with_the_segments(index, change):
+    _edit(index, change)
+    open_index(index)
+    with pytest.raises(DataError, match=r"manifest.json: not what the segments hold.*Build the index again"):
+        check_index(index)
+
+
+def test_a_check_finds_an_analyzer_that_works_otherwise_now(index, monkeypatch):
+    monkeypatch.setattr(module, "_SAMPLE", "Other words.")
+    open_index(index)
+    with pytest.raises(DataError, match="the analyzer lucene-english is no longer what"):
+        check_index(index)

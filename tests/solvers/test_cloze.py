@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.datasets import load
+from classic_rc.errors import NotFittedError
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.reports.explanations import explanation_text
+from classic_rc.solvers import ClozeDistance, ClozeWindow, load_solver, parse_solver, save_solver
+from classic_rc.testing import synthetic_dataset
+
+PASSAGE = Passage("p", "Old Ann Lee met Bob in Rome. Bob left; Ann stayed.")
+#                       0   1   2   3   4   5  6     7   8     9   10
+
+
+def ask(text, *options, passage=PASSAGE, id="q"):
+    return Question(id, passage, text, tuple(map(Candidate, options)), None, Task.CLOZE)
+
+
+def scores_of(solver, *questions):
+    return [row.tolist() for row in solver.score_candidates(questions)]
+
+
+def test_words_are_expected_around_the_mention():
+    question = ask("In May old @placeholder met Bob", "Ann Lee", "Ann", "Bob", "Rome", "Eve")
+    solver = ClozeDistance(max_distance=3)
+    # "may" is not in the passage and "in" not near; around "Ann Lee" all else stands in its place, around the first
+    # "Ann" the words after it are one place off.
+    scores = solver.score_candidates([question])
+    assert scores.values.tolist()[:2] == [-6, -8]
+    assert scores.values[4] == -15
+    assert scores.evidence.tolist() == [True, True, True, True, False]
+
+
+def test_mentions_with_one_text_share_their_best_score():
+    question = ask("@placeholder stayed", "Bob", "Ann", "Ann", "Bob")
+    assert scores_of(ClozeDistance(), question) == [[-2, 0, 0, -2]]
+    assert ClozeDistance().predict([question])[0].answers == (("Ann",),)
+
+
+def test_alignment_of_a_mention_of_several_words():
+    question = ask("old @placeholder met", "Ann Lee")
+    by = {a: scores_of(ClozeDistance(alignment=a), question)[0][0] for a in ("ends", "first", "last")}
+    assert by == {"ends": 0, "first": -1, "last": -1}
+
+
+def test_own_words_may_cost_the_most():
+    question = ask("Bob knows that @placeholder left", "Bob", "Ann")
+    matched = scores_of(ClozeDistance(max_distance=4), question)[0]
+    capped = scores_of(ClozeDistance(max_distance=4, own_words="cap"), question)[0]
+    # Around the second "Bob", the first one stands where the query has it: three places before.
+    assert (matched[0], capped[0]) == (-8, -12)
+    assert matched[1] == capped[1]
+
+
+def test_stop_words_and_punctuation_need_not_be_added_up():
+    question = ask("and the @placeholder left ;", "Bob")
+    words = {"stop_words": "smart", "punctuation": False}
+    options = {"analyzer": "treebank", "max_distance": 5}
+    assert scores_of(ClozeDistance(**options), question) == [[-10]]
+    assert scores_of(ClozeDistance(**options, **words), question) == [[0]]
+    nothing = ClozeDistance(**options, **words).score_candidates([ask("the @placeholder ;", "Bob")])
+    assert (nothing.values.tolist(), nothing.evidence.tolist()) == ([0], [False])
+
+
+def test_variants_are_caps():
+    assert parse_solver("cloze-distance:hermann2015").max_distance == 8
+    assert parse_solver("cloze-distance:hill2015").max_distance == 5
+
+
+def test_the_window_matches_token_on_token():
+    question = ask("@placeholder left Ann", "Bob", "Ann", "Eve")
+    one, two = np.log(2), np.log(1.5)  # words that stand once, or twice
+    loose = scores_of(ClozeWindow(), question)[0]
+    # Bob left Ann: three words; Ann left Ann, or Eve left Ann: the two that follow
+    assert loose == pytest.approx([two + one + two, one + two, one + two])
+    anchored = ClozeWindow(anchored=True).score_candidates([question])
+    assert anchored.values.tolist() == pytest.approx([two + one + two, two, 0])
+    assert anchored.evidence.tolist() == [True, True, False]
+
+
+def test_order_counts_in_the_window_and_not_in_the_sliding_window():
+    here, there = ask("@placeholder met Bob", "Ann Lee"), ask("Bob met @placeholder", "Ann Lee")
+    window, bag = ClozeWindow(), parse_solver("sliding-window")
+    assert scores_of(window, here)[0][0] > scores_of(window, there)[0][0]
+    assert scores_of(bag, here) == scores_of(bag, there)
+
+
+def test_idf_counts_passages(tmp_path):
+    other = ask("@placeholder left", "Eve", passage=Passage("p2", "Bob and Bob left."), id="r")
+    question = ask("@placeholder left Ann", "Bob")
+    solver = parse_solver("cloze-window:hill2015")
+    with pytest.raises(NotFittedError, match=r"call fit\(questions\) first"):
+        solver.score_candidates([question])
+    solver.fit([question, other])
+    assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (2, 2, 1)
+    expected = [[2 * np.log(2) + np.log(3)]]
+    assert scores_of(solver, question) == pytest.approx(np.array(expected))
+    save_solver(solver, tmp_path / "saved.npz")
+    assert scores_of(load_solver(tmp_path / "saved.npz"), question) == scores_of(solver, question)
+
+
+SETTINGS = [
+    ClozeDistance(),
+    ClozeDistance(max_distance=3, alignment="last", own_words="cap", stop_words="smart"),
+    ClozeDistance(analyzer="treebank", alignment="first", punctuation=False),
+    ClozeWindow(),
+    ClozeWindow(anchored=True, analyzer="treebank"),
+    ClozeWindow(weights="idf"),
+]
+
+
+@settings(max_examples=30)
+@given(solver=st.sampled_from(SETTINGS), seed=st.integers(0, 10**6))
+def test_what_is_explained_is_what_is_scored(solver, seed):
+    """Explanations come from the plain-Python reference, scores from the kernels."""
+    dataset = synthetic_dataset(Task.CLOZE, n_passages=3, seed=seed)
+    solver.fit(dataset)
+    for question in dataset:
+        for candidate in solver.explain(question).candidates:
+            is_distance = isinstance(solver, ClozeDistance)
+            told = -candidate.numbers["distance"] if is_distance else candidate.numbers["window"]
+            assert told == candidate.score
+            assert candidate.evidence == (candidate.numbers.get("matched", 0) > 0)
+            for mark in candidate.marks:
+                assert 0 <= mark.start < mark.end <= len(question.passage.text)
+
+
+def test_the_explanation_shows_the_mention_and_its_words():
+    text = explanation_text(ClozeDistance().explain(ask("old @placeholder met Eve", "Ann Lee", "Eve")))
+    assert "_Old_ *Ann Lee* _met_ Bob" in text
+    assert "distance 8.00000, words 3.00000, matched 2.00000" in text
+    assert "distance 24.00000, words 3.00000, matched 0.00000  |  no evidence" in text
+    text = explanation_text(ClozeWindow().explain(ask("@placeholder left", "Bob")))
+    assert "[[*Bob* _left_]]; Ann stayed" in text
+
+
+def test_the_sample_runs():
+    dataset = load("sample:cloze")
+    for solver in (ClozeDistance(), ClozeWindow()):
+        assert 0 <= solver.score(dataset) <= 1

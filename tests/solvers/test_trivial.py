@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.metrics import METRICS
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.solvers import (
+    AllNegative,
+    AllPositive,
+    ConstantPosition,
+    ExclusiveFrequency,
+    LongestCandidate,
+    MaximumFrequency,
+    Random,
+    ShortestCandidate,
+)
+
+PASSAGE = Passage("p", "Ann met Bob. Bob Lee met Ann, and Bob left.")
+
+
+def ask(*options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, text="Who?", id="q"):
+    return Question(id, PASSAGE, text, tuple(map(Candidate, options)), gold, task)
+
+
+def scores_of(solver, *questions):
+    return [row.tolist() for row in solver.score_candidates(questions)]
+
+
+def test_constants():
+    question = ask("a", "b", task=Task.MULTIPLE_ANSWER)
+    assert AllPositive().predict([question])[0].answers == (frozenset({0, 1}),)
+    assert AllNegative().predict([question])[0].answers == (frozenset(),)
+
+
+def test_positions():
+    two, three = ask("a", "b"), ask("a", "b", "c", id="r")
+    assert scores_of(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
+    assert scores_of(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
+    assert scores_of(ConstantPosition(position=2), two, three) == [[0, 1], [0, 0, 1]]
+
+
+def test_the_majority_is_learned():
+    train = [ask("a", "b", gold=frozenset({g}), id=str(i)) for i, g in enumerate([0, 1, 1])]
+    solver = ConstantPosition(position="majority")
+    assert solver.learns_from == "gold"
+    with pytest.raises(NotFittedError, match="--train"):
+        solver.score_candidates(train)
+    assert scores_of(solver.fit(train), train[0]) == [[0, 1]]
+    with pytest.raises(UsageError, match="gold"):
+        solver.fit([ask("a", gold=None)])
+
+
+def test_lengths():
+    question = ask("a b c", "abcdefg")
+    assert scores_of(LongestCandidate(), question) == [[5, 7]]
+    assert scores_of(ShortestCandidate(unit="words"), question) == [[-3, -1]]
+
+
+def test_frequencies_count_whole_names():
+    question = ask("Bob", "Bob Lee", "Ann", "Eve", gold=("Bob",), task=Task.CLOZE, text="@placeholder knows Ann.")
+    assert scores_of(MaximumFrequency(), question) == [[3, 1, 2, 0]]
+    scores = ExclusiveFrequency().score_candidates([question])
+    assert scores.values.tolist() == [3, 1, 0, 0]
+    assert scores.evidence.tolist() == [True, True, False, False]
+
+
+def test_nothing_is_named_across_the_placeholder():
+    passage = Passage("p", "They live in York. Ann and Bob moved in York.")
+    candidates = (Candidate("in York"), Candidate("Ann"))
+    question = Question("q", passage, "In @placeholder York, Ann sang.", candidates, ("in York",), Task.CLOZE)
+    assert ExclusiveFrequency().score_candidates([question]).values.tolist() == [2, 0]
+
+
+def test_random_weighs_a_text_by_its_mentions():
+    question = ask("Ann", "Bob", "Ann", gold=("Ann",), task=Task.CLOZE, text="@placeholder left.")
+    solver = Random()
+    assert METRICS["em"]([question], solver.expectation([question])) == pytest.approx(2 / 3)
+    drawn = [Random(seed=s).predict([question])[0].answers[0] == ("Ann",) for s in range(600)]
+    assert np.mean(drawn) == pytest.approx(2 / 3, abs=0.06)
+
+
+def test_random_chooses_each_option_equally():
+    question = ask("a", "b", "c", "d")
+    assert METRICS["accuracy"]([question], Random().expectation([question])) == 0.25
+    assert scores_of(Random(seed=1), question) == scores_of(Random(seed=1), question)
+    assert scores_of(Random(seed=1), question) != scores_of(Random(seed=2), question)

@@ -1,0 +1,50 @@
+"""What an installed package has: every file that is no module is in setup.cfg, and what setup.cfg names exists."""
+
+from __future__ import annotations
+
+import configparser
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "classic_rc"
+
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+
+
+def installed() -> dict[str, set[Path]]:
+    """The files that each pattern of package_data matches."""
+    data = {name: value.replace(",", " ").split() for name, value in SETUP["options.package_data"].items()}
+    folders = {name: ROOT.joinpath(*name.split(".")) for name in data}
+    return {
+        f"{name}: {pattern}": {path for path in folders[name].glob(pattern) if path.is_file()}
+        for name, patterns in data.items()
+        for pattern in patterns
+    }
+
+
+def test_every_file_that_is_no_module_is_installed():
+    files = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert files - set().union(*installed().values()) == set()
+
+
+def test_every_pattern_matches_a_file():
+    assert [pattern for pattern, files in installed().items() if not files] == []
+
+
+def test_every_folder_of_modules_is_a_package():
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_the_files_that_are_type_checked_exist():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
+    assert [path for path in settings["files"] if not (ROOT / path).exists()] == []
+
+
+def test_the_command_is_a_function_that_there_is():
+    _, _, target = SETUP["options.entry_points"]["console_scripts"].partition("=")
+    module, _, function = target.strip().partition(":")
+    assert callable(getattr(import_module(module), function))

@@ -1,0 +1,30 @@
+"""What classic_rc.testing gives, and how much it loads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from classic_rc import teaching, testing
+
+
+@pytest.mark.parametrize("name", ["Checked", "Grade", "grade_file", "grade_folder"])
+def test_what_moved_to_teaching_is_still_found(name):
+    assert getattr(testing, name) is getattr(teaching, name)
+    assert name not in testing.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"'classic_rc\.testing' has no attribute 'gone'"):
+        testing.gone  # noqa: B018
+
+
+def test_names_are_loaded_on_first_use():
+    code = "import sys, classic_rc.testing.__main__; print({'numpy', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    assert done.stdout.strip() == "set()"
+    assert dir(testing) == ["check_solver", "synthetic_dataset"]
