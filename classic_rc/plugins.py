@@ -36,7 +36,7 @@ class Registry(Mapping[str, T], Generic[T]):
     kind : str
         What is registered: ``"solver"`` makes the entry points' group ``classic_rc.solvers``.
     own : mapping
-        The things themselves, or ``"module:name"`` of things that are imported on first use.
+        The things themselves, or ``"module:name"`` of what is imported, and accepted, on first use.
     accept : callable
         From the name and the object that an entry point names, the thing to register; it raises UsageError for
         what cannot be.
@@ -84,8 +84,7 @@ class Registry(Mapping[str, T], Generic[T]):
         thing = self._own[name]
         if isinstance(thing, str):
             module, _, attribute = thing.partition(":")
-            loaded: T = getattr(import_module(module), attribute)
-            self._own[name] = thing = loaded
+            thing = self._own[name] = self._accept(name, getattr(import_module(module), attribute))
         return thing
 
     @cached_property
