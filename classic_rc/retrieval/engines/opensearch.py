@@ -172,7 +172,8 @@ class OpenSearch(Engine):
     Scores are the cluster's own, from the statistics of all shards together (``dfs_query_then_fetch``). From
     release 3 on they are Lucene's; earlier releases give ``k1 + 1`` times as much: the same order, but not the
     same threshold. Where the cluster is and who asks, the environment says: see
-    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The connection is made when it is first needed.
+    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The connection is made when it is first
+    needed.
 
     Parameters
     ----------
