@@ -15,7 +15,8 @@ from classic_rc.evaluation.resampling import benjamini_hochberg
 from classic_rc.kernels.arrays import ragged_indices
 from classic_rc.metrics.base import known_gold
 from classic_rc.questions import Dataset
-from classic_rc.text.encode import EncodedDataset, encode
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import OutOfFold
-from classic_rc.text.encode import EncodedDataset, SharedQuestions, encode
+from classic_rc.text.encode import SharedQuestions, encode
+from classic_rc.text.encoded import EncodedDataset
 
 
 class SharedDatasets:

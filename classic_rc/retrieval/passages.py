@@ -18,7 +18,8 @@ from classic_rc.retrieval.base import Best
 from classic_rc.retrieval.queries import TermFacts, combine_constrained, weigh_constrained
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.encode import EncodedSentences, encode_sentences
+from classic_rc.text.encode import encode_sentences
+from classic_rc.text.encoded import EncodedSentences
 
 _BLOCK_TOKENS = 2**18
 

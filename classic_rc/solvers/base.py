@@ -17,7 +17,8 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset, SharedQuestions, encode, texts_only, without_gold
+from classic_rc.text.encode import SharedQuestions, encode, texts_only, without_gold
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature
 
 
@@ -203,7 +204,7 @@ class Solver(BaseEstimator, ABC):
         Parameters
         ----------
         questions : sequence of Question
-            A dataset, a list, or an :class:`~classic_rc.text.encode.EncodedDataset`.
+            A dataset, a list, or an :class:`~classic_rc.text.encoded.EncodedDataset`.
 
         Returns
         -------

@@ -21,7 +21,8 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_whole
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset, tokens_before_placeholder
+from classic_rc.text.encode import tokens_before_placeholder
+from classic_rc.text.encoded import EncodedDataset
 
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver

@@ -31,7 +31,7 @@ from classic_rc.solvers.base import (
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words
 

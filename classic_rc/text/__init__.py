@@ -6,7 +6,7 @@ A function that bears its module's name is imported from there: ``classic_rc.tex
 
 from classic_rc.text.analyzers import ANALYZERS, TOKENIZERS, Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.sentences import passage_sentences, split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stemmers import STEMMERS, stemmer

@@ -13,7 +13,8 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import encode as text_encoder
 from classic_rc.text.analyzers import ANALYZERS, get_analyzer
-from classic_rc.text.encode import EncodedDataset, TextEncoder, encode, tokens_before_placeholder
+from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
 
 

@@ -14,7 +14,8 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer
-from classic_rc.text.encode import EncodedDataset, encode
+from classic_rc.text.encode import encode
+from classic_rc.text.encoded import EncodedDataset
 
 
 class Composite(Solver):

@@ -19,7 +19,8 @@ from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedText
 from classic_rc.text.annotations import Annotations
-from classic_rc.text.encode import EncodedDataset, encode_sentences, stop_flags
+from classic_rc.text.encode import encode_sentences
+from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words as stop_list

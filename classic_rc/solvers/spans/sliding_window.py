@@ -19,8 +19,8 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_number
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.spans.features import explain_spans
-from classic_rc.text.encode import stop_flags
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
+from classic_rc.text.encoded import stop_flags
 
 _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 

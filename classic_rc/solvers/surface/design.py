@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

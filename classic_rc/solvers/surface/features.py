@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 
 GROUPS: Mapping[str, str] = {
     "lengths": "how long passage, question and candidate are, in characters and in words",

@@ -37,7 +37,7 @@ from classic_rc.solvers.learning import (
 from classic_rc.solvers.surface.design import Design
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

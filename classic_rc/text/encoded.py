@@ -1,0 +1,320 @@
+"""Questions as token ids: what :func:`~classic_rc.text.encode.encode` makes and solvers score."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question
+from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.stop_words import stop_words
+
+
+class EncodedDataset(Sequence[Question]):
+    """Questions with their texts as token ids; still a sequence of those questions.
+
+    Inside, questions stand grouped by passage (`order` says which is which), because that is how they are
+    scored; :meth:`scores` puts results back into the questions' own order.
+
+    Attributes
+    ----------
+    questions : sequence of Question
+    analyzer : Analyzer
+    vocabulary : list of str
+        The token that each id stands for.
+    arrays : TokenArrays
+        Grouped by passage; candidates of a question that have one text stand there once.
+    order : ndarray of int64, shape (n_questions,)
+        ``questions[order[i]]`` is the arrays' question i.
+    question_offsets : ndarray of int64, shape (n_questions + 1,)
+        The candidates of the arrays' question i, equal ones included, are
+        ``question_offsets[i]:question_offsets[i + 1]``.
+    candidate_rows : ndarray of int64, shape (n_candidates,), or None
+        Where each of those candidates stands in the arrays; None where none are equal.
+    """
+
+    __slots__ = (
+        "analyzer",
+        "arrays",
+        "candidate_rows",
+        "order",
+        "question_offsets",
+        "questions",
+        "vocabulary",
+    )
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        analyzer: Analyzer,
+        vocabulary: list[str],
+        arrays: TokenArrays,
+        order: NDArray[np.int64],
+        question_offsets: NDArray[np.int64],
+        candidate_rows: NDArray[np.int64] | None,
+    ) -> None:
+        self.questions, self.analyzer, self.vocabulary = questions, analyzer, vocabulary
+        self.arrays, self.order = arrays, order
+        self.question_offsets, self.candidate_rows = question_offsets, candidate_rows
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Question]: ...
+    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def stop_flags(self, name: str) -> NDArray[np.bool_]:
+        """Which words of the vocabulary are in a stop list (stemmed as the vocabulary is).
+
+        Parameters
+        ----------
+        name : str
+            A stop list's name, or a path to a file with a word a line.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_words,)
+        """
+        return stop_flags(self.vocabulary, self.analyzer, name)
+
+    def passage_word_counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
+        return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
+
+    def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores of all candidates in the questions' own order, from results of the arrays' candidates.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (n_candidates of the arrays,)
+        evidence : ndarray of bool, shape (n_candidates of the arrays,)
+        """
+        if self.candidate_rows is not None:
+            values, evidence = values[self.candidate_rows], evidence[self.candidate_rows]
+        return self.in_order(values, evidence)
+
+    def in_order(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
+        """Scores in the questions' own order, from those of all candidates grouped as the arrays are."""
+        offsets = self.score_offsets
+        if offsets is self.question_offsets:
+            return Scores(values, offsets, evidence)
+        flat = ragged_indices(self.question_offsets[:-1][self.place], np.diff(offsets))
+        return Scores(values[flat], offsets, evidence[flat])
+
+    @property
+    def score_offsets(self) -> NDArray[np.int64]:
+        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
+        if np.array_equal(self.order, np.arange(len(self.order))):
+            return self.question_offsets
+        return offsets_of(np.diff(self.question_offsets)[self.place])
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """Each question's number in the arrays: the inverse of `order`."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(len(self.order))
+        return place
+
+    def under(self, questions: Sequence[Question]) -> EncodedDataset:
+        """The same encoding for other objects of the same questions, such as those without gold."""
+        return EncodedDataset(
+            questions,
+            self.analyzer,
+            self.vocabulary,
+            self.arrays,
+            self.order,
+            self.question_offsets,
+            self.candidate_rows,
+        )
+
+    def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
+        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
+
+        The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
+
+        Parameters
+        ----------
+        n : int
+        with_questions : bool
+            Whether the parts hold the question objects, which are many times larger than the arrays when they
+            are sent to another process. Without them, looking at a question is an error.
+        """
+        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
+        parts = []
+        for first, last in itertools.pairwise(bounds):
+            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+            questions = _LeftBehind(last - first) if members is None else members
+            arrays = self.arrays.slice_questions(first, last)
+            offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
+            if rows is not None:
+                rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
+            parts.append(
+                EncodedDataset(
+                    questions,
+                    self.analyzer,
+                    self.vocabulary,
+                    arrays,
+                    np.arange(last - first),
+                    offsets - offsets[0],
+                    rows,
+                )
+            )
+        return parts
+
+
+class EncodedSentences(NamedTuple):
+    """Questions as token ids whose passages are divided into sentences.
+
+    Parameters
+    ----------
+    dataset : EncodedDataset
+    offsets : ndarray of int64, shape (n_sentences + 1,)
+        Sentence i of all passages is ``passage_tokens[offsets[i]:offsets[i + 1]]``.
+    passage_offsets : ndarray of int64, shape (n_passages + 1,)
+        The sentences of passage i of the arrays are ``passage_offsets[i]:passage_offsets[i + 1]``.
+    """
+
+    dataset: EncodedDataset
+    offsets: NDArray[np.int64]
+    passage_offsets: NDArray[np.int64]
+
+    def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding some of the questions afresh would give, ids and order of the vocabulary included.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n,)
+            Which questions, in any order.
+        questions : sequence of Question, length n
+            The same as objects.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        place = whole.place[index]
+        passage_of = _by_first_sight(old.question_passage[place])
+        order = np.argsort(passage_of.number, kind="stable")
+        rows = place[order]
+        n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
+        first = np.searchsorted(old.candidate_question, rows)
+        sentences = ragged_indices(
+            self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
+        )
+        arrays = TokenArrays(
+            *_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_rows(old.question_tokens, old.question_offsets, rows),
+            *_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            passage_of.number[order],
+            np.repeat(np.arange(len(rows)), n_distinct),
+            old.n_words,
+        )
+        arrays, vocabulary = _with_own_vocabulary(arrays, whole.vocabulary)
+        sizes = np.diff(whole.question_offsets)[rows]
+        members = None
+        if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
+            flat = ragged_indices(whole.question_offsets[rows], sizes)
+            members = whole.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
+        encoded = EncodedDataset(questions, whole.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+        return EncodedSentences(
+            encoded,
+            offsets_of(np.diff(self.offsets)[sentences]),
+            offsets_of(np.diff(self.passage_offsets)[passage_of.values]),
+        )
+
+    def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
+        """What encoding the questions without their candidates would give.
+
+        Ids go to passages first, then to queries, then to candidates: the first two keep theirs.
+        """
+        whole = self.dataset
+        old = whole.arrays
+        n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
+        none = np.empty(0, dtype=np.int64)
+        arrays = old._replace(
+            candidate_tokens=np.empty(0, dtype=np.int32),
+            candidate_offsets=np.zeros(1, dtype=np.int64),
+            candidate_question=none,
+            n_words=max(n_words, 1),
+        )
+        offsets = np.zeros(len(whole) + 1, dtype=np.int64)
+        encoded = EncodedDataset(
+            questions, whole.analyzer, whole.vocabulary[:n_words], arrays, whole.order, offsets, None
+        )
+        return self._replace(dataset=encoded)
+
+
+def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
+    """Which words of a vocabulary are in a stop list, stemmed as the analyzer stems: shape (n_words,)."""
+    stem = stemmer(analyzer.stemmer)
+    listed = {stem(word) for word in stop_words(str(name))}
+    return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
+
+
+class _LeftBehind(Sequence[Question]):
+    """Questions that were not sent along: there are so many, and that is all there is to know."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        raise LookupError("question objects were not sent to this process, only their encoded arrays")
+
+
+class _FirstSight(NamedTuple):
+    """Distinct values in the order of first sight, and the number in it of each value."""
+
+    values: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
+def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
+    distinct, first, number = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return _FirstSight(distinct[order], rank[number.reshape(-1)])
+
+
+def _rows(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Some rows of a ragged array."""
+    counts = np.diff(offsets)[rows]
+    return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
+
+
+def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+    """Ids given anew in the order of first sight: in passages, then queries, then candidates."""
+    parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
+    n_tokens = sum(map(len, parts))
+    first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
+    for tokens in reversed(parts):  # of equal indices NumPy keeps the last assignment: here the first place
+        n_tokens -= len(tokens)
+        first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
+    used = np.flatnonzero(first < sum(map(len, parts)))
+    used = used[np.argsort(first[used])]
+    new = np.zeros(len(first), dtype=np.int32)
+    new[used] = np.arange(len(used), dtype=np.int32)
+    renumbered = arrays._replace(
+        passage_tokens=new[arrays.passage_tokens],
+        question_tokens=new[arrays.question_tokens],
+        candidate_tokens=new[arrays.candidate_tokens],
+        n_words=max(len(used), 1),
+    )
+    return renumbered, [vocabulary[i] for i in used.tolist()]
