@@ -141,8 +141,8 @@ def evaluate(
             for system, tally in zip(systems, tallies, strict=True):
                 scores = system.score(block, jobs)
                 predictions = system.decide_in_expectation(block, scores)
-                tally.add(block.index, block.questions, predictions, scores)
-                advance(len(block.index))
+                tally.add(block.places, block.questions, predictions, scores)
+                advance(len(block.places))
     rows = [_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)]
     warnings = (
         *_data_warnings(dataset, solvers),
@@ -326,7 +326,7 @@ def predict(
     for block in blocks(dataset, shared):
         scores = system.score(block, jobs)
         if decide:
-            predictions.update(zip(block.index.tolist(), system.decide(block, scores), strict=True))
+            predictions.update(zip(block.places.tolist(), system.decide(block, scores), strict=True))
         kept.append(scores if dataset.span_generator is None else None)
     return Predicted(
         kept[0] if len(kept) == 1 else None,

@@ -45,7 +45,7 @@ class SharedDatasets:
 class Block(NamedTuple):
     """A part of a dataset that is scored and decided at once."""
 
-    index: NDArray[np.int64]  # places of the questions in the dataset, shape (n_questions,)
+    places: NDArray[np.int64]  # of the questions in the dataset, shape (n_questions,)
     questions: Sequence[Question]  # with candidates in memory
 
 
@@ -126,9 +126,9 @@ class FittedSystem:
         learning = learning or Learning()
         self.dataset, self.train = dataset, learning.train
         self.tune = learning.tune if tune else None
-        self.cross_fit, self.folds = cross_fit, learning.folds
+        self.cross_fit = cross_fit
         self.expected = False
-        self._configured, self._shared = solver, shared or SharedDatasets()
+        self._configured, self._learning, self._shared = solver, learning, shared or SharedDatasets()
         self._by_fold: Sequence[Any] = ()  # what answered each fold: solvers or decisions
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
@@ -138,11 +138,11 @@ class FittedSystem:
         asked = self._shared.of(dataset)
         if learns_here:
             self.solver = solver
-            self._learned = OutOfFold(self._learn, asked, self.folds)
+            self._learned = OutOfFold(self._learn, asked, self._learning.folds)
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
         if cross_fit and solver.tunes_parameters:
-            self._tuned = OutOfFold(self._tune_on, asked, self.folds)
+            self._tuned = OutOfFold(self._tune_on, asked, self._learning.folds)
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
     def _check(self, learns_here: bool) -> None:
@@ -218,7 +218,7 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         start = time.perf_counter()
         if by_fold is not None:
-            scores = by_fold.score(questions, block.index)
+            scores = by_fold.score(questions, block.places)
         else:
             if self.solver.analyzer is not None and self.solver.takes_encoding:
                 questions = encode(questions, self.solver.analyzer)
@@ -235,7 +235,7 @@ class FittedSystem:
         if self._tuned is not None:
             predictions, self._by_fold = self._tuned.decide(scores, questions, index), self._tuned.solvers
         elif self.cross_fit:
-            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self.folds)
+            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self._learning.folds)
         elif self._learned is not None and self.tune is not None:
             predictions = self._learned.decide(scores, questions, index)
             self._by_fold = [solver.decision_ for solver in self._learned.solvers]
@@ -269,7 +269,7 @@ class FittedSystem:
 
     def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
         """What it was tuned on and trained on, each dataset by its label."""
-        tuned_on = self.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
@@ -296,7 +296,7 @@ class FittedSystem:
         if self.solver.learns_from == "nothing":
             return None
         if self._learned is not None:
-            return self.folds.label
+            return self._learning.folds.label
         names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])

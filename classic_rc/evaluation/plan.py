@@ -66,7 +66,7 @@ class Learning:
     Raises
     ------
     UsageError
-        There are both training data and folds to learn in.
+        There are both training data and folds to learn in, or fewer than two folds.
     """
 
     train: Dataset | None = None
@@ -81,6 +81,8 @@ class Learning:
             raise UsageError(
                 f"solvers learn either from {self.train.name} (--train) or out of fold (--cv): give one of them"
             )
+        if self.cv is not None:
+            _ = self.folds  # refuses fewer than two
 
     @property
     def folds(self) -> FoldPlan:
@@ -95,17 +97,18 @@ class Learning:
         UsageError
             Nothing is left.
         """
-        notes = []
-        kept: dict[str, Dataset | None] = {}
-        for name, role, other in (("train", "training", self.train), ("tune", "tuning", self.tune)):
-            kept[name] = other
+        notes = list(self.notes)
+
+        def apart(role: str, other: Dataset | None) -> Dataset | None:
             if other is None:
-                continue
-            if self.drop_overlap:
-                kept[name] = without_overlap(other, dataset)
+                return None
+            kept = without_overlap(other, dataset) if self.drop_overlap else other
             note = _note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
-            notes += [note] if note else []
-        return replace(self, **kept, notes=(*self.notes, *notes))
+            notes.extend([note] if note else [])
+            return kept
+
+        train, tune = apart("training", self.train), apart("tuning", self.tune)
+        return replace(self, train=train, tune=tune, notes=tuple(notes))
 
 
 def _note(what: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
