@@ -14,30 +14,12 @@ from classic_rc.evaluation.evaluate import predict
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import ConstantPosition, LongestCandidate, Solver
+from classic_rc.solvers import ConstantPosition, LongestCandidate
 from classic_rc.testing import synthetic_dataset
+from tests.own_solvers import Remembers
 
 DATA = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, name="data")
 MULTIPLE = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, name="several")
-
-
-class Remembers(Solver):
-    """Scores what it has seen the gold of, and says how often it was fitted."""
-
-    learns_from = "gold"
-
-    def __init__(self, *, decision=None):
-        self.decision = decision
-
-    def fit(self, questions, y=None):
-        self.seen_ = {q.id: q.gold for q in questions}
-        self.caveats_ = ("it only remembers",)
-        return self
-
-    def score_candidates(self, questions):
-        return Scores.from_lists(
-            [float(i in self.seen_.get(q.id, ())) for i in range(len(q.candidates))] for q in questions
-        )
 
 
 def test_no_question_is_answered_by_who_has_seen_it():

@@ -44,28 +44,11 @@ from classic_rc.solvers.combination import composite as composite_module
 from classic_rc.solvers.combination.weights import search_shares, within_questions
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import encode
+from tests.own_solvers import Remembers
 
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
 DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8, seed=2, name="exam")
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1, name="several")
-
-
-class Remembers(Solver):
-    """Knows the answers that it has seen, and nothing else."""
-
-    learns_from = "gold"
-
-    def __init__(self, *, decision=None):
-        self.decision = decision
-
-    def fit(self, questions, y=None):
-        self.seen_ = {q.id: q.gold for q in questions}
-        return self
-
-    def score_candidates(self, questions):
-        return Scores.from_lists(
-            [float(i in self.seen_.get(q.id, ())) for i in range(len(q.candidates))] for q in questions
-        )
 
 
 class Hints(Solver):
