@@ -119,7 +119,7 @@ def lengths(statistics: DatasetStatistics) -> Figure:
     >>> from classic_rc.audit.statistics import statistics
     >>> figure = plots.lengths(statistics([load("sample:single-choice")]))
     """
-    from classic_rc.reports.statistics import histogram_figure
+    from classic_rc.reports.figures import histogram_figure
 
     return histogram_figure(statistics)
 
