@@ -7,7 +7,6 @@ import io
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -63,11 +62,11 @@ def test_an_output_file_is_never_half_written(cli, single, tmp_path, monkeypatch
     out = tmp_path / "table.txt"
     out.write_text("old", encoding="utf-8")
 
-    def replace(self, target):
-        assert self.read_text(encoding="utf-8").startswith("single (jsonl)")
+    def replace(temporary, path):
+        assert temporary.read_text(encoding="utf-8").startswith("single (jsonl)")
         raise failure
 
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr("os.replace", replace)
     done = cli("run", single, "-s", "random", "-o", out)
     assert done.code == code
     assert out.read_text(encoding="utf-8") == "old"

@@ -32,7 +32,7 @@ LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
 SOURCES = sorted(
     {*(ROOT / "classic_rc").rglob("*.py"), *(ROOT / "docs").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")}
 )
-RECORDER = ROOT / "benchmarks" / "recorder.py"  # its paths are those of the folders that it works in
+RECORDER = ROOT / "benchmarks" / "recorder_commands.py"  # its paths are those of the folders that it works in
 
 DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
