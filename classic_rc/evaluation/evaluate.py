@@ -1,6 +1,6 @@
 """The pipeline: check and fit; encode, score, decide and tally block by block; then make the rows.
 
-:func:`evaluate` measures solvers, :func:`evaluate_predictions` measures given answers, :func:`predict` only answers.
+:func:`evaluate` measures solvers, :func:`evaluate_predictions` given answers; :func:`predict` answers only.
 """
 
 from __future__ import annotations

@@ -47,14 +47,13 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
 
     To the schema of :func:`runs_to_dict` it adds:
 
-    * to each run ``protocol``: the solvers with all their parameters, the options, and the data that was learned from
-      and tuned on;
+    * to each run ``protocol``: the solvers with all parameters, the options, and the training and tuning data;
     * to each dataset ``read_with``, the arguments of :func:`classic_rc.load`, and ``sources``, the files that were
       read, with their size and sha256;
     * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
       passages, so that systems can be compared without the data;
-    * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and the
-      metrics' statistics.
+    * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and
+      the metrics' statistics.
 
     See ``docs/records.md``.
 

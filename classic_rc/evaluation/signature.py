@@ -151,8 +151,8 @@ def plain_params(solver: Solver) -> dict[str, Any]:
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     """Return the parameters that go into a signature.
 
-    The analyzer, or the members of a combined solver, are always among them; other parameters that differ from their
-    defaults only if there is no variant, whose name implies them.
+    The analyzer, or the members of a combined solver, are always among them. Other parameters that differ from
+    their defaults are there only if no variant's name implies them.
     """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:
