@@ -50,7 +50,7 @@ class Decision(BaseEstimator, ABC):
 
 
 class Argmax(Decision):
-    """Selects the candidate with the highest score.
+    """The rule that selects the candidate with the highest score.
 
     Candidates of a cloze or span question with equal texts are one candidate.
 
@@ -105,7 +105,7 @@ class Argmax(Decision):
 
 
 class Threshold(Decision):
-    """Selects every candidate whose score is above a given value.
+    """The rule that selects every candidate whose score is above a given value.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Threshold(Decision):
 
 
 class TunedThreshold(Decision):
-    """Selects every candidate whose score is above a threshold that is tuned for a metric.
+    """The rule that selects every candidate whose score is above a threshold tuned for a metric.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class TunedThreshold(Decision):
 
 
 class RelativeThreshold(Decision):
-    """Selects the best span and all spans that score within a margin of it and overlap no better one.
+    """The rule that selects the best span and all spans within a margin of its score that overlap no better one.
 
     Spans are tried from the best score down, and in passage order for equal scores. Each text is answered once. So
     a margin of 0 selects the best span alone, or all spans that tie for the best score and do not overlap.

@@ -101,7 +101,7 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     """
     by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
     distinct = sorted(set(by_passage.values()))
-    # A hash of the text numbers the groups, so neighbours in a file (often of one source) are spread over the folds.
+    # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread over the folds.
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
     groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
@@ -165,7 +165,7 @@ def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[
 
     def root(group: int) -> int:
         while least[group] != group:
-            least[group] = least[least[group]]
+            least[group] = least[least[group]]  # path halving keeps the chains of this union-find short
             group = least[group]
         return group
 

@@ -84,7 +84,7 @@ FEWEST_GROUPS = 10
 
 
 class AboveMean(Decision):
-    """Selects every candidate whose score is above the mean of its question's candidates.
+    """The rule that selects every candidate whose score is above the mean of its question's candidates.
 
     A check asks only whether right options differ from wrong options of the same question, and so does this rule.
     A threshold tuned for F1a would select nearly everything, and then nothing beats chance: on MultiRC, whose

@@ -74,6 +74,7 @@ def label_balance(dataset: Dataset) -> Balance | None:
     if dataset.task is not Task.SINGLE_CHOICE:
         return Balance(share)
     observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
+    # A question with k options and r right ones expects r/k right options at each of its k positions.
     has = counts[:, None] > np.arange(counts.max())
     expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
     degrees = int(np.count_nonzero(expected)) - 1

@@ -119,6 +119,7 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
             raise UsageError("spans of the passage are not candidates that gold could be moved to")
         key: Hashable
         if question.task.has_choices:
+            # The number of answers separates a tie of several options from one answer that selects several.
             selected = frozenset(i for answer in prediction.answers for i in answer if isinstance(i, int))
             key = (len(question.candidates), len(known_gold(question)), len(selected), len(prediction.answers))
             if key not in made:
@@ -179,6 +180,7 @@ def _lot(
     """Return the statistics of one prediction under each permuted gold; equal ones are merged."""
     moved = [replace(question, gold=gold) for gold in golds]
     answers = [prediction] * len(moved)
+    # Rounding makes sums of the same fractions equal, whatever their order, so that equal outcomes merge.
     rows = np.hstack([metric.statistics(moved, answers) for metric in metrics]).round(12)
     different, which = np.unique(rows, axis=0, return_inverse=True)
     return _Lot(different, np.bincount(which.reshape(-1), weights=odds).astype(np.float64))

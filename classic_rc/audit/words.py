@@ -141,6 +141,7 @@ def leaking_words(
     expected, variance = _null_moments(presence)
     deviation = np.maximum(np.abs(right - expected) - 0.5, 0)[tested]
     spread = np.sqrt(2 * variance[tested])
+    # erfc(|z| / sqrt(2)) is the two-sided p-value of a normal deviate z.
     p = [math.erfc(d / s) if s > 0 else 1.0 for d, s in zip(deviation.tolist(), spread.tolist(), strict=True)]
     q = benjamini_hochberg(p)
     passages = _passages(presence)
@@ -208,6 +209,7 @@ def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.
     options = np.bincount(presence.question, minlength=n_questions)
     rights = np.bincount(presence.question, weights=presence.right, minlength=n_questions)
     cells, having = np.unique(presence.question[presence.option] * n_words + presence.word, return_counts=True)
+    # Of k options, r are right and `having` have the word: the number in both is hypergeometric, with share = r/k.
     k, share = options[cells // n_words], (rights / np.maximum(options, 1))[cells // n_words]
     mean = having * share
     variance = mean * (1 - share) * (k - having) / np.maximum(k - 1, 1)

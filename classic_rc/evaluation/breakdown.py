@@ -85,7 +85,7 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class CrossTabulation:
-    """Number of questions in each pair of groups from two groupings."""
+    """The number of questions in each pair of groups from two groupings."""
 
     rows: Grouping
     columns: Grouping  # if it is `rows` itself, the diagonal has the sizes of the groups

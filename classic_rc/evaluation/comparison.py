@@ -184,6 +184,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     if not shown:
         return metric, (), left_out
     solved = [metric.from_means(c.statistics[metric.name]) >= _WHOLE for c in shown]
+    # Bit i of a question's code says whether system i solves it.
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
     regions = [

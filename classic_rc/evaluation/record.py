@@ -257,7 +257,7 @@ def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = Non
 
 
 class Finder:
-    """Finds the files and folders of a record: at their recorded path, or by content below other folders.
+    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def _check_form(run: Mapping[str, Any]) -> None:
 
 
 class _Found:
-    """Restores the data and solvers of one run; `changes` collects what is missing or has changed."""
+    """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
 
     def __init__(self, finder: Finder, changes: list[str]) -> None:
         self._finder, self._changes = finder, changes

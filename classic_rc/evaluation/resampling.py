@@ -278,6 +278,7 @@ def permutation_test(
         means = own * (unit / len(first)), (both - own) * (unit / len(first))
         return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
 
+    # A swap and its complement only differ in sign, so the last group is never swapped: half of all ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
     threshold = difference(total) - _ROUNDING

@@ -274,7 +274,7 @@ def _html_cells(row: Row) -> list[str]:
 
 
 class OutcomeTally:
-    """Collects the outcomes of `n_questions` questions block by block."""
+    """A collector of the outcomes of `n_questions` questions, block by block."""
 
     def __init__(self, task: Task, n_questions: int) -> None:
         self._metrics = metrics_for(task)

@@ -33,7 +33,7 @@ class TokenCounter(Protocol):
 
 
 class AnalyzerCounter:
-    """Counts the tokens of an analyzer.
+    """A counter of an analyzer's tokens.
 
     Parameters
     ----------
