@@ -1,4 +1,4 @@
-"""From scores to answers: the best candidate under a tie policy, or all above a threshold or near the best."""
+"""Decisions turn scores into answers: the best candidate with a tie policy, thresholds, and spans near the best."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
 TIE_TOLERANCE = 1e-6
-"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but their rounded weights
-differ by one unit of 2**-26; the smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but the rounded weights differ by
+one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5."""
 
 Cuts: TypeAlias = Literal["exact", "multirc2018"]
 
@@ -40,31 +40,31 @@ class Decision(BaseEstimator, ABC):
         """Answer each question from its candidates' scores."""
 
     def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
-        """Learn the rule's constants, if it has any that are not given."""
+        """Tune the rule's constants, if it has any."""
         return self
 
     @property
     def needs_fit(self) -> bool:
-        """Whether :meth:`decide` has to wait for :meth:`fit`."""
+        """Whether :meth:`fit` must be called before :meth:`decide`."""
         return False
 
 
 class Argmax(Decision):
-    """The candidate with the highest score.
+    """The rule that selects the candidate with the highest score.
 
-    Candidates of a cloze or span question that have one text are one candidate.
+    Candidates of a cloze or span question with equal texts are one candidate.
 
     Parameters
     ----------
     ties : {"partial", "first", "random", "strict"}
-        What becomes of k candidates that share the best score: each gets 1/k of the credit (the MCTest
-        authors' scores, Smith et al. 2015, ARC); the first is taken; one is drawn (Richardson et al. 2013,
-        "a coin flip"), the same for a question whatever is asked beside it; or the question counts as not
-        answered.
+        The policy for k candidates that share the best score. ``"partial"``: each gets 1/k of the credit (the
+        MCTest authors' scores, Smith et al. 2015, ARC). ``"first"``: the first is taken. ``"random"``: one is
+        drawn (Richardson et al. 2013, "a coin flip"); the draw depends on the question alone, not on the other
+        questions. ``"strict"``: the question counts as not answered.
     tie_tolerance : float
-        How far below the best a score may lie and still tie.
+        Scores at most this far below the best one tie with it.
     seed : int
-        For ``"random"``.
+        The seed of ``"random"``.
     """
 
     def __init__(self, *, ties: TiePolicy = "partial", tie_tolerance: float = TIE_TOLERANCE, seed: int = 0) -> None:
@@ -73,7 +73,7 @@ class Argmax(Decision):
         self.seed = seed
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
-        """Answer each question with its best candidate, or those that tie for it.
+        """Answer each question with its best candidate, or with those that tie for the best score.
 
         Raises
         ------
@@ -105,11 +105,12 @@ class Argmax(Decision):
 
 
 class Threshold(Decision):
-    """Every candidate whose score is above a value.
+    """The rule that selects every candidate whose score is above a given value.
 
     Parameters
     ----------
     value : float
+        The threshold, in the solver's units.
     """
 
     def __init__(self, *, value: float = 0.5) -> None:
@@ -121,24 +122,25 @@ class Threshold(Decision):
 
 
 class TunedThreshold(Decision):
-    """Every candidate whose score is above the value that is best for a metric on the questions of `fit`.
+    """The rule that selects every candidate whose score is above a threshold tuned for a metric.
 
     Parameters
     ----------
     metric : str
         A metric of multiple-answer questions: ``"f1_a"``, ``"f1_m"``, ``"em0"``, …, or ``"accuracy"``, the
-        share of options labelled rightly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`.
+        share of options labelled correctly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`.
     cuts : {"exact", "multirc2018"}
-        The values that are tried: all that make a difference, or the grid of MultiRC's release; see
+        The values to try: all that make a difference, or the grid of MultiRC's release; see
         :func:`classic_rc.decisions.cut_points`.
 
     Attributes
     ----------
     best_threshold_ : float
-        Of equally good values the highest, which selects the fewest candidates. Exact ones lie halfway between
-        two neighbouring scores, on the highest (nothing is selected) or below the lowest (everything is).
+        The best value on the questions of :meth:`fit`. Of equally good values it is the highest, which selects the
+        fewest candidates. An exact value is halfway between two neighbouring scores, equal to the highest score
+        (nothing is selected) or below the lowest (everything is selected).
     best_score_ : float
-        The metric there, in 0..1.
+        The metric at that value, in 0..1.
     """
 
     def __init__(self, *, metric: str = "f1_a", cuts: Cuts = "exact") -> None:
@@ -147,23 +149,23 @@ class TunedThreshold(Decision):
 
     @property
     def needs_fit(self) -> bool:
-        """Whether :meth:`fit` has yet to be called."""
+        """Whether :meth:`fit` has not been called yet."""
         return not hasattr(self, "best_threshold_")
 
     def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
-        """Try all cut points, in O(n log n) for n candidates.
+        """Find the best cut point, in O(n log n) for n candidates.
 
         Raises
         ------
         UsageError
-            The metric or the choice of cut points is unknown, or exact ones cannot be put between the scores.
+            The metric or `cuts` is unknown, or some scores are infinite and have no exact cut points.
         DataError
             A question's gold is hidden.
         """
         metric = selection_metric(self.metric)
         thresholds = cut_points(scores, self.cuts)
         values = metric.from_means(sweep(metric, scores, questions, thresholds))
-        # Cumulative sums round in their last digits: do not let them choose among equals.
+        # Cumulative sums have rounding errors in the last digits, which must not choose among equal values.
         best = int(np.flatnonzero(values >= values.max() - 1e-12)[0])
         self.best_threshold_, self.best_score_ = float(thresholds[best]), float(values[best])
         return self
@@ -179,18 +181,18 @@ class TunedThreshold(Decision):
 
 
 class RelativeThreshold(Decision):
-    """The best span, and every other whose score is within a margin of it and that overlaps no better one.
+    """The rule that selects the best span and all spans within a margin of its score that overlap no better one.
 
-    Spans are gone through from the best down, of equal scores the first in the passage first; a text is answered
-    once. So a margin of 0 answers with the best span alone, or with all that tie for it apart from each other.
+    Spans are tried from the best score down, and in passage order for equal scores. Each text is answered once. So
+    a margin of 0 selects the best span alone, or all spans that tie for the best score and do not overlap.
 
     Parameters
     ----------
     margin : float
-        How far below the best a score may lie, in the solver's units (log-odds for ``span-lr``); not negative.
-        It is given, never tuned: generated spans are scored and dropped some passages at a time.
+        The largest distance from the best score, in the solver's units (log-odds for ``span-lr``); not negative.
+        It is given, never tuned, because the scores of generated spans are dropped after every few passages.
     max_spans : int, optional
-        How many spans an answer has at the most; any number by default.
+        The most spans in an answer; any number by default.
     """
 
     def __init__(self, *, margin: float = 0.0, max_spans: int | None = None) -> None:
@@ -203,7 +205,7 @@ class RelativeThreshold(Decision):
         Raises
         ------
         UsageError
-            A parameter cannot be used, or an answer to the questions is not several spans.
+            A parameter is invalid, or the questions are not multi-span questions.
         """
         self._check()
         if len(questions) and questions[0].task is not Task.MULTI_SPAN:
@@ -236,36 +238,36 @@ class RelativeThreshold(Decision):
 
 
 def default_decision(task: Task) -> Decision:
-    """The rule for a task: a threshold where several candidates may be right, else the best candidate."""
+    """Return the rule for a task: a tuned threshold for multiple-answer questions, else the best candidate."""
     return TunedThreshold() if task is Task.MULTIPLE_ANSWER else Argmax()
 
 
 def describe(decision: Decision) -> dict[str, Any]:
-    """A decision's parameters as plain data, its kind included."""
+    """Return a decision's class name, as ``rule``, and its parameters, as plain data."""
     return {"rule": type(decision).__name__, **decision.get_params(deep=False)}
 
 
 def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
-    """The thresholds to try on some scores, the highest first.
+    """Return the thresholds to try on some scores, the highest first.
 
     Parameters
     ----------
     scores : Scores
     cuts : {"exact", "multirc2018"}
-        Every threshold that makes a difference: the highest score, halfway between each two neighbouring
-        distinct ones, and one below the lowest. Or the fixed grid from -0.5 to 0.98 in steps of 0.02 of the
-        tuning script in MultiRC's release, whatever the scores; the thresholds behind the released
-        predictions (0.0499, -0.76) were set by hand and are not on it.
+        ``"exact"``: every threshold that makes a difference, that is the highest score, the midpoint of each two
+        neighbouring distinct scores, and one value below the lowest. ``"multirc2018"``: the fixed grid from -0.5 to
+        0.98 in steps of 0.02 of the tuning script in MultiRC's release, independent of the scores. The thresholds
+        behind the released predictions (0.0499, -0.76) were set by hand and are not on it.
 
     Returns
     -------
     ndarray of float64, shape (n_cuts,)
-        A candidate is selected where its score is *above* the threshold.
+        A candidate is selected if its score is *above* the threshold.
 
     Raises
     ------
     UsageError
-        `cuts` is unknown, or exact ones are wanted between infinite scores.
+        `cuts` is unknown, or it is ``"exact"`` and some scores are infinite.
 
     Examples
     --------
@@ -283,7 +285,7 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
         return np.zeros(1)
     upper, lower = falling[:-1], falling[1:]
     halfway = lower / 2 + upper / 2
-    # Nothing may lie halfway between neighbouring floats; the lower one itself then parts the two.
+    # Neighbouring floats may have no midpoint; the lower one itself then separates the two.
     halfway = np.where((lower <= halfway) & (halfway < upper), halfway, lower)
     lowest = float(falling[-1])
     below = min(lowest - 1, math.nextafter(lowest, -math.inf))
@@ -293,16 +295,16 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
 def sweep(
     metric: SelectionMetric, scores: Scores, questions: Sequence[Question], thresholds: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The mean statistics of a metric at many thresholds, as exact as one by one, in O(n log n) together.
+    """Return the mean statistics of a metric at many thresholds, exactly, in O(n log n) for all of them.
 
-    One pass from the best candidate down: selecting it changes its own question's statistics, and no other's.
+    One pass goes from the best candidate down: selecting a candidate changes the statistics of its question only.
 
     Parameters
     ----------
     metric : SelectionMetric
     scores : Scores
     questions : sequence of Question
-        With gold choices.
+        Questions of choices, with gold.
     thresholds : ndarray of float64, shape (n_cuts,)
         In any order.
 
@@ -314,7 +316,7 @@ def sweep(
     Raises
     ------
     UsageError
-        The questions have texts for gold.
+        The questions' gold is texts.
     DataError
         A question's gold is hidden.
     """
@@ -323,7 +325,8 @@ def sweep(
     right = np.bincount(question, weights=gold, minlength=len(scores)).astype(np.float64)
     options = np.diff(scores.offsets).astype(np.float64)
 
-    # Within each question, candidates become selected from the best down.
+    # Within each question, candidates are selected from the best down. `tp` counts the right ones among them: the
+    # running total minus the right ones of all earlier questions.
     order = np.lexsort((-scores.values, question))
     selected = np.arange(len(order)) - scores.offsets[question] + 1.0
     tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
@@ -331,7 +334,8 @@ def sweep(
     after = metric.of_counts(Counts(tp, selected - tp, right[question], options[question]))
     before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
 
-    # Over all questions, the same steps in the order of falling scores.
+    # Over all questions, the same steps in the order of falling scores. The sort is stable, so tied candidates of a
+    # question keep their order, and each step still starts from the one before it.
     falling = np.argsort(-scores.values[order], kind="stable")
     totals = np.cumsum(np.concatenate((start.sum(axis=0)[None], (after - before)[falling])), axis=0)
     n_above = np.searchsorted(-scores.values[order][falling], -thresholds, side="left")
@@ -339,13 +343,13 @@ def sweep(
 
 
 def _tied_candidates(scores: Scores, tolerance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The candidates within `tolerance` of their question's best: their question, and index within it."""
+    """Return question and index within it of each candidate within `tolerance` of its question's best."""
     counts = np.diff(scores.offsets)
     filled = counts > 0
     best = np.zeros(len(counts))
     if filled.any():
         best[filled] = np.maximum.reduceat(scores.values, scores.offsets[:-1][filled])
-    # Subtracting from the best, not from each score: infinite scores then tie with each other.
+    # Subtracting from the best score, not from each score, lets infinite scores tie with each other.
     flat = np.flatnonzero(scores.values >= np.repeat(best - tolerance, counts))
     question = np.searchsorted(scores.offsets, flat, side="right") - 1
     return question, flat - scores.offsets[question]

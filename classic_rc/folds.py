@@ -1,4 +1,4 @@
-"""What must stay together: groups of passages, out-of-fold plans over them, and the overlap of two datasets."""
+"""Groups of questions about equal passages, folds that keep groups whole, and the overlap of two datasets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 @dataclass(frozen=True, slots=True)
 class FoldPlan:
-    """How questions are split into folds of whole passage groups.
+    """A split of questions into folds of whole groups of passages.
 
     Parameters
     ----------
     n_folds : int
-        At most; with fewer groups, a fold each.
+        Number of folds. With fewer groups, each group is a fold.
     group : str, optional
         A key of `meta` whose equal values stay in one fold, as equal passages do.
 
     Raises
     ------
     UsageError
-        There would be fewer than two folds.
+        `n_folds` is below 2.
 
     Examples
     --------
@@ -47,11 +47,20 @@ class FoldPlan:
 
     @property
     def label(self) -> str:
-        """What stands for the data that something was tuned on or learned from out of fold."""
+        """The name of out-of-fold data in rows and signatures: ``cv5`` or ``cv5/author``."""
         return f"cv{self.n_folds}" + (f"/{self.group}" if self.group else "")
 
     def folds(self, questions: Sequence[Question]) -> Folds:
-        """For each fold, the indices of the other folds' questions and of its own.
+        """Return for each fold the indices of the other folds' questions and of its own.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+
+        Returns
+        -------
+        list of (ndarray of int64, ndarray of int64)
+            One pair per fold.
 
         Raises
         ------
@@ -71,18 +80,19 @@ class FoldPlan:
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
-    """Which questions belong together because their passages' normalised texts are equal.
+    """Number the groups of questions whose passages have equal normalised texts.
 
     Parameters
     ----------
     questions : sequence of Question
     field : str, optional
-        A key of the questions' or passages' `meta` (article, author): equal values belong together too.
+        A key of the questions' or passages' `meta` (article, author). Questions with equal values are one group
+        too.
 
     Returns
     -------
     ndarray of int64, shape (n_questions,)
-        Group numbers from 0. They follow from the set of passages, not from the order of the questions.
+        Group numbers from 0. They depend on the set of passages, not on the order of the questions.
 
     Raises
     ------
@@ -91,7 +101,7 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     """
     by_passage = {id(q.passage): normalised_text(q.passage.text) for q in questions}
     distinct = sorted(set(by_passage.values()))
-    # By a hash of the text, so that neighbours in a file (often of one source) are spread over the folds.
+    # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread over the folds.
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
     groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
@@ -100,29 +110,18 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much of one dataset stands in another.
+    """The part of a dataset that is also in another one."""
 
-    Parameters
-    ----------
-    passages : int
-        Passages whose normalised text stands there.
-    questions : int
-        Questions that are asked there: about such a passage in the same words, or in the same words with the
-        same options.
-    affected : frozenset of str
-        Ids of the questions that are asked there, or whose passage stands there.
-    """
-
-    passages: int
-    questions: int
-    affected: frozenset[str]
+    passages: int  # number of passages with the same normalised text
+    questions: int  # number of questions with the same words, and the same passage or the same options
+    affected: frozenset[str]  # ids of these questions and of all questions about these passages
 
     def __bool__(self) -> bool:
         return bool(self.affected)
 
 
 def overlap(dataset: Dataset, other: Dataset) -> Overlap:
-    """How much of `dataset` stands in `other`, case and blanks aside."""
+    """Find the part of `dataset` that is also in `other`, ignoring case and white space."""
     texts = {normalised_text(p.text) for p in other.passages}
     shared = {id(p) for p in dataset.passages if normalised_text(p.text) in texts}
     alike = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
@@ -133,12 +132,12 @@ def overlap(dataset: Dataset, other: Dataset) -> Overlap:
 
 
 def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
-    """`dataset` without the questions that are asked in `other` or whose passage stands there.
+    """Return `dataset` without the questions that, or whose passages, are also in `other`.
 
     Raises
     ------
     UsageError
-        Nothing is left.
+        No question is left.
     """
     shared = overlap(dataset, other)
     if not shared:
@@ -150,7 +149,7 @@ def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
 
 
 def _values(questions: Sequence[Question], field: str) -> list[str | None]:
-    """Each question's value of a field; None where it has none."""
+    """Return each question's value of a field, None if it has none."""
     values = [q.meta_value(field) for q in questions]
     if len(values) and all(value is None for value in values):
         known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
@@ -161,12 +160,12 @@ def _values(questions: Sequence[Question], field: str) -> list[str | None]:
 
 
 def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
-    """Groups joined where they share a value, numbered by the least of the groups that each is made of."""
+    """Join the groups that share a value; a joined group is ordered by the smallest of its groups."""
     least = list(range(int(groups.max(initial=-1)) + 1))
 
     def root(group: int) -> int:
         while least[group] != group:
-            least[group] = least[least[group]]
+            least[group] = least[least[group]]  # path halving keeps the chains of this union-find short
             group = least[group]
         return group
 
@@ -180,9 +179,9 @@ def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[
 
 
 def _keys(question: Question, alike: Container[str]) -> Iterator[tuple[str, ...]]:
-    """What makes two questions the same question; either one suffices."""
+    """Yield a question's keys; two questions are the same if they share either one."""
     text = normalised_text(question.text)
-    if text in alike:  # most are not: spare their options
+    if text in alike:  # most are not, so their options need no normalisation
         yield ("passage", text, normalised_text(question.passage.text))
         if question.task.has_choices:
             yield ("options", text, *sorted(normalised_text(c.text) for c in question.candidates))

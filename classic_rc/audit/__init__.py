@@ -1,4 +1,4 @@
-"""Looking into datasets: what leaks, what is broken, what is in them."""
+"""Audit datasets: find leaks and defects, and describe what they contain."""
 
 from classic_rc.audit.artifacts import FAMILY, Gain, PartialInput, PartialInputs, PartialResult, try_partial_inputs
 from classic_rc.audit.check import Balance, CheckReport, check, label_balance

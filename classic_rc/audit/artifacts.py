@@ -1,4 +1,4 @@
-"""Artifacts: what solvers reach that read only part of what comprehension takes, against permuted gold."""
+"""Artifacts: how far solvers get that read only a partial input, tested against permuted gold."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from classic_rc.solvers.trivial import ConstantPosition
 
 @dataclass(frozen=True, slots=True)
 class PartialInput:
-    """A solver that reads only part of what comprehension takes.
+    """A solver that reads only part of the input that comprehension needs.
 
     Parameters
     ----------
     name : str
-        What it reads. Two of one name are for different tasks.
+        The part that it reads. Two partial inputs of the same name are for different tasks.
     solver : Solver
-        What it learns (directions, positions, weights, thresholds) it must learn in `fit` and `tune`.
+        It must learn everything (directions, positions, weights, thresholds) in `fit` and `tune`.
     """
 
     name: str
@@ -61,15 +61,15 @@ FAMILY: tuple[PartialInput, ...] = (
     PartialInput("negation words", NegationWords()),
     PartialInput("most frequent entity", MaximumFrequency()),
 )
-"""What is tried, in the order of tables.
+"""The partial inputs to try, in the order of tables.
 
-Without the passage, without the question and without both: Kaushik and Lipton 2018, Gururangan et al. 2018 and
-Poliak et al. 2018, with a classifier of overlap features in place of neural readers.
+Inputs without the passage, without the question and without both are those of Kaushik and Lipton 2018, Gururangan
+et al. 2018 and Poliak et al. 2018, with a classifier of overlap features in place of neural readers.
 
 The first 1, 2 and 4 words of the question, with passage and options, are a heuristic of Sugawara et al. 2018. They
-gave cut questions to neural readers, to part the questions of a dataset into easy and hard ones. Here a classifier
-of overlap features is trained and tested on cut questions, and what comes out is about the dataset as a whole: how
-many of its answers can be had from so little of its questions.
+gave shortened questions to neural readers, to separate easy from hard questions. Here a classifier of overlap
+features is trained and tested on shortened questions, and the result is about the dataset as a whole: how many of
+its answers follow from so little of its questions.
 """
 
 MEASURED: Mapping[Task, tuple[str, ...]] = {
@@ -77,23 +77,23 @@ MEASURED: Mapping[Task, tuple[str, ...]] = {
     Task.MULTIPLE_ANSWER: ("f1_a", "f1_m"),
     Task.CLOZE: ("f1", "em"),
 }
-"""The metrics by task; the first is tested. Spans are no candidates that gold could be moved to."""
+"""The metrics of each task; the first one is tested. Span questions have none: gold cannot be moved to a span."""
 
 FEWEST_GROUPS = 10
-"""From how many passages or groups on the bootstrap is trusted: resamples of a handful are much too alike."""
+"""With fewer passages or groups there is no bootstrap interval: resamples of a handful are far too similar."""
 
 
 class AboveMean(Decision):
-    """Every candidate whose score is above the mean of its question's candidates.
+    """The rule that selects every candidate whose score is above the mean of its question's candidates.
 
-    A check asks whether right options can be told from wrong ones of the same question, and this rule asks for
-    nothing else. A threshold tuned for F1a would select nearly everything, and then nothing is better than chance:
-    on MultiRC, whose right options are clearly the longer ones, length would seem to tell nothing. And tuned out
-    of fold, on scores of solvers that learned from the very fold it is for, it is a little better than it ought.
+    A check asks only whether right options differ from wrong options of the same question, and so does this rule.
+    A threshold tuned for F1a would select nearly everything, and then nothing beats chance: on MultiRC, whose
+    right options are clearly longer, length would seem to say nothing. A threshold tuned out of fold would also be
+    slightly too good, because it is tuned on scores of solvers that learned from the fold that it is applied to.
     """
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
-        """Answer each question with its candidates above the mean; with none where all score the same."""
+        """Answer each question with its candidates above the mean; with none if all scores are equal."""
         return [
             Prediction(q.id, (frozenset(_above_mean(row)),), n_candidates=len(row))
             for q, row in zip(questions, scores, strict=True)
@@ -112,12 +112,12 @@ class Gain:
     ----------
     value : float
     chance : float
-        The mean of this very metric when gold is permuted within each question.
+        The mean of the same metric when gold is permuted within each question.
     gain : float
         ``value - chance``.
     interval : Interval or None
-        Of the gain: 95 %, over resampled passages, metric and chance level resampled together, predictions as they
-        are. None with fewer than :data:`FEWEST_GROUPS` passages or groups.
+        The gain's 95 % interval over resampled passages. Metric and chance level are resampled together;
+        predictions stay fixed. None with fewer than :data:`FEWEST_GROUPS` passages or groups.
     """
 
     value: float
@@ -128,20 +128,22 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class PartialResult:
-    """How a partial input fared.
+    """The result of one partial input on a dataset.
 
     Parameters
     ----------
     name : str
+        The partial input.
     solver : str
-        The solver that stands for it, with its parameters.
+        The solver that reads it, with its parameters.
     gains : mapping of str to Gain
-        By the metric's name; the first is tested.
+        By metric name; the first metric is tested.
     p : float
-        Of the tested metric.
+        The p-value of the tested metric.
     p_holm : float
-        Adjusted for all partial inputs that were tried on the dataset.
+        The p-value adjusted for all partial inputs that were tried on the dataset.
     seconds : float
+        Wall time.
     """
 
     name: str
@@ -153,25 +155,26 @@ class PartialResult:
 
     @property
     def tested(self) -> Gain:
-        """The gain in the metric that is tested."""
+        """The gain in the tested metric."""
         return next(iter(self.gains.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class PartialInputs:
-    """How all partial inputs fared on a dataset.
+    """The results of all partial inputs on a dataset.
 
     Parameters
     ----------
     results : tuple of PartialResult
-        Empty where none could be tried.
+        Empty if none could be tried.
     left_out : mapping of str to str
-        What was not tried, with the reason.
+        The reason for each partial input that was not tried, by name.
     learned_from : str
-        The training data, or ``"cv5"`` for what is learned out of fold.
+        The name of the training data, or ``"cv5"`` for learning out of fold.
     permutations, resamples, seed : int
+        The number of permutations, the number of resamples, and the seed of both.
     warnings : tuple of str
-        What the reader of the numbers should know.
+        Warnings for the reader of the numbers.
     """
 
     results: tuple[PartialResult, ...]
@@ -183,7 +186,7 @@ class PartialInputs:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         plain = asdict(self)
         for result in plain["results"]:
             for gain in result["gains"].values():
@@ -204,38 +207,43 @@ def try_partial_inputs(
     advance: Callable[[int], None] = lambda questions: None,
     shared: SharedDatasets | None = None,
 ) -> PartialInputs:
-    """Answer a dataset from partial inputs, and compare with chance.
+    """Answer a dataset from partial inputs, and compare the results with chance.
 
-    The null hypothesis: what is read says nothing about which candidate is right. Gold is permuted within each
-    question, the number of right candidates kept, while predictions stay as they are (:func:`.null.null_of`). The
-    p-value is how often that reaches the metric, doubled where something was learned out of fold
-    (:func:`.null.p_value`). Holm's procedure adjusts it for the partial inputs tried on this dataset, and for
-    nothing else: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
+    The null hypothesis is that the partial input says nothing about which candidate is right. Gold is permuted
+    within each question, with the same number of right candidates, while predictions stay fixed
+    (:func:`.null.null_of`). The p-value is how often permuted gold reaches the metric, doubled if anything was
+    learned out of fold (:func:`.null.p_value`). Holm's procedure adjusts it for the partial inputs tried on this
+    dataset, and for nothing else: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
 
     Parameters
     ----------
     dataset : Dataset
     train : Dataset, optional
-        What is learned from, without what it shares with `dataset`.
+        The training data. What it shares with `dataset` is left out.
     cv : int, optional
-        In how many folds of whole passages everything is learned without `train`; 5 by default.
+        Number of folds of whole passages to learn in without `train`; 5 by default.
     group : str, optional
         A key of `meta` (article, author) whose equal values stay together, in folds and in resampling.
     seed : int
-        Of permutations and resamples.
+        The seed of permutations and resamples.
     permutations, resamples : int
-        How many.
+        The number of each.
     family : sequence of PartialInput
+        The partial inputs to try.
     advance : callable
-        Is told how many questions have just been answered.
+        Called with the number of questions after each partial input, to show progress.
     shared : SharedDatasets, optional
         Encodings to share with other checks of the dataset.
+
+    Returns
+    -------
+    PartialInputs
 
     Raises
     ------
     UsageError
-        There is no permutation or no resample, there are both `train` and `cv`, nothing is left of `train` or it is
-        of another task, or no question has the `group`.
+        `permutations` or `resamples` is below 1, both `train` and `cv` are given, nothing is left of `train` or it
+        is of another task, or no question has the `group`.
     """
     if permutations < 1:
         raise UsageError(f"a null takes at least one permutation, got {permutations}")
@@ -265,7 +273,7 @@ def try_partial_inputs(
 
 
 def _obstacle(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
-    """Why no partial input can be tried on a dataset, if so."""
+    """Return the reason why no partial input can be tried on a dataset, or None."""
     if dataset.task is None:
         return "there is no question"
     if dataset.task not in MEASURED:
@@ -277,7 +285,7 @@ def _obstacle(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What is kept of a partial input once it has answered: some numbers a question."""
+    """A partial input's answers, reduced to a few numbers per question."""
 
     member: PartialInput
     metrics: Sequence[Metric]
@@ -288,12 +296,12 @@ class _Trial:
     warnings: tuple[str, ...]
 
     def measured(self) -> list[tuple[Metric, NDArray[np.float64]]]:
-        """Each metric with its statistics and, after that, with their expectations under the null."""
+        """Return each metric twice: with its statistics, then with their expectations under the null."""
         return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
 
 
 def _try(member: PartialInput, dataset: Dataset, learning: Learning, shared: SharedDatasets) -> _Trial | str:
-    """Let a partial input answer; or why it cannot."""
+    """Answer the dataset from a partial input; return the reason if that is impossible."""
     from sklearn.base import clone
 
     assert dataset.task is not None
@@ -336,7 +344,8 @@ def _results(
 def _gain(trial: _Trial, metric: Metric, chance: float, interval: Interval | None) -> Gain:
     value = metric.aggregate(trial.statistics[metric.name])
     if interval is not None:
-        # It is that of a gain over the metric of expected statistics: of chance, if the metric is linear in them.
+        # The interval is of the gain over the metric of the expected statistics. That metric is the chance level
+        # only if it is linear in the statistics, so the bounds move by the difference of the two.
         shift = metric.aggregate(trial.null.expected_of(metric)) - chance
         interval = Interval(interval.low + shift, interval.high + shift)
     return Gain(value, chance, value - chance, interval)
@@ -345,7 +354,7 @@ def _gain(trial: _Trial, metric: Metric, chance: float, interval: Interval | Non
 def _intervals(
     trials: Sequence[_Trial], groups: NDArray[np.int64], resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
-    """By partial input and metric, that of the metric less the metric of the expected statistics."""
+    """Return, by partial input and metric, the interval of the metric minus that of the expected statistics."""
     measured = [of for trial in trials for of in trial.measured()]
     drawn = iter(resampled_metrics(measured, groups, n=resamples, seed=seed))
     return {

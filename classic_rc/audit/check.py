@@ -1,4 +1,4 @@
-"""The check of a dataset: partial inputs, leaking words, where the right options are, and what is wrong with it."""
+"""The check of a dataset: partial inputs, leaking words, the balance of right options, and defects."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How right options are spread.
+    """The distribution of right options over positions.
 
     Parameters
     ----------
     right_share : float
         The share of all options that is right.
     positions : tuple of int
-        Single choice: how many right options stand at each position; else empty.
+        Single choice: the number of right options at each position; else empty.
     expected : tuple of float
-        How many would, were they spread at random within each question.
+        The numbers expected if right options were placed at random within each question.
     chi_square : float or None
-        The sum over positions of (observed - expected)^2 / expected; None where there is nothing to compare.
+        The sum over positions of (observed - expected)^2 / expected; None with fewer than two positions.
     degrees : int
-        Its degrees of freedom.
+        The degrees of freedom.
     p : float or None
-        Of a chi-square distribution that large or larger; approximate where questions differ in their number of
+        The probability of a chi-square at least this large; approximate if questions differ in their number of
         options.
     """
 
@@ -49,12 +49,23 @@ class Balance:
     p: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return asdict(self)
 
 
 def label_balance(dataset: Dataset) -> Balance | None:
-    """How right options are spread over a dataset of choices with gold answers; None without an option."""
+    """Measure how right options are distributed over positions.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of choices, with gold answers.
+
+    Returns
+    -------
+    Balance or None
+        None if there is no option.
+    """
     counts = np.array([len(q.candidates) for q in dataset], dtype=np.int64)
     rights = np.array([len(q.gold or ()) for q in dataset])
     if not counts.sum():
@@ -63,6 +74,7 @@ def label_balance(dataset: Dataset) -> Balance | None:
     if dataset.task is not Task.SINGLE_CHOICE:
         return Balance(share)
     observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
+    # A question with k options and r right ones expects r/k right options at each of its k positions.
     has = counts[:, None] > np.arange(counts.max())
     expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
     degrees = int(np.count_nonzero(expected)) - 1
@@ -84,18 +96,20 @@ def label_balance(dataset: Dataset) -> Balance | None:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What was found out about a dataset.
+    """The results of all checks of a dataset.
 
     Parameters
     ----------
     dataset : Dataset
     partial_inputs : PartialInputs
     words : LeakingWords or None
-        None where the questions have no options, or gold is hidden.
+        None if the questions have no options or gold is hidden.
     balance : Balance or None
-        As `words`.
+        None as for `words`.
     findings : tuple of Finding
+        Defects of the data.
     seconds : float
+        Wall time.
     """
 
     dataset: Dataset
@@ -106,28 +120,31 @@ class CheckReport:
     seconds: float
 
     def leaks(self, level: float = 5.0) -> tuple[PartialResult, ...]:
-        """The partial inputs that leak: even the lower bound of the tested gain's interval is above a level.
+        """Return the partial inputs that leak: the lower bound of the tested gain's interval is above a level.
+
+        A p-value only says that a gain is not zero, which is common on a large dataset. What matters is how large
+        the gain is at least.
 
         Parameters
         ----------
         level : float
-            In points (hundredths of the metric). A p-value only says that a gain is not zero, which on a large
-            dataset is soon the case; what matters is how large it is at least.
+            In points (hundredths of the metric).
         """
         results = self.partial_inputs.results
         return tuple(r for r in results if r.tested.interval and 100 * r.tested.interval.low > level)
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas frame with a row a partial input: ``gains.accuracy.gain`` is one of its columns.
+        """Return a pandas frame with one row per partial input; ``gains.accuracy.gain`` is one of its columns.
 
         Raises
         ------
         MissingPackageError
+            pandas is not installed.
         """
         return frame_of_records(self.partial_inputs.to_dict()["results"])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: partial inputs against chance, in percent, and which of them leak."""
+        """Return the table that notebooks show: partial inputs against chance, in percent, with leaks marked."""
         leaking = self.leaks()
         rows = []
         for result in self.partial_inputs.results:
@@ -138,7 +155,7 @@ class CheckReport:
         return html_table(caption, ["partial input", "reaches", "chance", "gain", "p (Holm)", ""], rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         dataset = self.dataset
         return {
             "dataset": {
@@ -169,15 +186,16 @@ def check(
     resamples: int = 10_000,
     progress: bool = False,
 ) -> CheckReport:
-    """Find out whether a dataset can be answered without comprehension, and whether it is sound.
+    """Check whether a dataset can be answered without comprehension, and whether its data is sound.
 
     Parameters
     ----------
     dataset : Dataset
     train, cv, group, seed, permutations, resamples
-        As in :func:`~classic_rc.audit.artifacts.try_partial_inputs`; what stands in `train` too is reported.
+        As in :func:`~classic_rc.audit.artifacts.try_partial_inputs`. Passages and questions that are also in
+        `train` are reported.
     progress : bool
-        Show a progress bar on stderr when it takes long.
+        Show a progress bar on stderr during long checks.
 
     Returns
     -------

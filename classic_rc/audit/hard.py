@@ -1,4 +1,4 @@
-"""The questions that baselines do not solve, and how many of them chance alone would have left."""
+"""The hard subset: the questions that baselines do not solve, compared with what chance alone would remove."""
 
 from __future__ import annotations
 
@@ -25,48 +25,43 @@ from classic_rc.solvers.random import Random
 from classic_rc.text.spans import SpanGenerator
 
 SOLVED_ABOVE = 0.5
-"""A question is solved where the credit of the answers that tie is more than this: with one right candidate, where
-it is the only best one."""
+"""A question is solved if the credit of the tied answers is above this. With one right candidate, it must be the
+only best one."""
 
 _FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A number of the dataset and how far it would move with other passages; both as fractions.
-
-    Parameters
-    ----------
-    value : float
-    interval : Interval or None
-        None with fewer than two groups of passages.
-    """
+    """A number of the dataset and its interval over resampled passages, as fractions."""
 
     value: float
-    interval: Interval | None
+    interval: Interval | None  # None with fewer than two groups of passages
 
 
 @dataclass(frozen=True)
 class HardSubset:
-    """Which questions at most `max_solved` baselines solve, and what that does.
+    """The questions that at most `max_solved` baselines solve, and how metrics change on them.
 
     Parameters
     ----------
     evaluation : Evaluation
-        Of all questions: first the members of the filter, then the systems that are reported only.
+        The evaluation of all questions. Its rows are the members of the filter, then the systems that are only
+        reported.
     n_members : int
-        How many of the rows are members.
+        Number of rows that are members.
     max_solved : int
-        K: as many members may solve a question that is kept.
+        K: the most members that may solve a question that is kept.
     solved_above : float
-        The credit above which a question is solved.
+        A question is solved above this credit.
     n_solved : ndarray of int64, shape (n_questions,)
-        How many members solve each question.
+        Number of members that solve each question.
     chance : ndarray of float64, shape (n_questions,)
-        The probability that as many guessers would have removed each question (:func:`chance_removed`).
+        The probability that as many guessers would remove each question (:func:`chance_removed`).
     groups : ndarray of int64, shape (n_questions,)
-        The groups of about equal passages that are resampled.
+        The group of each question, for resampling. Questions about equal passages are one group.
     resampling : Resampling
+        The settings of the intervals.
     """
 
     evaluation: Evaluation
@@ -80,24 +75,24 @@ class HardSubset:
 
     @property
     def hard(self) -> NDArray[np.bool_]:
-        """The questions that are kept."""
+        """Which questions are kept, shape (n_questions,)."""
         return self.n_solved <= self.max_solved
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The questions that are kept, in their order."""
+        """The dataset of the questions that are kept, in their order."""
         kept = {q.id for q, keep in zip(self.evaluation.dataset, self.hard, strict=True) if keep}
         return self.evaluation.dataset.filter(lambda question: question.id in kept)
 
     @property
     def metric(self) -> Metric:
-        """What a question's credit is: 1 where the answer is wholly right."""
+        """The metric that gives a question its credit: 1 if the answer is wholly right."""
         assert self.evaluation.dataset.task is not None
         return METRICS[SOLVED_BY[self.evaluation.dataset.task]]
 
     @cached_property
     def removed(self) -> dict[str, Share]:
-        """The share of questions ``removed``, what ``chance`` would remove, and the difference, ``excess``."""
+        """The share of questions ``removed``, the share that ``chance`` would remove, and their ``excess``."""
         flags = (~self.hard).astype(np.float64)
         columns = np.column_stack([flags, self.chance, flags - self.chance])
         intervals: list[Interval | None] = [None] * 3
@@ -109,7 +104,7 @@ class HardSubset:
 
     @cached_property
     def scores(self) -> list[tuple[Share, Share | None]]:
-        """For each row its main metric on all questions and on the hard ones, None where there are none."""
+        """Each row's main metric on all questions and on the hard ones, None if no question is hard."""
         everything = np.ones(len(self.hard), dtype=np.bool_)
         before = self._main(everything)
         after = self._main(self.hard) if self.hard.any() else [None] * len(before)
@@ -126,15 +121,15 @@ class HardSubset:
         ]
 
     def is_member(self, index: int) -> bool:
-        """Whether the row at `index` is a member of the filter."""
+        """Return whether the row at `index` is a member of the filter."""
         return index < self.n_members
 
     def solves(self, row: Row) -> NDArray[np.bool_]:
-        """Which questions a row solves."""
+        """Return which questions a row solves, shape (n_questions,)."""
         return _solves(row, self.metric, self.solved_above)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON; the hard questions by their ids."""
+        """Return plain data, ready for JSON, with the ids of the hard questions."""
         dataset = self.evaluation.dataset
         assert dataset.task is not None
         main = primary_metric(dataset.task).name
@@ -179,35 +174,39 @@ def hard_subset(
     progress: bool = False,
     **options: Any,
 ) -> HardSubset:
-    """The questions that no solver solves, or at most a few: ReCoRD's machine filter, Quoref's adversary.
+    """Find the questions that no solver solves, or at most a few: ReCoRD's machine filter, Quoref's adversary.
 
-    A solver that learns from gold learns out of fold, in five folds of whole passages, unless it has other data to
-    learn from, and so do thresholds and tuned parameters: nothing that is removed was seen.
+    A solver that learns from gold learns out of fold, in five folds of whole passages, unless it has other training
+    data. The same holds for thresholds and tuned parameters. So no solver has seen a question that it removes.
 
     Parameters
     ----------
     dataset : Dataset
         With gold answers.
     solvers : sequence of Solver
-        The members of the filter. Their scores on what is kept are low by construction.
+        The members of the filter. Their scores on the questions that are kept are low by construction.
     report : sequence of Solver
-        Systems that have no part in the choice. `random` is always among them.
+        Systems that are only reported and do not filter. `random` is always among them.
     max_solved : int
-        K: a question is kept where as many members or fewer solve it.
+        K: a question is kept if at most K members solve it.
     solved_above : float
-        A question is solved where an answer's credit (accuracy or exact match, with 1/k for k that tie) is above
-        it, from 0 to below 1.
+        A question is solved if the answer's credit (accuracy or exact match, 1/k for a k-way tie) is above this;
+        from 0 to below 1.
     train, tune, cv, group, spans, jobs, progress
         As in :func:`classic_rc.evaluate`.
     resamples : int
-        Of the intervals, which are those of the bootstrap over groups of passages.
+        Number of bootstrap resamples over groups of passages, for the intervals.
     **options
         Other options of :func:`classic_rc.evaluate`: ties, threshold, seed and so on.
+
+    Returns
+    -------
+    HardSubset
 
     Raises
     ------
     UsageError
-        There is no member, a number cannot be used, or a member would learn from the questions that it filters.
+        There is no member, a number is out of range, or a member would learn from the questions that it filters.
 
     Examples
     --------
@@ -257,18 +256,18 @@ def hard_subset(
 
 
 def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int = 0) -> NDArray[np.float64]:
-    r"""The probability that more than K of m independent guessers solve each question.
+    r"""Return the probability that more than K of m independent guessers solve each question.
 
     .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
 
     with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
-    that chance alone would remove. Guessers are independent of each other; baselines are not, and as far as they
-    solve the same questions they remove fewer than as many guessers that are as good.
+    that chance alone would remove. Guessers are independent of each other; baselines are not. Baselines that solve
+    the same questions remove fewer than equally many guessers of the same quality.
 
     Parameters
     ----------
     solved : ndarray of float64, shape (n_questions,)
-        :math:`p_q`: one over the number of options where one is right.
+        :math:`p_q`: one over the number of options if one is right.
     n_members, max_solved : int
         m and K.
 

@@ -1,4 +1,4 @@
-"""What is wrong with a dataset itself: repetitions, empty texts, gold that cannot be reached."""
+"""Defects of a dataset: repetitions, empty texts, contradictory gold, gold that no answer can reach."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXAMPLES = 3
 
 
 class Severity(StrEnum):
-    """How much a finding matters; fixed for each kind, whatever its count."""
+    """How much a finding matters; fixed for each kind, independent of its count."""
 
     ERROR = "error"
     """These questions cannot measure anything, or their gold contradicts itself."""
@@ -28,16 +28,16 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Something that can be found.
+    """A kind of defect.
 
     Parameters
     ----------
     name : str
     severity : Severity
     what : str
-        What is counted.
+        What is counted, in words.
     why : str
-        Why it matters.
+        Why it matters, in words.
     """
 
     name: str
@@ -72,20 +72,21 @@ KINDS: Mapping[str, Kind] = {
         Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
     )
 }  # fmt: skip
-"""Everything that is looked for, by name, the gravest first. Repetitions are counted from the second time on. Texts
-are equal when they differ in nothing but case, white space and, for options, the punctuation at their end."""
+"""All kinds of defects by name, the most severe first. Repetitions are counted from the second time on. Texts are
+equal if they differ only in case, white space and, for options, the punctuation at their end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that was found.
+    """A kind of defect with its occurrences in a dataset.
 
     Parameters
     ----------
     kind : Kind
     count : int
+        Number of questions or passages with the defect.
     examples : tuple of str
-        Ids of the first three questions (or passages) concerned.
+        Ids of the first three of them.
     """
 
     kind: Kind
@@ -93,7 +94,7 @@ class Finding:
     examples: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         kind = self.kind
         return {
             "kind": kind.name,
@@ -106,19 +107,19 @@ class Finding:
 
 
 def integrity(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, ...]:
-    """Look for everything in :data:`KINDS`.
+    """Look for every kind of defect in :data:`KINDS`.
 
     Parameters
     ----------
     dataset : Dataset
         Gold may be hidden.
     train : Dataset, optional
-        What else must not hold the dataset's passages and questions.
+        Training data, which must not contain the dataset's passages and questions.
 
     Returns
     -------
     tuple of Finding
-        Only of what was found, in the order of :data:`KINDS`.
+        One per kind that was found, in the order of :data:`KINDS`.
     """
     found: dict[str, list[str]] = {}
     overlap = () if train is None else _of_overlap(dataset, train)
@@ -132,7 +133,7 @@ def integrity(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, 
 
 
 _Found = Iterator[tuple[str, str]]
-"""Names of kinds, each with the id of what was found."""
+"""Pairs of a kind's name and the id of a question or passage."""
 
 
 def _of_single_questions(dataset: Dataset) -> _Found:
@@ -177,7 +178,7 @@ def _choices(question: Question, n_right: int) -> Iterator[str]:
 
 
 def _is_reachable(question: Question) -> bool:
-    """Whether a candidate, or the passage, has what gold accepts: any text of it, of several spans all."""
+    """Return whether a candidate, or for spans the passage, has any gold text; of several spans, all."""
     gold = [str(text) for text in question.gold or ()]
     if not question.task.has_spans:
         return not {normalise(text) for text in gold}.isdisjoint(normalise(c.text) for c in question.candidates)
@@ -220,12 +221,12 @@ def _of_overlap(dataset: Dataset, train: Dataset) -> _Found:
 
 
 def _passage_texts(dataset: Dataset) -> dict[int, str]:
-    """The normalised text of each passage, by its identity."""
+    """Return the normalised text of each passage, by identity."""
     return {id(passage): normalised_text(passage.text) for passage in dataset.passages}
 
 
 def _keys(question: Question, passage: str) -> Iterator[Hashable]:
-    """What makes two questions the same one: their words and passage, or their words and options."""
+    """Yield a question's keys; questions are equal if they share words and passage, or words and options."""
     text = normalised_text(question.text)
     yield "passage", text, passage
     if question.task.has_choices:
@@ -233,7 +234,7 @@ def _keys(question: Question, passage: str) -> Iterator[Hashable]:
 
 
 def _contradicts(question: Question, other: Question) -> bool:
-    """Whether two equal questions have equal options, of which others are right, or accept no text in common."""
+    """Return whether two equal questions have equal options but other right ones, or accept no common text."""
     if question.gold is None or other.gold is None:
         return False
     if not question.task.has_choices:

@@ -1,4 +1,4 @@
-"""The null of partial-input checks: gold moved at random among a question's candidates, predictions as they are."""
+"""The null distribution of partial-input checks: gold is permuted within each question, predictions stay fixed."""
 
 from __future__ import annotations
 
@@ -21,70 +21,46 @@ from classic_rc.questions import Gold, Question
 _DRAWS_AT_A_TIME = 2**14
 _MOST_MOVES = 2000
 _ROUNDING = 1e-9
-"""Sums of the same fractions in another order differ by less: they are equal."""
+"""Metrics that differ by less than this are equal: the order of addition changes their rounding."""
 
 
 class _Lot(NamedTuple):
-    """What the statistics of a question can be once its gold is moved.
+    """The possible statistics of a question when its gold is permuted, with their probabilities."""
 
-    Parameters
-    ----------
-    rows : ndarray of float64, shape (n_outcomes, n_statistics)
-        Different ones; those of all metrics side by side.
-    odds : ndarray of float64, shape (n_outcomes,)
-    """
-
-    rows: NDArray[np.float64]
-    odds: NDArray[np.float64]
+    rows: NDArray[np.float64]  # distinct; all metrics side by side, shape (n_outcomes, n_statistics)
+    odds: NDArray[np.float64]  # probabilities, shape (n_outcomes,)
 
 
 class NullDistribution(NamedTuple):
-    """What a metric is when gold says nothing about the candidates.
+    """The distribution of a metric under permuted gold."""
 
-    Parameters
-    ----------
-    draws : ndarray of float64, shape (n_permutations,)
-    mean : float
-        The chance level.
-    """
-
-    draws: NDArray[np.float64]
-    mean: float
+    draws: NDArray[np.float64]  # shape (n_permutations,)
+    mean: float  # the chance level
 
 
 @dataclass(frozen=True)
 class Null:
     """The distribution of a dataset's statistics when gold is permuted within each question.
 
-    Nothing is simulated candidate by candidate. Of k candidates, g of them right and s of them selected (or tied
-    for the best), the number selected and right is hypergeometric, so questions with the same k, g and s are alike,
-    and how many of such questions have which outcome is multinomial.
-
-    Parameters
-    ----------
-    metrics : sequence of Metric
-    expected : ndarray of float64, shape (n_questions, n_statistics)
-        Each question's expected statistics, those of all metrics side by side.
-    columns : mapping of str to slice
-        Which of the columns are a metric's, by its name.
-    lots : sequence of (int, _Lot)
-        The different lots, each with how many questions have it.
+    Nothing is simulated candidate by candidate. For k candidates, g of them right and s of them selected (or tied
+    for the best), the number that is selected and right is hypergeometric. So questions with the same k, g and s
+    are alike, and the number of them with each outcome is multinomial.
     """
 
     metrics: Sequence[Metric]
-    expected: NDArray[np.float64]
-    columns: Mapping[str, slice]
-    lots: Sequence[tuple[int, _Lot]]
+    expected: NDArray[np.float64]  # all metrics side by side, shape (n_questions, n_statistics)
+    columns: Mapping[str, slice]  # each metric's columns of `expected`, by name
+    lots: Sequence[tuple[int, _Lot]]  # the distinct lots, each with its number of questions
 
     def expected_of(self, metric: Metric) -> NDArray[np.float64]:
-        """A metric's columns of :attr:`expected`."""
+        """Return a metric's columns of `expected`."""
         return self.expected[:, self.columns[metric.name]]
 
     def distributions(self, n: int, seed: int = 0) -> dict[str, NullDistribution]:
-        """The metrics over `n` permutations of all questions' gold, by name; of all metrics the same permutations.
+        """Draw the metrics' distributions over `n` permutations of all gold, by name, from the same permutations.
 
-        A mean is that of the draws, without what the draws' statistics miss their known expectation by: for
-        metrics that are linear in their statistics it is exact.
+        The known expectation of the statistics corrects each mean: it is the mean of the draws minus the error that
+        the draws' mean statistics cause. It is exact for metrics that are linear in their statistics.
         """
         rng = np.random.Generator(np.random.PCG64(seed % 2**64))
         parts = [self._means(rng, min(_DRAWS_AT_A_TIME, n - i)) for i in range(0, n, _DRAWS_AT_A_TIME)]
@@ -108,24 +84,28 @@ class Null:
 
 
 def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], metrics: Sequence[Metric]) -> Null:
-    """The null of predictions: every question's gold permuted among its candidates, their number kept.
+    """Return the null of predictions: gold is permuted within each question, with the same number of right ones.
 
-    Candidates of a cloze question whose texts are equal for the metrics (case, punctuation and articles aside) are
-    one candidate, and an accepted text that is no candidate's stays accepted: a question whose gold is not among
-    its candidates always scores what it scored.
+    Candidates of a cloze question whose texts are equal for the metrics (ignoring case, punctuation and articles)
+    are one candidate. An accepted text that is not a candidate stays accepted: a question whose gold is not among
+    its candidates always keeps its score.
 
     Parameters
     ----------
     questions : sequence of Question
-        With gold answers, of choices or cloze.
+        Choices or cloze, with gold answers.
     predictions : sequence of Prediction
-        Tied answers must weigh the same.
+        Tied answers must have equal weights.
     metrics : sequence of Metric
+
+    Returns
+    -------
+    Null
 
     Raises
     ------
     UsageError
-        Predictions are expectations over draws, or the questions are about spans.
+        Predictions are expectations over draws, or the questions are span questions.
     DataError
         A question's gold is hidden.
     """
@@ -139,6 +119,7 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
             raise UsageError("spans of the passage are not candidates that gold could be moved to")
         key: Hashable
         if question.task.has_choices:
+            # The number of answers separates a tie of several options from one answer that selects several.
             selected = frozenset(i for answer in prediction.answers for i in answer if isinstance(i, int))
             key = (len(question.candidates), len(known_gold(question)), len(selected), len(prediction.answers))
             if key not in made:
@@ -159,17 +140,23 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
 
 
 def p_value(observed: float, null: NullDistribution, *, doubled: bool = False) -> float:
-    """How often the null reaches what was observed: (1 + how often) / (1 + how many draws).
+    """Return the p-value of a metric: (1 + draws that reach it) / (1 + all draws).
 
     Parameters
     ----------
     observed : float
+        The metric.
     null : NullDistribution
     doubled : bool
         For predictions learned out of fold. They are independent of their own fold's gold, but folds learn from
-        each other: a cue that by chance deviates in all folds, in whichever direction, is turned into a gain by
-        learning that direction. So there are two ways to be that far above chance, of which the null with its
-        fixed predictions sees one.
+        each other: if a cue deviates by chance in all folds, in either direction, learning that direction turns it
+        into a gain. So there are two ways to be that far above chance, and the null with its fixed predictions sees
+        only one.
+
+    Returns
+    -------
+    float
+        In 0..1.
     """
     p = (1 + np.count_nonzero(null.draws >= observed - _ROUNDING)) / (1 + len(null.draws))
     return float(min(1, 2 * p) if doubled else p)
@@ -190,16 +177,17 @@ def _lot(
     golds: Sequence[Gold],
     odds: Sequence[float],
 ) -> _Lot:
-    """What the metrics make of one prediction for each place that gold may have moved to."""
+    """Return the statistics of one prediction under each permuted gold; equal ones are merged."""
     moved = [replace(question, gold=gold) for gold in golds]
     answers = [prediction] * len(moved)
+    # Rounding makes sums of the same fractions equal, whatever their order, so that equal outcomes merge.
     rows = np.hstack([metric.statistics(moved, answers) for metric in metrics]).round(12)
     different, which = np.unique(rows, axis=0, return_inverse=True)
     return _Lot(different, np.bincount(which.reshape(-1), weights=odds).astype(np.float64))
 
 
 def _choice_moves(question: Question, selected: frozenset[int]) -> tuple[list[Gold], list[float]]:
-    """For each number of selected options that can be right, one such gold, and how likely that number is."""
+    """Return one gold for each possible number of selected options that are right, and its probability."""
     options = range(len(question.candidates))
     inside, outside = [i for i in options if i in selected], [i for i in options if i not in selected]
     n_right = len(known_gold(question))
@@ -213,7 +201,7 @@ def _choice_moves(question: Question, selected: frozenset[int]) -> tuple[list[Go
 
 
 def _text_moves(question: Question) -> tuple[list[Gold], list[float]]:
-    """Every set of different candidate texts, as many as are right, as the gold; all equally likely."""
+    """Return every set of as many distinct candidate texts as are right, as gold, all equally likely."""
     accepted = dict.fromkeys(known_gold(question))
     texts = {normalise(c.text): c.text for c in question.candidates}
     elsewhere = tuple(text for text in accepted if normalise(text) not in texts)
@@ -223,7 +211,7 @@ def _text_moves(question: Question) -> tuple[list[Gold], list[float]]:
 
 
 def _subsets(texts: tuple[str, ...], size: int, question_id: str) -> Iterator[tuple[str, ...]]:
-    """All subsets of a size; of very many, some drawn at random, always the same ones for a question."""
+    """Yield all subsets of a size, or `_MOST_MOVES` random ones of more, always the same ones for a question."""
     if math.comb(len(texts), size) <= _MOST_MOVES:
         yield from itertools.combinations(texts, size)
         return

@@ -1,4 +1,4 @@
-"""The words of the options that tell right ones from wrong ones, whatever is asked."""
+"""Leaking words: words that distinguish right from wrong options, independent of the question."""
 
 from __future__ import annotations
 
@@ -21,48 +21,36 @@ from classic_rc.text.encoded import EncodedDataset
 
 @dataclass(frozen=True, slots=True)
 class WordCount:
-    """How often a word stands in right and in wrong options.
-
-    Parameters
-    ----------
-    word : str
-    right, wrong : int
-        Right and wrong options that have it, each counted once.
-    expected : float
-        How many right ones would have it if right options were drawn at random within each question.
-    passages : int
-        Passages with such an option.
-    pmi : float
-        Pointwise mutual information with being right, smoothed, in nats.
-    p, q : float
-        Two-sided p-value, and adjusted for the number of words tested.
-    """
+    """The occurrences of a word in right and wrong options."""
 
     word: str
-    right: int
-    wrong: int
-    expected: float
-    passages: int
-    pmi: float
-    p: float
-    q: float
+    right: int  # right options with the word, each counted once
+    wrong: int  # wrong options with the word, each counted once
+    expected: float  # right options with the word if they were drawn at random within each question
+    passages: int  # passages with such an option
+    pmi: float  # smoothed pointwise mutual information with being right, in nats
+    p: float  # two-sided
+    q: float  # `p` adjusted for the number of words tested
 
 
 @dataclass(frozen=True, slots=True)
 class LeakingWords:
-    """What was found about the words of a dataset's options.
+    """The words of a dataset's options that say whether an option is right.
 
     Parameters
     ----------
     words : tuple of WordCount
-        Those with q up to `level`, by falling size of their PMI.
+        The words with q up to `level`, by falling absolute PMI.
     n_tested : int
-        How many words stand in enough options to be tested.
+        Number of words that were tested.
     at_least : int
-        In how many options that is.
+        A word is tested if at least this many options have it.
     smoothing : float
+        The average count added per class.
     level : float
+        The largest q-value of a listed word.
     analyzer : str
+        The analyzer that makes words of the options.
     """
 
     words: tuple[WordCount, ...]
@@ -73,31 +61,19 @@ class LeakingWords:
     analyzer: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class _Presence:
-    """Which words stand in which options, and what there is to choose from.
+    """Which options have which words; a (option, word) pair is there once."""
 
-    Parameters
-    ----------
-    option, word : ndarray of int64, shape (n_pairs,)
-        Each word once an option.
-    question : ndarray of int64, shape (n_options,)
-        Each option's question.
-    right : ndarray of bool, shape (n_options,)
-    passage : ndarray of int64, shape (n_questions,)
-        Each question's passage.
-    n_words : int
-    """
-
-    option: NDArray[np.int64]
-    word: NDArray[np.int64]
-    question: NDArray[np.int64]
-    right: NDArray[np.bool_]
-    passage: NDArray[np.int64]
+    option: NDArray[np.int64]  # of each pair, shape (n_pairs,)
+    word: NDArray[np.int64]  # of each pair, shape (n_pairs,)
+    question: NDArray[np.int64]  # of each option, shape (n_options,)
+    right: NDArray[np.bool_]  # whether each option is right, shape (n_options,)
+    passage: NDArray[np.int64]  # of each question, shape (n_questions,)
     n_words: int
 
 
@@ -110,37 +86,42 @@ def leaking_words(
     level: float = 0.05,
     shared: SharedDatasets | None = None,
 ) -> LeakingWords:
-    r"""The words whose presence in an option says most about whether it is right.
+    r"""Find the words whose presence in an option says most about whether it is right.
 
-    For each word w, with n(w, y) the options of class y (right or wrong) that have it, the pointwise mutual
-    information by which Gururangan et al. 2018 rank words
+    For each word w, with n(w, y) the number of options of class y (right or wrong) that have it, the words are
+    ranked by the pointwise mutual information of Gururangan et al. 2018
 
     .. math:: \mathrm{PMI}(w, \mathit{right}) = \ln \frac{p(w, \mathit{right})}{p(w)\, p(\mathit{right})}
 
-    from smoothed counts. They add 100 to the count of every word in every class. Their classes are of equal size;
-    of options, most are wrong, and the same 100 for both classes would pull every word towards one half. So the
-    200 that a word gets are shared out between the classes as all options are, which is theirs for equal classes.
+    from smoothed counts. They add 100 to the count of every word in every class. Their classes have equal sizes.
+    Most options are wrong, however, and 100 for both classes would pull every word towards one half. So the 200
+    added to a word are divided between the classes in the proportion of all options, which is their rule for equal
+    classes.
 
-    The test is that of Cochran, Mantel and Haenszel, stratified by question: if right options were drawn at random
-    within each question, their number being given, how many of them have the word has a known mean and variance
-    (those of a sum of hypergeometric numbers), and its deviation is taken as normal, with continuity correction.
-    It assumes that different questions are independent. A word that comes back in the questions about one passage
-    (its hero's name) may look more certain than it is: see in how many passages it stands.
+    The test is that of Cochran, Mantel and Haenszel, stratified by question. If right options were drawn at random
+    within each question, in their given number, the count of those with the word would have a known mean and
+    variance (those of a sum of hypergeometric numbers). Its deviation is taken as normal, with continuity
+    correction. The test assumes that different questions are independent. A word that recurs in the questions
+    about one passage (its hero's name) may look more certain than it is: look at its number of passages.
 
     Parameters
     ----------
     dataset : Dataset
         Of choices, with gold answers.
     analyzer : str
-        What makes words of the options.
+        The analyzer that makes words of the options.
     at_least : int
-        In how many options a word must stand to be tested.
+        A word is tested if at least this many options have it.
     smoothing : float
-        What is added, on average over the two classes, to each count.
+        The number added to each count, on average over the two classes.
     level : float
-        The q-value (Benjamini and Hochberg) up to which words are listed.
+        The largest q-value (Benjamini and Hochberg) of a listed word.
     shared : SharedDatasets, optional
         Encodings to share with other checks of the dataset.
+
+    Returns
+    -------
+    LeakingWords
 
     Raises
     ------
@@ -160,6 +141,7 @@ def leaking_words(
     expected, variance = _null_moments(presence)
     deviation = np.maximum(np.abs(right - expected) - 0.5, 0)[tested]
     spread = np.sqrt(2 * variance[tested])
+    # erfc(|z| / sqrt(2)) is the two-sided p-value of a normal deviate z.
     p = [math.erfc(d / s) if s > 0 else 1.0 for d, s in zip(deviation.tolist(), spread.tolist(), strict=True)]
     q = benjamini_hochberg(p)
     passages = _passages(presence)
@@ -186,7 +168,7 @@ def _presence(encoded: EncodedDataset) -> _Presence:
     text = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
     pairs = np.unique(text * arrays.n_words + arrays.candidate_tokens)
     text, word = pairs // arrays.n_words, pairs % arrays.n_words
-    # Options of one text stand in the arrays once: give each its text's words.
+    # The arrays have options of one text only once: give each option the words of its text.
     n_options = int(encoded.question_offsets[-1])
     rows = encoded.candidate_rows if encoded.candidate_rows is not None else np.arange(n_options)
     counts = np.bincount(text, minlength=len(arrays.candidate_question))[rows]
@@ -208,7 +190,7 @@ def _presence(encoded: EncodedDataset) -> _Presence:
 def _associations(
     presence: _Presence, smoothing: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """How many right and wrong options have each word, and each word's PMI with being right."""
+    """Return the numbers of right and of wrong options with each word, and each word's PMI with being right."""
     n_words = presence.n_words
     total = np.bincount(presence.word, minlength=n_words)
     right = np.bincount(presence.word[presence.right[presence.option]], minlength=n_words)
@@ -222,11 +204,12 @@ def _associations(
 
 
 def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance of how many right options have each word, right ones drawn within each question."""
+    """Return mean and variance of the number of right options with each word, drawn within each question."""
     n_words, n_questions = presence.n_words, len(presence.passage)
     options = np.bincount(presence.question, minlength=n_questions)
     rights = np.bincount(presence.question, weights=presence.right, minlength=n_questions)
     cells, having = np.unique(presence.question[presence.option] * n_words + presence.word, return_counts=True)
+    # Of k options, r are right and `having` have the word: the number in both is hypergeometric, with share = r/k.
     k, share = options[cells // n_words], (rights / np.maximum(options, 1))[cells // n_words]
     mean = having * share
     variance = mean * (1 - share) * (k - having) / np.maximum(k - 1, 1)
@@ -235,7 +218,7 @@ def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _passages(presence: _Presence) -> NDArray[np.int64]:
-    """In how many passages' options each word stands."""
+    """Return for each word the number of passages whose options have it."""
     passage = presence.passage[presence.question[presence.option]]
     cells = np.unique(passage * presence.n_words + presence.word)
     return np.bincount(cells % presence.n_words, minlength=presence.n_words)

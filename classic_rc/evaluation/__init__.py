@@ -1,4 +1,4 @@
-"""Running solvers on datasets and measuring what they answer."""
+"""Run solvers on datasets and measure their answers."""
 
 from classic_rc.evaluation.breakdown import break_down, cross_tabulate
 from classic_rc.evaluation.comparison import Contest, compare

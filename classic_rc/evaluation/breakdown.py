@@ -1,4 +1,4 @@
-"""Breakdowns: what systems score on each group of questions, and how groups occur together."""
+"""Breakdowns: each system's metric on each group of questions, and cross tabulations of two groupings."""
 
 from __future__ import annotations
 
@@ -17,38 +17,20 @@ from classic_rc.metrics.base import Metric
 
 
 class Cell(NamedTuple):
-    """A system's metric on a group of questions, as a fraction.
+    """A system's metric on a group of questions, as a fraction."""
 
-    Parameters
-    ----------
-    value : float
-        NaN on no question.
-    interval : Interval or None
-        None where the questions are of fewer than two passages.
-    """
-
-    value: float
-    interval: Interval | None
+    value: float  # NaN for an empty group
+    interval: Interval | None  # None if the questions are about fewer than two passages
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of questions, and what systems score on it.
-
-    Parameters
-    ----------
-    name : str
-    questions : int
-    passages : int
-        How many groups of passages they are about.
-    cells : tuple of Cell
-        One for each system.
-    """
+    """A group of questions with each system's metric on it."""
 
     name: str
     questions: int
-    passages: int
-    cells: tuple[Cell, ...]
+    passages: int  # number of groups of passages that the questions are about
+    cells: tuple[Cell, ...]  # one per system
 
     @property
     def is_small(self) -> bool:
@@ -58,26 +40,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A metric of several systems by groups of questions.
+    """A metric of several systems by groups of questions."""
 
-    Parameters
-    ----------
-    contest : Contest
-        The dataset and the systems.
-    grouping : Grouping
-    metric : Metric
-    resampling : Resampling
-        Of each group's passages by themselves.
-    total : Group
-        All the questions that the grouping covers.
-    groups : tuple of Group
-    """
-
-    contest: Contest
+    contest: Contest  # the dataset and the systems
     grouping: Grouping
     metric: Metric
-    resampling: Resampling
-    total: Group
+    resampling: Resampling  # each group resamples its own passages
+    total: Group  # all questions that the grouping covers
     groups: tuple[Group, ...]
 
     @property
@@ -86,7 +55,7 @@ class Breakdown:
         return [contender.name for contender in self.contest.contenders]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         grouping = self.grouping
         return {
             "key": grouping.key,
@@ -116,21 +85,14 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class CrossTabulation:
-    """How many questions are in each group of one grouping and each of another at once.
-
-    Parameters
-    ----------
-    rows, columns : Grouping
-        Of one with itself, a row's own column is the size of the group.
-    counts : ndarray of int64, shape (n_row_groups, n_column_groups)
-    """
+    """The number of questions in each pair of groups from two groupings."""
 
     rows: Grouping
-    columns: Grouping
-    counts: NDArray[np.int64]
+    columns: Grouping  # if it is `rows` itself, the diagonal has the sizes of the groups
+    counts: NDArray[np.int64]  # shape (n_row_groups, n_column_groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         return {
             "rows": self.rows.key,
             "columns": self.columns.key,
@@ -152,22 +114,23 @@ def break_down(
 ) -> Breakdown:
     """Measure systems on every group of questions.
 
-    A cell's interval is the bootstrap over the passages that its questions are about, all systems resampled
+    A cell's interval comes from the bootstrap over the passages of its questions, with all systems resampled
     together; see :mod:`classic_rc.evaluation.resampling`.
 
     Parameters
     ----------
     contest : Contest
-        Any number of systems; without one, groups are counted.
+        Any number of systems. Without systems, the groups are only counted.
     grouping : Grouping
-        Of the same questions.
+        Groups of the same questions.
     metric : str, optional
-        Its name; by default the task's main one.
+        A metric's name; by default the task's main one.
     n : int
-        How many resamples.
+        Number of resamples.
     seed : int
+        The seed of the resamples.
     level : float
-        Of intervals, in 0..1.
+        The level of intervals, in 0..1.
 
     Returns
     -------
@@ -176,7 +139,7 @@ def break_down(
     Raises
     ------
     UsageError
-        The metric is not known or not for these questions, or the grouping is of other ones.
+        The metric is unknown or not for these questions, or the grouping is of another number of questions.
 
     Examples
     --------
@@ -210,7 +173,17 @@ def break_down(
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
-    """Count the questions in every two groups of two groupings, or of one with itself."""
+    """Count the questions in each pair of groups from two groupings, or from one grouping and itself.
+
+    Parameters
+    ----------
+    rows, columns : Grouping
+        Groupings of the same questions.
+
+    Returns
+    -------
+    CrossTabulation
+    """
     return CrossTabulation(rows, columns, _table(rows) @ _table(columns).T)
 
 

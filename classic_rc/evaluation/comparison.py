@@ -1,4 +1,4 @@
-"""Systems side by side on the same questions, wherever their outcomes come from."""
+"""Pairwise comparison of systems on the same questions; their outcomes come from an evaluation or a run record."""
 
 from __future__ import annotations
 
@@ -34,25 +34,13 @@ _SHORT_FINGERPRINT = 8
 
 @dataclass(frozen=True)
 class Contender:
-    """One system's outcomes.
+    """One system's outcomes."""
 
-    Parameters
-    ----------
-    name : str
-        What tables call it.
-    solver : str
-    statistics : mapping of str to ndarray of float64, shape (n_questions, n_statistics)
-        Sufficient statistics by metric name.
-    signature : str
-    expected : bool
-        They are expectations over draws.
-    """
-
-    name: str
+    name: str  # in tables
     solver: str
-    statistics: Mapping[str, NDArray[np.float64]]
+    statistics: Mapping[str, NDArray[np.float64]]  # by metric name: shape (n_questions, n_statistics)
     signature: str
-    expected: bool = False
+    expected: bool = False  # whether the statistics are expectations over random draws
 
     @property
     def is_chance(self) -> bool:
@@ -61,26 +49,26 @@ class Contender:
 
     @classmethod
     def of(cls, row: Row, name: str | None = None) -> Contender:
-        """A row's outcomes."""
+        """Make a contender of a row."""
         return cls(name or row.name, row.solver, row.outcomes.statistics, row.short_signature, row.expected)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Systems that answered the same questions.
+    """The outcomes of several systems on the same questions.
 
     Parameters
     ----------
     dataset : str
-        Its name.
+        The dataset's name.
     fingerprint : str
-        Its content's; see :attr:`classic_rc.questions.Dataset.fingerprint`.
+        The fingerprint of its content; see :attr:`classic_rc.questions.Dataset.fingerprint`.
     task : Task
     groups : ndarray of int64, shape (n_questions,)
-        Which questions belong together: those about equal passages.
+        The group of each question. Questions about equal passages are one group.
     contenders : tuple of Contender
     group : str, optional
-        The key of `meta` whose equal values belong together too.
+        The key of `meta` whose equal values are one group too.
     """
 
     dataset: str
@@ -92,7 +80,7 @@ class Contest:
 
     @classmethod
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> Contest:
-        """The rows of an evaluation; a key of `meta` may bring more of its questions together."""
+        """Make a contest of an evaluation's rows; questions with equal values of `group` are one group."""
         dataset = evaluation.dataset
         assert dataset.task is not None  # or there would be no evaluation
         contenders = tuple(map(Contender.of, evaluation.rows))
@@ -101,16 +89,16 @@ class Contest:
 
     @property
     def label(self) -> str:
-        """The dataset's name, its number of questions and its content's fingerprint."""
+        """The dataset's name, number of questions and fingerprint."""
         return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:_SHORT_FINGERPRINT]})"
 
     def metric(self, name: str | None = None) -> Metric:
-        """A metric of these questions by its name; without one, the task's main one.
+        """Return the metric of a name, or the task's main metric.
 
         Raises
         ------
         UsageError
-            It is not known, or not for these questions.
+            The metric is unknown or not for these questions.
         """
         known = {metric.name: metric for metric in metrics_for(self.task)}
         if name is None:
@@ -123,12 +111,12 @@ class Contest:
 
 
 def joined(contests: Sequence[Contest]) -> Contest:
-    """All their systems on the questions that they share, which must be all; groups are those of the first.
+    """Join the systems of several contests on the same questions; the groups are those of the first contest.
 
     Raises
     ------
     UsageError
-        They are about different questions.
+        The contests are about different questions.
     """
     first, *others = contests
     for other in others:
@@ -146,7 +134,7 @@ def _names(contest: Contest) -> str:
 
 
 MOST_SETS = 4
-"""More sets have more regions than anybody reads."""
+"""More sets than this have too many regions to read."""
 
 _WHOLE = 1 - 1e-9
 
@@ -157,32 +145,23 @@ SOLVED_BY = {
     Task.SPAN: "em",
     Task.MULTI_SPAN: "quoref_em",
 }
-"""The metric by task that is 1 where a question is answered exactly."""
+"""For each task the metric that is 1 if a question is answered exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The questions that some systems solve and the others do not.
+    """The questions that some systems solve and the others do not."""
 
-    Parameters
-    ----------
-    systems : tuple of str
-        Who solves them; empty for the questions that nobody solves.
-    questions : int
-    share : float
-        Of all questions, in 0..1.
-    """
-
-    systems: tuple[str, ...]
+    systems: tuple[str, ...]  # that solve them; empty for the questions that no system solves
     questions: int
-    share: float
+    share: float  # of all questions, in 0..1
 
 
 def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[str, ...]]:
-    """How many questions each combination of systems solves, and no other system (ReCoRD, Figure 5).
+    """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
-    A question is solved by an answer that is wholly right; a share of the credit, as for a tie, is not enough.
-    Expectations over draws solve no particular questions and are left out, as are systems beyond the first four.
+    A question is solved if the answer is wholly right; partial credit, as for a tie, is not enough. Expectations
+    over draws solve no particular questions and are left out, as are systems beyond the first four.
 
     Parameters
     ----------
@@ -191,11 +170,11 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     Returns
     -------
     metric : Metric
-        That says what is solved.
+        The metric that decides what is solved.
     regions : tuple of Region
-        All 2^k, those of most systems first; empty with fewer than two sets.
+        All 2^k regions of k systems, those of most systems first; empty for fewer than two systems.
     left_out : tuple of str
-        The names of systems without a set.
+        The names of the systems that are left out.
     """
     metric = METRICS[SOLVED_BY[contest.task]]
     decided = [contender for contender in contest.contenders if not contender.expected]
@@ -205,6 +184,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     if not shown:
         return metric, (), left_out
     solved = [metric.from_means(c.statistics[metric.name]) >= _WHOLE for c in shown]
+    # Bit i of a question's code says whether system i solves it.
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
     regions = [
@@ -215,115 +195,61 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
         )
         for code, count in enumerate(counts)
     ]
-    # A stable sort: of as many systems, those that are named first come first.
+    # The sort is stable: among combinations of the same size, systems that are named first come first.
     return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One system's number, and how far it is above chance; all as fractions.
-
-    Parameters
-    ----------
-    name, signature : str
-    value : float
-    interval : Interval or None
-        None where there are fewer than two groups to resample.
-    gain : float or None
-        ``value - chance``; None for chance itself, and where it is not known.
-    gain_interval : Interval or None
-        Of the gain, both resampled together.
-    relative_gain : float or None
-        ``(value - chance) / chance``.
-    """
+    """One system's metric and its gain over chance, as fractions."""
 
     name: str
     signature: str
     value: float
-    interval: Interval | None
-    gain: float | None
-    gain_interval: Interval | None
-    relative_gain: float | None
+    interval: Interval | None  # None for fewer than two groups to resample
+    gain: float | None  # value - chance; None for chance itself, and if chance is unknown
+    gain_interval: Interval | None  # system and chance are resampled together
+    relative_gain: float | None  # (value - chance) / chance
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems on the same questions.
-
-    Parameters
-    ----------
-    first, second : str
-    difference : float
-        The first's metric less the second's, as a fraction.
-    interval : Interval or None
-        Of the difference: the paired bootstrap.
-    p : float
-        Two-sided.
-    exact : bool
-        Whether `p` comes from counting everything that could happen, not from draws.
-    p_holm : float
-        Adjusted for all pairs of the comparison.
-    wins, ties, losses : int
-        Questions that, each taken alone, the first answers better than the second, as well, and worse.
-    """
+    """The comparison of two systems on the same questions."""
 
     first: str
     second: str
-    difference: float
-    interval: Interval | None
-    p: float
-    exact: bool
-    p_holm: float
-    wins: int
+    difference: float  # the first's metric minus the second's, as a fraction
+    interval: Interval | None  # of the difference, by the paired bootstrap
+    p: float  # two-sided
+    exact: bool  # whether `p` counts all possible outcomes rather than random draws
+    p_holm: float  # adjusted for all pairs of the comparison
+    wins: int  # questions that, taken alone, the first answers better than the second
     ties: int
     losses: int
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was found out about systems on one dataset.
-
-    Parameters
-    ----------
-    contest : Contest
-    metric : Metric
-        What is compared.
-    test : str
-        A name in :data:`~classic_rc.evaluation.resampling.NULL_HYPOTHESES`.
-    resampling : Resampling
-        Of intervals; a permutation test draws as often.
-    chance : float or None
-        What `random` scores, in expectation.
-    standings : tuple of Standing
-        A system each, in the order given.
-    pairs : tuple of Pair
-        All of them.
-    solved_by : str
-        The metric that says which questions are solved.
-    regions : tuple of Region
-        Who solves what; empty where no set of solved questions can be told.
-    left_out : tuple of str
-        Systems that the regions leave out: expectations, and all beyond the fourth.
-    """
+    """The comparison of all systems on one dataset."""
 
     contest: Contest
-    metric: Metric
-    test: str
-    resampling: Resampling
-    chance: float | None
-    standings: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]
-    solved_by: Metric
-    regions: tuple[Region, ...]
-    left_out: tuple[str, ...]
+    metric: Metric  # the one that is compared
+    test: str  # a name in `NULL_HYPOTHESES`
+    resampling: Resampling  # of intervals; a permutation test uses as many draws
+    chance: float | None  # the expected metric of `random`
+    standings: tuple[Standing, ...]  # one per system, in the order given
+    pairs: tuple[Pair, ...]  # all pairs of systems
+    solved_by: Metric  # the metric that decides which questions are solved
+    regions: tuple[Region, ...]  # which systems solve how many questions; empty for fewer than two sets
+    left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
 
     @property
     def null_hypothesis(self) -> str:
-        """What the test assumes until the data speak against it."""
+        """The null hypothesis of the test, in words."""
         return NULL_HYPOTHESES[self.test]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         contest = self.contest
         return {
             "dataset": {
@@ -347,13 +273,13 @@ class Comparison:
 
 
 def _plain(found: Standing | Pair | Region) -> Mapping[str, Any]:
-    """As plain data: intervals and tuples as lists."""
+    """Return plain data; intervals and tuples become lists."""
     fields = ((name, getattr(found, name)) for name in found.__slots__)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
 
 
 _ROUNDING = 1e-9
-"""Metrics of equal sums differ by less: a tie."""
+"""Metrics that differ by less than this are equal up to rounding: a tie."""
 
 
 def compare(
@@ -373,17 +299,18 @@ def compare(
     contest : Contest
         With two systems or more.
     metric : str, optional
-        Its name; by default the task's main one.
+        A metric's name; by default the task's main one.
     test : {"permutation", "bootstrap", "mcnemar"}
-        Of the difference; see :mod:`classic_rc.evaluation.resampling`.
+        The test of each difference; see :mod:`classic_rc.evaluation.resampling`.
     chance : Contender, optional
-        What systems gain over: `random` in expectation. By default that of the contest, if it is there.
+        The random baseline in expectation, which gains are measured against. By default that of the contest, if
+        it has one.
     n : int
-        How many resamples, and random permutations.
+        Number of resamples, and of random permutations.
     seed : int
-        Of both.
+        The seed of both.
     level : float
-        Of intervals, in 0..1.
+        The level of intervals, in 0..1.
 
     Returns
     -------
@@ -392,7 +319,7 @@ def compare(
     Raises
     ------
     UsageError
-        There are fewer than two systems, the metric or test is not known or not for these questions, or the test
+        There are fewer than two systems, the metric or the test is unknown or not for these questions, or the test
         is not for this metric.
     """
     if len(contest.contenders) < 2:
@@ -427,7 +354,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """All systems' statistics, values and resampled values; those of chance, if any, come last."""
+    """The statistics, values and resampled values of all systems; those of chance, if known, come last."""
 
     metric: Metric
     test: str
@@ -438,7 +365,7 @@ class _Measured:
     drawn: Sequence[NDArray[np.float64] | None]
 
     def standing(self, i: int, contender: Contender, chance: Contender | None) -> Standing:
-        """One system's, with what it gains over chance."""
+        """Return one system's standing, with its gain over chance."""
         value, floor = self.values[i], self.values[-1]
         gains = chance is not None and not contender.is_chance
         return Standing(
@@ -452,7 +379,7 @@ class _Measured:
         )
 
     def pairs(self, names: Sequence[str]) -> tuple[Pair, ...]:
-        """All pairs, their p-values adjusted for each other."""
+        """Compare all pairs; their p-values are adjusted together."""
         found = list(itertools.combinations(range(len(names)), 2))
         tests = [self._test(i, j) for i, j in found]
         adjusted = holm([test.p for test in tests]).tolist()
@@ -482,7 +409,7 @@ class _Measured:
         return permutation_test(self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed)
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
-        """Of single questions: wins, ties, losses of the one against the other."""
+        """Count the single questions where the first system wins, ties and loses."""
         more = self.metric.from_means(self.rows[i]) - self.metric.from_means(self.rows[j])
         wins, losses = int((more > _ROUNDING).sum()), int((more < -_ROUNDING).sum())
         return wins, len(more) - wins - losses, losses

@@ -1,4 +1,4 @@
-"""Precision and recall at every threshold."""
+"""Precision-recall curves: precision and recall at every threshold."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ if TYPE_CHECKING:
 Average: TypeAlias = Literal["macro", "micro"]
 
 AVERAGES: Mapping[str, PrecisionRecallMetric] = {"macro": F1Macro(), "micro": F1Answers()}
-"""How questions are averaged, and the metric whose precision and recall that gives."""
+"""The averages over questions, each with the metric whose precision and recall it gives."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
-    """What precision a system buys with what recall, over all thresholds; or the one point that it chose.
+    """A system's precision and recall at all thresholds, or at the one point of its decided answers.
 
-    Made by :meth:`from_scores` or :meth:`from_predictions`, drawn by
-    :func:`classic_rc.reports.figures.precision_recall_figure`. Every candidate counts as selected or not and as
-    right or wrong, so the questions must have choices; where only one is right, too, any number may be selected.
+    :meth:`from_scores` and :meth:`from_predictions` make it;
+    :func:`classic_rc.reports.figures.precision_recall_figure` draws it. Every candidate counts as selected or not
+    and as right or wrong, so the questions must have choices. Any number of candidates may be selected, even if
+    only one is right.
 
     Parameters
     ----------
     name : str
-        The system's, for people.
+        The system's name in figures and tables.
     average : {"macro", "micro"}
         ``"macro"`` is the mean precision and the mean recall of the questions, as in Khashabi et al. 2018
-        (MultiRC), Figure 5, and in F1m: a question's precision is 1 where nothing is selected, its recall 1
-        where nothing is right. ``"micro"`` takes the options of all questions together, as F1a does.
+        (MultiRC), Figure 5, and in F1m: a question's precision is 1 if nothing is selected, its recall 1 if nothing
+        is right. ``"micro"`` pools the options of all questions, as F1a does.
     precision, recall : ndarray of float64, shape (n_cuts,)
         In 0..1; from nothing selected to everything selected.
     thresholds : ndarray of float64, shape (n_cuts,), optional
-        Falling. What scores above the threshold is selected. None for a system that decided for itself.
+        In falling order. Candidates that score above a threshold are selected. None for decided answers.
     """
 
     name: str
@@ -58,7 +59,7 @@ class PrecisionRecallCurve:
     def from_scores(
         cls, scores: Scores, questions: Sequence[Question], name: str = "scores", average: Average = "macro"
     ) -> Self:
-        """The curve of a system's scores, exact at every threshold that makes a difference.
+        """Make the curve of a system's scores, exact at every threshold that makes a difference.
 
         Raises
         ------
@@ -81,7 +82,7 @@ class PrecisionRecallCurve:
         name: str = "predictions",
         average: Average = "macro",
     ) -> Self:
-        """The one point of decided answers: of people, or of any submission.
+        """Make the one point of decided answers, for example of people or of a submission.
 
         Raises
         ------
@@ -102,34 +103,37 @@ class PrecisionRecallCurve:
 
     @property
     def f1(self) -> NDArray[np.float64]:
-        """The harmonic mean of precision and recall, shape (n_cuts,): F1m of macro averages, F1a of micro ones."""
+        """The harmonic mean of precision and recall, shape (n_cuts,): F1m for macro, F1a for micro averages."""
         return harmonic_mean(self.precision, self.recall)
 
     @property
     def average_precision(self) -> float | None:
         r"""The area under a micro curve: :math:`\sum_n (R_n - R_{n-1}) P_n`, without interpolation.
 
-        That is scikit-learn's ``average_precision_score`` over all options. None where there is no such area:
-        for points, where nothing is right, and for macro curves, whose recall does not begin at 0 and whose
-        precision begins at 1 by convention.
+        It equals scikit-learn's ``average_precision_score`` over all options. It is None if there is no such area:
+        for a point, if nothing is right, and for a macro curve, whose recall does not start at 0 and whose
+        precision starts at 1 by convention.
         """
         if self.is_point or self.average != "micro" or self.recall[0] > 0:
             return None
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas frame with a row a cut: ``threshold`` (missing for a point), ``precision``, ``recall``, ``f1``.
+        """Return a pandas frame with one row per cut.
+
+        Its columns are ``threshold`` (missing for a point), ``precision``, ``recall`` and ``f1``.
 
         Raises
         ------
         MissingPackageError
+            pandas is not installed.
         """
         thresholds = np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
         columns = {"threshold": thresholds, "precision": self.precision, "recall": self.recall, "f1": self.f1}
         return frame_of_columns(columns)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the cut of the best F1."""
+        """Return the table that notebooks show: the cut with the best F1."""
         best = int(np.argmax(self.f1))
         numbers = [f"{100 * values[best]:.2f}" for values in (self.precision, self.recall, self.f1)]
         threshold = "–" if self.thresholds is None else f"{self.thresholds[best]:.6g}"
@@ -139,7 +143,7 @@ class PrecisionRecallCurve:
 
 
 def check_choices(questions: Sequence[Question]) -> None:
-    """Refuse questions whose candidates are not each right or wrong.
+    """Raise an error unless there are questions and each of their candidates is right or wrong.
 
     Raises
     ------
@@ -163,6 +167,6 @@ def _metric(average: str) -> PrecisionRecallMetric:
 def _in_bounds(
     metric: PrecisionRecallMetric, means: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Precision and recall, rid of the last digit by which sums of fractions may pass 1."""
+    """Return precision and recall, clipped: rounding may push sums of fractions just above 1."""
     precision, recall = metric.precision_and_recall(means)
     return np.clip(precision, 0, 1), np.clip(recall, 0, 1)

@@ -1,4 +1,7 @@
-"""The pipeline: check, fit, then for each block of questions encode, score, decide and tally; then rows."""
+"""The pipeline: check and fit; encode, score, decide and tally block by block; then make the rows.
+
+:func:`evaluate` measures solvers, :func:`evaluate_predictions` given answers; :func:`predict` answers only.
+"""
 
 from __future__ import annotations
 
@@ -64,48 +67,48 @@ def evaluate(
     Parameters
     ----------
     dataset : Dataset
-        With gold answers.
+        Its gold answers must be known.
     solvers : sequence of Solver
         They are cloned, never changed.
     train : Dataset, optional
-        What solvers learn from; see :attr:`Solver.learns_from`.
+        The data that solvers learn from; see :attr:`Solver.learns_from`.
     tune : Dataset, optional
-        What thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for each
-        fifth of the passages on the other four (the row says ``cv5``). On the data itself, the row is marked
-        and followed by its out-of-fold row.
+        The data that thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for
+        each fifth of the passages on the other four (the row says ``cv5``). If it is `dataset` itself, the row is
+        marked and followed by its out-of-fold row.
     cv : int, optional
-        Solvers that learn from gold learn out of fold, in so many folds of whole passages, in place of `train`;
-        what is tuned out of fold has as many folds (without it, five).
+        Number of folds of whole passages. Solvers that learn from gold learn out of fold, in place of `train`.
+        Out-of-fold tuning uses as many folds (five by default).
     group : str, optional
-        A key of `meta` (article, author) whose equal values stay in one fold, as equal passages do.
+        A key of `meta` (article, author). Questions with equal values stay in one fold, as equal passages do.
     drop_overlap : bool
-        Take out of `train` and `tune` the passages and questions that stand in `dataset` too.
+        Remove from `train` and `tune` the passages and questions that are also in `dataset`.
     ties : {"partial", "first", "random", "strict"}, optional
         Overrides the solvers' tie policy.
     threshold : float, optional
-        Takes the place of thresholds that would be tuned.
+        Replaces every threshold that would be tuned.
     tune_metric : str, optional
-        What thresholds are tuned for; by default F1a.
+        The metric that thresholds are tuned for, F1a by default.
     tune_cuts : {"exact", "multirc2018"}, optional
-        Which thresholds are tried: by default all that make a difference; see
+        The thresholds to try: by default all that make a difference; see
         :class:`~classic_rc.decisions.TunedThreshold`.
     relative_threshold : float, optional
-        Answers questions that several spans may answer with all spans that score so close to the best one, and do
-        not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), in place of that one.
+        For questions that several spans may answer: answer with all spans that score this close to the best one
+        and do not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), instead of the best one alone.
     seed : int, optional
-        Overrides the seed of everything drawn.
+        Overrides the seed of every random draw.
     spans : SpanGenerator, optional
         Makes the candidates of span questions.
     group_by : str, optional
-        What to break the metrics down by: a key of the questions' or passages' `meta`, or one that follows from
-        every question (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
+        The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
+        questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
-        Processes to score with, -1 for all cores; the results do not depend on it. They are joblib's: loky by
-        default, those of a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
+        Number of scoring processes, -1 for all cores. The results do not depend on it. joblib runs them: with loky
+        by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
-        How long reading the dataset took, to be reported.
+        Seconds that reading the dataset took, for the report.
     progress : bool
-        Show a progress bar on stderr when it takes long.
+        Show a progress bar on stderr during long runs.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def evaluate(
     Raises
     ------
     UsageError
-        A solver cannot be used for the task, or needs data that was not given.
+        A solver is not for the task, or needs data that was not given.
     DataError
         Gold answers are hidden.
     """
@@ -155,7 +158,7 @@ def evaluate(
 
 
 def _fit(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedSystem]:
-    """A row's system; where it is tuned on what it reports, a cross-fitted one after it."""
+    """Yield a row's system; if it is tuned on the data it reports, yield its cross-fitted system too."""
     if not FittedSystem.wants_tuning(solver, plan.dataset):
         yield FittedSystem(solver, plan.dataset, plan.learning, shared=shared)
         return
@@ -214,22 +217,23 @@ def evaluate_predictions(
     group_by: str | None = None,
     read_seconds: float = 0.0,
 ) -> Evaluation:
-    """Measure predictions of all the dataset's questions, in its order.
+    """Measure predictions for all questions of a dataset, in its order.
 
     Parameters
     ----------
     dataset : Dataset
-        With gold answers.
+        Its gold answers must be known.
     predictions : sequence of Prediction
+        One per question.
     source : str
-        Where they come from; a part of the signature.
+        The predictions' file, or another name for their origin. It becomes part of the signature.
     group_by, read_seconds
         As in :func:`classic_rc.evaluate`.
 
     Returns
     -------
     Evaluation
-        Of one row.
+        It has one row.
     """
     start = time.perf_counter()
     require_gold(dataset, "nothing can be measured")
@@ -252,25 +256,15 @@ def evaluate_predictions(
 
 @dataclass(frozen=True)
 class Predicted:
-    """A solver's output on a dataset.
+    """A solver's output on a dataset."""
 
-    Parameters
-    ----------
-    scores : Scores or None
-        None for spans, which are scored and dropped some passages at a time.
-    predictions : list of Prediction or None
-        None where they were not wanted.
-    warnings : tuple of str
-        What the reader of the numbers should know.
-    """
-
-    scores: Scores | None
-    predictions: list[Prediction] | None
-    warnings: tuple[str, ...] = ()
+    scores: Scores | None  # None for generated spans, whose scores are dropped block by block
+    predictions: list[Prediction] | None  # None if only scores were asked for
+    warnings: tuple[str, ...] = ()  # for the reader of the numbers
 
     @property
     def n_tied(self) -> int:
-        """How many questions' answers were chosen among equals."""
+        """Number of questions with more than one best candidate."""
         return sum(p.n_tied > 1 for p in self.predictions or ())
 
 
@@ -289,20 +283,20 @@ def predict(
     jobs: int = 1,
     shared: SharedDatasets | None = None,
 ) -> Predicted:
-    """Score a dataset and, if wanted, decide.
+    """Score a dataset's candidates and, unless `decide` is false, answer its questions.
 
     Parameters
     ----------
     dataset : Dataset
         Gold may be hidden.
     solver : Solver
-        Cloned, never changed.
+        It is cloned, never changed.
     decide : bool
-        Whether predictions are wanted, or scores alone (which need no threshold).
+        Whether to make predictions. Scores alone need no threshold.
     train, tune, cv, group, drop_overlap, spans, jobs
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional
-        Tie policy, threshold, what it is tuned for, seed.
+        Changes to the solver's decision: tie policy, threshold, tuning metric, seed.
     shared : SharedDatasets, optional
         Encodings to share with other calls on the same datasets.
 
@@ -313,7 +307,7 @@ def predict(
     Raises
     ------
     UsageError
-        A threshold or a parameter has to be tuned, there is no tuning data and gold is hidden.
+        A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
     """
     plan = Plan.check(dataset, [solver], Learning(train, tune, cv, group, drop_overlap), overrides, spans=spans)
     dataset, (solver,) = plan.dataset, plan.solvers
@@ -339,7 +333,7 @@ _MANY_UNSPACED = 0.1
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
-    """Warn where words are sought in text of scripts that do not space them."""
+    """Warn if a word analyzer is used on scripts without spaces between words."""
     analyzers = {get_analyzer(s.analyzer) for s in solvers if s.analyzer is not None}
     if all(a.tokenizer == "char" for a in analyzers):
         return
@@ -352,12 +346,12 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
 
 
 def _fit_warnings(systems: Sequence[FittedSystem]) -> Iterator[str]:
-    """Pass on what solvers have to say."""
+    """Yield each solver's caveats once."""
     yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
 
 
 def _unused_warnings(systems: Sequence[FittedSystem], plan: Plan) -> Iterator[str]:
-    """Warn where something was given that no solver had a use for."""
+    """Warn about data and options that no solver used."""
     learning, overrides = plan.learning, plan.overrides
     train, tune = learning.train, learning.tune
     if train is not None and all(system.solver.learns_from == "nothing" for system in systems):

@@ -1,4 +1,4 @@
-"""A solver made ready for a dataset, to explain its questions one after the other."""
+"""Explanations of single questions by a solver that is fitted as for an evaluation."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from classic_rc.solvers.explanation import Explanation
 
 
 class Explainer:
-    """A solver fitted and tuned as :func:`classic_rc.evaluate` does it, so that it explains the scores of its row.
+    """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its row.
 
-    A solver that learns or is tuned out of fold is one a fold: each question is explained by the one that has not
-    seen it. Thresholds are no part of scores, and are not tuned.
+    If the solver learns or is tuned out of fold, the solver of the fold that has not seen a question explains it.
+    Thresholds do not affect scores and are not tuned.
 
     Parameters
     ----------
     solver : Solver
-        Cloned, never changed.
+        It is cloned, never changed.
     dataset : Dataset
-        With the candidates of span questions (:func:`~classic_rc.evaluation.plan.with_spans`).
+        Span questions must have candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
     learning : Learning, optional
-        What it learns from and is tuned on.
+        The data to learn from and to tune on.
     overrides : Overrides, optional
+        Changes to the solver's decision and seed.
 
     Raises
     ------
     UsageError
-        The solver cannot be used for the task, or needs data that was not given.
+        The solver is not for the task, or needs data that was not given.
 
     Examples
     --------
@@ -58,16 +59,19 @@ class Explainer:
         self._system = FittedSystem(self._configured, dataset, plan.learning, tune=tunes, cross_fit=cross_fit)
 
     def explains(self, row: Row) -> bool:
-        """Whether a row is about this solver."""
+        """Return whether a row is of this solver with these parameters."""
         return row.solver == self._configured.name and dict(row.params) == plain_params(self._configured)
 
     def scores(self) -> Scores:
-        """The scores of the whole dataset, whose candidates are in memory."""
+        """Score the whole dataset, whose candidates must be in memory."""
         (block,) = blocks(self.dataset)
         return self._system.score(block)
 
     def __iter__(self) -> Iterator[Explanation]:
-        """Explanations of all questions, in order; generated spans are made once for neighbours of one passage."""
+        """Yield the explanations of all questions, in order.
+
+        Consecutive questions about one passage share its generated spans.
+        """
         passage: Passage | None = None
         candidates: Sequence[Candidate] = ()
         for i, question in enumerate(self.dataset):

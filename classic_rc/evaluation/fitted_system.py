@@ -1,4 +1,7 @@
-"""A solver ready to answer a dataset: fitted, and tuned on other data, out of fold, or not at all."""
+"""A solver ready to answer a dataset: fitted, and tuned on other data, out of fold, or not at all.
+
+The datasets' shared encodings, the blocks that are scored at once and scoring in several processes are here too.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,16 @@ from classic_rc.text.encoded import EncodedDataset
 
 
 class SharedDatasets:
-    """Datasets whose encodings are made once for all systems, folds and tuning steps."""
+    """Datasets that are encoded once for all systems, folds and tuning steps."""
 
     def __init__(self) -> None:
         self._shared: dict[int, SharedQuestions] = {}
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
-        """The dataset with shared encodings; generated spans are too many to be kept."""
+        """Return the dataset with shared encodings, or as it is if its spans are generated.
+
+        Generated spans are too many to be kept in memory.
+        """
         if dataset.span_generator is not None:
             return dataset
         return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
@@ -43,20 +49,20 @@ class SharedDatasets:
 
 
 class Block(NamedTuple):
-    """A part of a dataset that is scored and decided at once."""
+    """Questions of a dataset that are scored and answered at once."""
 
-    places: NDArray[np.int64]  # of the questions in the dataset, shape (n_questions,)
-    questions: Sequence[Question]  # with candidates in memory
+    places: NDArray[np.int64]  # the questions' positions in the dataset, shape (n_questions,)
+    questions: Sequence[Question]  # their candidates are in memory
 
 
 _BLOCK_CANDIDATES = 2**17
 
 
 def blocks(dataset: Dataset, shared: SharedDatasets | None = None) -> Iterator[Block]:
-    """The dataset in parts that can be scored and decided one after the other.
+    """Yield the dataset in blocks, to be scored and answered one after the other.
 
-    Choices and mentions are in memory already: one part. Generated spans are made a passage at a time, shared by
-    the passage's questions, and dropped after their part.
+    Choices and mentions are in memory already and make one block. Generated spans are made passage by passage,
+    shared by the passage's questions, and freed after their block.
     """
     if dataset.span_generator is None:
         yield Block(np.arange(len(dataset)), (shared or SharedDatasets()).of(dataset))
@@ -81,36 +87,36 @@ def blocks(dataset: Dataset, shared: SharedDatasets | None = None) -> Iterator[B
 
 
 class FittedSystem:
-    """A configured solver, its fitted state, and where its decisions' constants come from.
+    """A configured solver, fitted to answer one dataset, and the origin of its tuned constants.
 
     Parameters
     ----------
     solver : Solver
-        With its decision written out (:func:`~classic_rc.evaluation.plan.configured`).
+        With an explicit decision (:func:`~classic_rc.evaluation.plan.configured`).
     dataset : Dataset
-        What it answers.
+        The questions to answer.
     learning : Learning, optional
-        What it learns from.
+        The data to learn from and to tune on.
     tune : bool
-        Whether it is tuned on the tuning data.
+        Whether to tune on the tuning data.
     cross_fit : bool
-        Whether it is tuned out of fold on `dataset` instead.
+        Whether to tune out of fold on `dataset` instead.
     shared : SharedDatasets, optional
         Encodings to share with other systems.
 
     Attributes
     ----------
     solver : Solver
-        Fitted, and tuned if there is something to tune on; where it learns out of fold, neither.
+        Fitted, and tuned if there is tuning data; neither if it learns out of fold.
     expected : bool
-        Whether its predictions are expectations over draws.
+        Whether the predictions are expectations over random draws.
     seconds : dict of str to float
-        Time spent so far on ``encode``, ``fit`` and ``score``.
+        Seconds spent so far on ``encode``, ``fit`` and ``score``.
 
     Raises
     ------
     UsageError
-        It needs data that was not given, or hidden gold.
+        It needs data that was not given, or gold that is hidden.
     """
 
     def __init__(
@@ -129,7 +135,7 @@ class FittedSystem:
         self.cross_fit = cross_fit
         self.expected = False
         self._configured, self._learning, self._shared = solver, learning, shared or SharedDatasets()
-        self._by_fold: Sequence[Any] = ()  # what answered each fold: solvers or decisions
+        self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
         learns_here = learning.cv is not None and solver.learns_from == "gold" and self.train is None
@@ -168,29 +174,29 @@ class FittedSystem:
             check_task(self.train, dataset, "training")
 
     def _learn(self, train: Sequence[Question] | None) -> Solver:
-        """The solver fitted, and tuned if there is something to tune on."""
+        """Return the fitted solver, tuned if there is tuning data."""
         solver = unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
         return solver if self.tune is None else solver.tune(self._shared.of(self.tune))
 
     def _tune_on(self, questions: Sequence[Question]) -> Solver:
-        """The solver fitted as always, its parameters tuned on some of the dataset's own questions."""
+        """Return the fitted solver, its parameters tuned on some of the dataset's own questions."""
         train = None if self.train is None else self._shared.of(self.train)
         return unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
 
     @staticmethod
     def wants_tuning(solver: Solver, dataset: Dataset) -> bool:
-        """Whether a configured solver has constants that must be tuned before it can answer."""
+        """Return whether a configured solver must be tuned before it can answer."""
         assert dataset.task is not None
         return solver.tunes_parameters or solver.decision_for(dataset.task).needs_fit
 
     @property
     def fitted_solver(self) -> Solver:
-        """The fitted solver; where it learns out of fold, that of the first fold."""
+        """The fitted solver, or that of the first fold if it learns out of fold."""
         return self.solver if self._learned is None else self._learned.solvers[0]
 
     @property
     def decision(self) -> Decision:
-        """The decision in force."""
+        """The fitted decision, or the configured one if nothing was tuned."""
         assert self.dataset.task is not None
         solver = self.fitted_solver
         decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
@@ -198,17 +204,17 @@ class FittedSystem:
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What the fitted solver, or those of all folds, have to say."""
+        """The caveats of the fitted solver, or of the solvers of all folds."""
         solvers = [self.solver] if self._learned is None else self._learned.solvers
         return tuple(dict.fromkeys(c for solver in solvers for c in solver.caveats(self.dataset)))
 
     @property
     def tuned_here(self) -> bool:
-        """Whether it was tuned on the very content that it answers."""
+        """Whether it was tuned on the same content that it answers."""
         return self.tune is not None and self.tune.fingerprint == self.dataset.fingerprint
 
     def solver_of(self, i: int) -> Solver:
-        """The solver that scores the dataset's question `i`: that of its fold, where there is one a fold."""
+        """Return the solver that scores question `i` of the dataset: with one solver per fold, that of its fold."""
         by_fold = self._learned or self._tuned
         return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
 
@@ -229,7 +235,7 @@ class FittedSystem:
         return scores
 
     def decide(self, block: Block, scores: Scores) -> list[Prediction]:
-        """Answer a block of the dataset; all of it, if constants are tuned out of fold."""
+        """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
         index, questions = block
         start = time.perf_counter()
         if self._tuned is not None:
@@ -245,7 +251,7 @@ class FittedSystem:
         return predictions
 
     def decide_in_expectation(self, block: Block, scores: Scores) -> list[Prediction]:
-        """As :meth:`decide`, but in closed form where the solver draws at random and has one."""
+        """Answer a block in closed form if the solver draws at random and has one, else as :meth:`decide` does."""
         predictions = self.solver.expectation(block.questions)
         if predictions is None:
             return self.decide(block, scores)
@@ -253,7 +259,7 @@ class FittedSystem:
         return predictions
 
     def facts(self) -> dict[str, Any]:
-        """What a row says of its decisions, by the names of :class:`~classic_rc.evaluation.results.Row`."""
+        """Return what a row says about its decisions, by field of :class:`~classic_rc.evaluation.results.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
@@ -268,14 +274,14 @@ class FittedSystem:
         }
 
     def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
-        """What it was tuned on and trained on, each dataset by its label."""
+        """Return the labels of the data that it was tuned on and trained on."""
         tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
         decision = self.decision
         if isinstance(decision, Threshold):
-            # A solver's own fixed rule (all-positive) says nothing that its name does not.
+            # A solver's own fixed rule (all-positive) adds nothing to its name.
             assert self.dataset.task is not None
             own = self.solver.default_decision(self.dataset.task)
             return None if isinstance(own, Threshold) else float(decision.value)
@@ -306,7 +312,7 @@ class FittedSystem:
 def _cross_fit(
     decision: Decision, scores: Scores, questions: Sequence[Question], folds: FoldPlan
 ) -> tuple[list[Prediction], list[Decision]]:
-    """Answer every question by a decision fitted to the scores of other passages' questions; one a fold."""
+    """Answer the questions of each fold with a decision that is fitted to the scores of the other folds."""
     predictions: dict[int, Prediction] = {}
     rules: list[Decision] = []
     for others, own in folds.folds(questions):
@@ -318,13 +324,13 @@ def _cross_fit(
 
 
 PASSAGES_A_SHARD = 25_000
-"""Fewer passages than this are scored faster than another process starts and imports what it needs."""
+"""Fewer passages than this are scored faster than another process starts and imports its modules."""
 
 
 def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
-    """The solver's scores, worked out by up to `jobs` processes of joblib's current backend.
+    """Return the solver's scores, computed by up to `jobs` processes of joblib's current backend.
 
-    A question's scores depend on that question alone, so the result is the same for any number of jobs.
+    The scores of a question depend on that question alone, so the number of jobs does not change them.
     """
     if jobs == 1 or not isinstance(questions, EncodedDataset):
         return _checked(solver, questions, jobs)

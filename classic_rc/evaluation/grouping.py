@@ -1,4 +1,4 @@
-"""Groups of questions: by what the data says, by what a question says of itself, or by labels from a file."""
+"""Groups of questions: by a field of the data, by a property of the question's text, or by labels from a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.text.analyzers import get_tokenizer
 
 FEW_QUESTIONS = 10
-"""A number of fewer questions says next to nothing: tables grey it, and rare first words are put together."""
+"""Fewer questions than this say next to nothing: tables grey their numbers, and rare first words are merged."""
 
 _OTHER = "other"
 _HOW_MUCH = frozenset({"many", "much"})
@@ -37,21 +37,11 @@ _LENGTHS = (5, 10, 15, 20)
 
 @dataclass(frozen=True, slots=True)
 class DerivedKey:
-    """A property of questions that needs no annotation.
+    """A property of questions that needs no annotation."""
 
-    Parameters
-    ----------
-    description : str
-        One sentence.
-    values : callable
-        From questions to a value each; None where it says nothing.
-    order : sequence of str
-        The values in the order of tables; those that are not among them follow, numbers first.
-    """
-
-    description: str
-    values: Callable[[Sequence[Question]], Sequence[str | None]]
-    order: Sequence[str] = ()
+    description: str  # one sentence
+    values: Callable[[Sequence[Question]], Sequence[str | None]]  # one value per question; None if it has none
+    order: Sequence[str] = ()  # the values in the order of tables; other values follow, numbers first
 
 
 def _words(text: str) -> list[str]:
@@ -59,7 +49,7 @@ def _words(text: str) -> list[str]:
 
 
 def _first_words(questions: Sequence[Question]) -> list[str | None]:
-    """The first word in lower case; those that begin fewer than :data:`FEW_QUESTIONS` questions together."""
+    """Return each question's first word, lower-cased; words of fewer than `FEW_QUESTIONS` questions are merged."""
     first = [next(iter(_words(question.query)), "") for question in questions]
     counts = Counter(first)
     return [word if word and counts[word] >= FEW_QUESTIONS else _OTHER for word in first]
@@ -98,7 +88,7 @@ _BINS = tuple(dict.fromkeys(_bin(length) for length in range(_LENGTHS[-1] + 2)))
 
 
 def _verbatim(questions: Sequence[Question]) -> list[str | None]:
-    """Whether the words of the right answers stand in the passage, in a row."""
+    """Return whether the passage has the words of the right answers as one sequence."""
     passages = {id(q.passage): f" {' '.join(_words(q.passage.text))} " for q in questions}
     return [_found(question, passages[id(question.passage)]) for question in questions]
 
@@ -143,11 +133,11 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "candidates": DerivedKey("how many candidates there are", _n_candidates),
     "right-answers": DerivedKey("how many answers are right, or accepted", _n_answers),
 }
-"""What can be grouped by on any data, by name."""
+"""The keys that group the questions of any dataset, by name."""
 
 
 NO_LABEL = "no label"
-"""The group of questions that are known to have none of the labels."""
+"""The group of questions that were labelled and have none of the labels."""
 
 _MISSING = "?"
 _VIEWS = ("alone", "count")
@@ -157,31 +147,17 @@ Values: TypeAlias = "Sequence[AbstractSet[str] | None]"
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Questions in groups, which may overlap.
+    """Groups of questions, which may overlap."""
 
-    Parameters
-    ----------
-    key : str
-        What they are grouped by.
-    masks : mapping of str to ndarray of bool, shape (n_questions,)
-        By the group's name, in the order of tables.
-    covered : ndarray of bool, shape (n_questions,)
-        The questions of which something is known: labelled ones.
-    overlapping : bool
-        Whether a question may be in several groups.
-    source : str, optional
-        Where labels come from.
-    """
-
-    key: str
-    masks: Mapping[str, NDArray[np.bool_]]
-    covered: NDArray[np.bool_]
-    overlapping: bool = False
-    source: str | None = None
+    key: str  # what they are grouped by
+    masks: Mapping[str, NDArray[np.bool_]]  # by group name, in the order of tables: shape (n_questions,)
+    covered: NDArray[np.bool_]  # questions with a known value or label, shape (n_questions,)
+    overlapping: bool = False  # whether a question may be in several groups
+    source: str | None = None  # the origin of the labels
 
     @property
     def coverage(self) -> str:
-        """How many questions it says something of, in words."""
+        """A sentence on how many questions it covers."""
         known, total = int(self.covered.sum()), len(self.covered)
         of = f" (from {self.source})" if self.source else ""
         if known == total:
@@ -190,28 +166,29 @@ class Grouping:
 
 
 def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -> Grouping:
-    """The questions of a dataset, grouped.
+    """Group the questions of a dataset by a key.
 
     Parameters
     ----------
     dataset : Dataset
     key : str
-        The name of some `labels`; or a key of the questions', or else of their passages', `meta`; or else of
-        :data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`. Where a question may have several labels (a list in
-        `meta` is that too), groups overlap, and ``KEY:alone`` splits each into the questions that have this label
-        alone and those that have others too; ``KEY:count`` groups by how many labels a question has.
+        The name of one of `labels`; otherwise a key of the questions' `meta` or, failing that, of their passages';
+        otherwise one of :data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`. If a question may have several labels
+        (a list in `meta` counts as several), groups overlap. ``KEY:alone`` then splits each group into the
+        questions with this label alone and those with others too; ``KEY:count`` groups by the number of labels.
     labels : sequence of Labels
+        Labels from files.
 
     Returns
     -------
     Grouping
-        A question that lacks a key of `meta` is in the group ``"?"``; questions without an entry in the file of
-        labels are in no group.
+        A question that lacks a key of `meta` is in the group ``"?"``. A question without an entry in the file of
+        labels is in no group.
 
     Raises
     ------
     UsageError
-        There is no such key, or no question has several labels of which one could be alone.
+        The key is unknown, or ``KEY:alone`` is asked for and every question has one label.
     """
     name, colon, view = key.rpartition(":")
     if not colon or view not in _VIEWS:
@@ -232,12 +209,12 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
 
 
 def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
-    """The masks of :func:`group_questions`, without a file of labels."""
+    """Return the masks of :func:`group_questions` without labels from files."""
     return group_questions(dataset, key).masks
 
 
 def _values(dataset: Dataset, name: str, labels: Sequence[Labels]) -> tuple[Values, Sequence[str], str | None]:
-    """What each question has under a name (None where nothing is known), the order of it all, and its source."""
+    """Return each question's labels under a name (None if unknown), their order in tables, and their source."""
     for own in labels:
         if own.name == name:
             return [own.of_question.get(question.id) for question in dataset], own.order, own.source
@@ -273,7 +250,7 @@ def _alone(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]
 
 
 def _of_each(values: Values, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Each label with its questions: first the labels of the order, then numbers by value, then the others."""
+    """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
     members: dict[str, list[int]] = {}
     for i, value in enumerate(values):
         for label in value or ():
@@ -286,6 +263,6 @@ def _of_each(values: Values, order: Sequence[str]) -> Iterator[tuple[str, NDArra
 
 
 def _natural(label: str) -> tuple[bool, int, str]:
-    """A key that sorts numbers by value, before everything else."""
+    """Return a sort key that puts numbers, by value, before everything else."""
     is_number = label.isascii() and label.isdecimal()
     return not is_number, int(label) if is_number else 0, label

@@ -1,4 +1,4 @@
-"""What an evaluation runs: options and solvers, checked once, before anything is fitted."""
+"""The plan of an evaluation: every option checked and every solver configured before anything is fitted."""
 
 from __future__ import annotations
 
@@ -18,63 +18,32 @@ from classic_rc.text.spans import SpanGenerator
 
 @dataclass(frozen=True)
 class Overrides:
-    """What a user may change in the decisions of all solvers at once; None leaves a thing as it is.
-
-    Parameters
-    ----------
-    ties : {"partial", "first", "random", "strict"}, optional
-        The tie policy.
-    threshold : float, optional
-        Takes the place of thresholds that would be tuned.
-    tune_metric : str, optional
-        What thresholds are tuned for.
-    seed : int, optional
-        The seed of everything drawn.
-    tune_cuts : {"exact", "multirc2018"}, optional
-        Which thresholds are tried.
-    relative_threshold : float, optional
-        Several-span answers are all spans that score so close to the best one, in place of that alone.
-    """
+    """Changes to the decisions of all solvers at once; None leaves a setting as it is."""
 
     ties: TiePolicy | None = None
-    threshold: float | None = None
-    tune_metric: str | None = None
-    seed: int | None = None
-    tune_cuts: Cuts | None = None
-    relative_threshold: float | None = None
+    threshold: float | None = None  # replaces every threshold that would be tuned
+    tune_metric: str | None = None  # the metric that thresholds are tuned for
+    seed: int | None = None  # of every random draw
+    tune_cuts: Cuts | None = None  # the thresholds to try
+    relative_threshold: float | None = None  # multi-span: answer with all spans this close to the best one
 
 
 @dataclass(frozen=True)
 class Learning:
     """The data and the folds that solvers learn from and are tuned on.
 
-    Parameters
-    ----------
-    train : Dataset, optional
-        What solvers learn from.
-    tune : Dataset, optional
-        What thresholds and tuned parameters are chosen on; without it they are chosen out of fold.
-    cv : int, optional
-        Learn from gold out of fold, in so many folds, in place of `train`.
-    group : str, optional
-        A key of `meta` whose equal values stay in one fold.
-    drop_overlap : bool
-        Whether :meth:`apart_from` takes out what the data shares with the evaluated data.
-    notes : tuple of str
-        What :meth:`apart_from` found.
-
     Raises
     ------
     UsageError
-        There are both training data and folds to learn in, or fewer than two folds.
+        Both training data and folds are given, or fewer than two folds.
     """
 
     train: Dataset | None = None
-    tune: Dataset | None = None
-    cv: int | None = None
-    group: str | None = None
-    drop_overlap: bool = False
-    notes: tuple[str, ...] = ()
+    tune: Dataset | None = None  # for thresholds and tuned parameters; None tunes out of fold
+    cv: int | None = None  # number of folds to learn from gold in, in place of `train`
+    group: str | None = None  # a key of `meta` whose equal values stay in one fold
+    drop_overlap: bool = False  # whether `apart_from` removes what is shared with the evaluated data
+    notes: tuple[str, ...] = ()  # what `apart_from` found
 
     def __post_init__(self) -> None:
         if self.cv is not None and self.train is not None:
@@ -86,16 +55,16 @@ class Learning:
 
     @property
     def folds(self) -> FoldPlan:
-        """The folds to learn and to tune in."""
+        """The folds to learn in and to tune in."""
         return FoldPlan(group=self.group) if self.cv is None else FoldPlan(self.cv, self.group)
 
     def apart_from(self, dataset: Dataset) -> Learning:
-        """The same with a note on what the data shares with `dataset`, without it where that is wanted.
+        """Return a copy that notes what its data shares with `dataset` and, with `drop_overlap`, drops it.
 
         Raises
         ------
         UsageError
-            Nothing is left.
+            No question is left.
         """
         notes = list(self.notes)
 
@@ -123,20 +92,10 @@ def _note(what: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What :func:`classic_rc.evaluate` was given besides the dataset.
+    """The arguments of :func:`classic_rc.evaluate` other than the dataset, for the run record."""
 
-    Parameters
-    ----------
-    solvers : tuple of Solver
-        As they were given, neither fitted nor overridden.
-    options : mapping of str to object
-        Other keyword arguments that results depend on, all of them plain.
-    train, tune : Dataset, optional
-    spans : SpanGenerator, optional
-    """
-
-    solvers: tuple[Solver, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    solvers: tuple[Solver, ...]  # as given: neither fitted nor overridden
+    options: Mapping[str, Any] = field(default_factory=dict)  # other arguments that results depend on; plain data
     train: Dataset | None = None
     tune: Dataset | None = None
     spans: SpanGenerator | None = None
@@ -144,13 +103,13 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Plan:
-    """What runs on a dataset: every option checked, every solver configured, nothing fitted yet."""
+    """A checked evaluation: its options are valid, its solvers are configured, nothing is fitted yet."""
 
     dataset: Dataset  # span questions have their candidates
-    solvers: tuple[Solver, ...]  # configured: clones, their decisions written out
-    learning: Learning  # apart from the dataset
+    solvers: tuple[Solver, ...]  # configured clones with explicit decisions
+    learning: Learning  # compared with the dataset by `Learning.apart_from`
     overrides: Overrides
-    protocol: Protocol  # what was given
+    protocol: Protocol  # the arguments as given
 
     @classmethod
     def check(
@@ -163,7 +122,7 @@ class Plan:
         spans: SpanGenerator | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Plan:
-        """Check what was given against the dataset.
+        """Check solvers and options against the dataset, and configure the solvers.
 
         Parameters
         ----------
@@ -180,7 +139,7 @@ class Plan:
         Raises
         ------
         UsageError
-            A solver is not for the task, an option has no meaning for it, or nothing is left to learn from.
+            A solver is not for the task, an option has no meaning for it, or no training data is left.
         """
         overrides = overrides or Overrides()
         dataset = with_spans(dataset, spans)
@@ -193,7 +152,7 @@ class Plan:
 
 
 def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
-    """The dataset, its span questions given the generator's candidates if they have none yet."""
+    """Return the dataset; span questions without candidates get those of the generator."""
     task = dataset.task
     if task is None or not task.has_spans or dataset.span_generator is not None:
         return dataset
@@ -202,11 +161,12 @@ def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
 
 
 def require_gold(dataset: Dataset, purpose: str) -> None:
-    """Refuse a dataset of which any gold answer is hidden.
+    """Raise an error if any gold answer is hidden.
 
     Raises
     ------
     DataError
+        Gold is hidden; the message gives `purpose` as the consequence.
     """
     hidden = sum(question.gold is None for question in dataset)
     if hidden:
@@ -216,15 +176,15 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
 
 
 def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
-    """A clone of the solver with its decision for the dataset's task written out and overrides applied.
+    """Return a clone of the solver with an explicit decision for the dataset's task and the overrides applied.
 
-    A rule that picks one candidate, as most published variants have, gives way to the solver's usual one where
-    several may be right, and a threshold where one is.
+    The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
+    have, if several candidates may be right; a threshold, if exactly one is.
 
     Raises
     ------
     UsageError
-        The dataset has no question, or the solver is not for its task.
+        The dataset has no question, the solver is not for its task, or its decision is no decision rule.
     """
     overrides = overrides or Overrides()
     task = dataset.task
@@ -261,7 +221,7 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
 
 
 def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
-    """Refuse training or tuning data of another task than the data that is to be answered.
+    """Raise an error if training or tuning data is of another task than `dataset`.
 
     Raises
     ------
@@ -274,7 +234,7 @@ def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
 
 
 def unfitted(solver: Solver) -> Solver:
-    """An unfitted clone. A solver whose constructor takes no decision keeps the one it was given."""
+    """Return an unfitted clone with the same decision, even if the constructor takes none."""
     copy: Solver = clone(solver)
     copy.decision = solver.decision
     return copy

@@ -1,4 +1,4 @@
-"""The run record: what ran, on what, with what outcome on every question."""
+"""The run record: what ran, on which data, and the outcome on every question; written, read and its files found."""
 
 from __future__ import annotations
 
@@ -32,31 +32,36 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.codec import kept_solver
 
 SCHEMA = 2
-"""The number of this form of the record; it grows with every change that a reader of records has to know of."""
+"""The version of the record's format; it grows with every change that matters to a reader of records."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 
 
 def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    """The results of one or several datasets as plain data: the schema of ``--format json``."""
+    """Return the results of one or several datasets as plain data, in the schema of ``--format json``."""
     return {"version": __version__, "runs": [evaluation.to_dict() for evaluation in evaluations]}
 
 
 def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) -> dict[str, Any]:
-    """The same with all that it takes to get it again, and the outcome on every question.
+    """Return the results with everything that is needed to reproduce them and the outcome on every question.
 
-    Each run gains ``protocol``: the solvers with all their parameters, the options, and what was learned from and
-    tuned on. Datasets gain ``read_with``, what :func:`classic_rc.load` was asked for, and ``sources``, the files
-    that were read, with their size and sha256. Each run gains ``passage_groups``: for each question in its order,
-    the number of the group of those about equal passages, so that systems can be compared without the data. Each
-    row gains ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and the
-    metrics' statistics. See ``docs/records.md``.
+    To the schema of :func:`runs_to_dict` it adds:
+
+    * to each run ``protocol``: the solvers with all parameters, the options, and the training and tuning data;
+    * to each dataset ``read_with``, the arguments of :func:`classic_rc.load`, and ``sources``, the files that were
+      read, with their size and sha256;
+    * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
+      passages, so that systems can be compared without the data;
+    * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and
+      the metrics' statistics.
+
+    See ``docs/records.md``.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
     folder : Path, optional
-        Where the record will lie: relative paths are made relative to it.
+        The folder of the record; relative paths are stored relative to it.
     """
     record = {"version": __version__, "schema": SCHEMA, **runs_to_dict(evaluations), "environment": environment()}
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
@@ -76,7 +81,7 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
 
 
 def environment() -> dict[str, Any]:
-    """The versions of what numbers may depend on."""
+    """Return the versions of Python, the platform and the packages that numbers may depend on."""
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -89,7 +94,7 @@ def _described(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
 
 
 def _files(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
-    """How a dataset was read, and from which files; embedded data go by name, wherever the package lies."""
+    """Return how a dataset was read and from which files; sample data is named without the package's folder."""
     asked = dict(dataset.read_with) if dataset.read_with else None
     sources = [kept_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
     if asked is not None and asked["path"] in SAMPLES:
@@ -120,15 +125,15 @@ def _version(package: str) -> str | None:
 
 
 RECORD = "run.json"
-"""What the file of a record is called in its folder."""
+"""The name of a record's file in its folder."""
 
 _BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:')
 
 
 def record_file(path: str) -> Path | None:
-    """The record that a path is or that lies in the folder that it is; None where there is none.
+    """Return the run record at `path`, a file or its folder, or None.
 
-    It is told by its name or by its first key, without reading it.
+    A record is recognised by its file name or by its first key, without reading the rest.
     """
     file = Path(path) / RECORD if Path(path).is_dir() else Path(path)
     if not file.is_file():
@@ -139,7 +144,7 @@ def record_file(path: str) -> Path | None:
 
 
 def read_contests(path: str | Path) -> list[Contest]:
-    """Every dataset of a run record, with all its rows.
+    """Read every dataset of a run record, with all its rows.
 
     Parameters
     ----------
@@ -149,7 +154,7 @@ def read_contests(path: str | Path) -> list[Contest]:
     Raises
     ------
     DataError
-        It cannot be read, is no run record, or its rows do not answer the same questions.
+        The file cannot be read or is not a run record, or its rows do not answer the same questions.
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
@@ -209,7 +214,7 @@ def _contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -
 
 
 def _statistics(kept: Sequence[Node], metric: str) -> NDArray[np.float64]:
-    """A metric's statistics of all questions, shape (n_questions, n_statistics)."""
+    """Return a metric's statistics for all questions, shape (n_questions, n_statistics)."""
     rows = [node.sequence(metric) for node in kept]
     width = len(rows[0])
     for node, row in zip(kept, rows, strict=True):
@@ -219,52 +224,52 @@ def _statistics(kept: Sequence[Node], metric: str) -> NDArray[np.float64]:
 
 
 def kept_path(path: str, folder: Path | None = None) -> str:
-    """A path as a record in `folder` keeps it: a relative one relative to the record, with forward slashes.
+    """Return a path as a record in `folder` stores it: relative to the record, with forward slashes.
 
-    An absolute path stays as it is, and so does one on another drive than the record.
+    An absolute path stays as it is. A relative path on another drive than the record becomes absolute.
     """
     if folder is None or os.path.isabs(path):
         return path
     try:
         return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
-    except ValueError:  # there is no way from one drive to another
+    except ValueError:  # no relative path leads from one drive to another
         return os.path.abspath(path)
 
 
 def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
-    """A file, or a folder with all that is in it, as a record in `folder` keeps it.
+    """Return the entry of a file, or of a folder with all its content, in a record.
 
     Parameters
     ----------
     path : str
     folder : Path, optional
-        Where the record will lie.
+        The folder of the record.
     sha256 : str, optional
-        Where it is known.
+        The digest, if it is known already.
 
     Returns
     -------
     dict
-        ``path``, ``sha256`` and ``bytes``, the size of a file, None for a folder.
+        ``path``, ``sha256`` and ``bytes``: the size of a file, None for a folder.
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": kept_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
 
 
 class Finder:
-    """Finds what a record names: in its place, or by its content below other folders.
+    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
 
     Parameters
     ----------
     base : Path
-        The record's folder, from which its relative paths start.
+        The record's folder, which its relative paths start from.
     places : sequence of str
-        Folders to look in, at any depth, for what is not in its place or not as it was.
+        Folders to search, at any depth, for files that are missing at their recorded path or have changed.
 
     Raises
     ------
     DataError
-        One of the places is no folder.
+        One of `places` is not a folder.
     """
 
     def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
@@ -275,11 +280,11 @@ class Finder:
                 raise DataError("no such folder", source=str(place), hint="Name a folder that holds the data")
 
     def place(self, path: str) -> Path:
-        """Where the record says that something is."""
+        """Return the recorded place of a file or folder."""
         return Path(os.path.normpath(self._base / path))
 
     def candidates(self, path: str) -> Iterator[Path]:
-        """Where a folder may be: in its place, or as one of the other folders, or below them by its name."""
+        """Yield the possible places of a folder: its own, the other folders, and below them those of its name."""
         own = self.place(path)
         for place in (own, *self._places):
             if place.is_dir():
@@ -288,12 +293,12 @@ class Finder:
             yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
 
     def find(self, kept: Mapping[str, Any]) -> str:
-        """The path of a file or folder with the content that the record tells.
+        """Return the path of a file or folder with the recorded content.
 
         Raises
         ------
         DataError
-            It is missing, or has changed.
+            It is missing or has changed.
         """
         own = self.place(kept["path"])
         candidates = self.candidates(kept["path"]) if kept["bytes"] is None else self._files(own, kept["bytes"])
@@ -303,12 +308,12 @@ class Finder:
         raise self.problem(kept)
 
     def _files(self, own: Path, size: int) -> Iterator[Path]:
-        """Files of a size: the one in its place, and then all that lie below the other folders."""
+        """Return the files of a size: the one at its recorded path first, then all below the other folders."""
         below = (path for place in self._places for path in sorted(place.rglob("*")))
         return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
 
     def problem(self, kept: Mapping[str, Any]) -> DataError:
-        """What to say of a file or folder that is not as the record has it."""
+        """Return the error for a file or folder that is missing or has changed."""
         own = self.place(kept["path"])
         hint = None if self._places else "Name a folder that has it: --data DIR"
         if not own.exists():

@@ -1,4 +1,4 @@
-"""A run record made ready to be run again: its data found and checked before anything is scored."""
+"""Run a record again: find and check its data first, then evaluate and compare every number."""
 
 from __future__ import annotations
 
@@ -25,41 +25,21 @@ from classic_rc.text.spans import SpanGenerator
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """One dataset of a record, and what was done with it.
+    """One run of a record, with its data and solvers restored."""
 
-    Parameters
-    ----------
-    recorded : mapping
-        As the record has it.
-    dataset : Dataset
-    protocol : Protocol
-    """
-
-    recorded: Mapping[str, Any]
+    recorded: Mapping[str, Any]  # the run as it is in the record
     dataset: Dataset
     protocol: Protocol
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """All of a record, ready to be run again.
+    """A record that is ready to be run again."""
 
-    Parameters
-    ----------
-    path : str
-        The record.
-    runs : tuple of PreparedRun
-        Those whose data are as they were.
-    changes : tuple of str
-        What is missing or not as it was; where there is any, nothing should be run.
-    notes : tuple of str
-        Versions that differ.
-    """
-
-    path: str
-    runs: tuple[PreparedRun, ...]
-    changes: tuple[str, ...]
-    notes: tuple[str, ...]
+    path: str  # of the record
+    runs: tuple[PreparedRun, ...]  # those whose data is unchanged
+    changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
+    notes: tuple[str, ...]  # versions that differ
 
 
 def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> Prepared:
@@ -70,16 +50,16 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
     path : path-like
         A file that ``run --save`` wrote.
     places : sequence of str
-        Folders to look in for files that are not in their place; they are told by their content.
+        Folders to search for files that are not at their recorded path; files are recognised by content.
     trust : bool
-        Whether solvers that are not of this package may be run.
+        Whether solvers from outside this package may run.
 
     Raises
     ------
     DataError
-        It is no record that can be run again.
+        The file is not a record that can be run again.
     UsageError
-        A solver cannot be made again.
+        A solver cannot be restored.
     """
     source = str(path)
     record = parse_json(read_text(path), source)
@@ -113,7 +93,7 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
-    """Look up what is compared once all is scored: what is not there is an error now, before any work."""
+    """Look up the fields that are compared at the end, so that a missing one is an error before any work."""
     if run["resampling"] is not None:
         _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
     for row in run["rows"]:
@@ -121,7 +101,7 @@ def _check_form(run: Mapping[str, Any]) -> None:
 
 
 class _Found:
-    """What one run needs, as far as it is found; what is not goes to `changes`."""
+    """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
 
     def __init__(self, finder: Finder, changes: list[str]) -> None:
         self._finder, self._changes = finder, changes
@@ -143,7 +123,7 @@ class _Found:
         return Protocol(tuple(solvers), kept["options"], train, tune, spans)
 
     def dataset(self, kept: Mapping[str, Any]) -> Dataset | None:
-        """The dataset with the content that was kept; None where it is not found, and `changes` says why."""
+        """Return the dataset with the recorded content, or None, with the reason in `changes`."""
         try:
             dataset = self._read(kept)
         except DataError as problem:
@@ -171,7 +151,7 @@ class _Found:
             return self._read_folder(asked, sources, kept["name"])
         found = {source["path"]: self._finder.find(source) for source in sources}
         answers = asked["answers"]
-        if answers is not None and answers not in found:  # the folder that they are in
+        if answers is not None and answers not in found:  # `answers` is the folder of the answer files
             inside = [path for kept_as, path in found.items() if kept_as != asked["path"]]
             answers = str(Path(inside[0]).parent) if inside else str(self._finder.place(answers))
         else:
@@ -179,7 +159,7 @@ class _Found:
         return self._checked(_loaded({**asked, "answers": answers}, found[asked["path"]]), sources, kept["name"])
 
     def _read_folder(self, asked: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
-        """From the first folder with just the files that were read."""
+        """Read the first folder that has exactly the recorded files."""
         own = self._finder.place(asked["path"])
         problem: DataError | None = None
         for folder in self._finder.candidates(asked["path"]):
@@ -193,7 +173,7 @@ class _Found:
         raise problem or self._finder.problem({"path": asked["path"]})
 
     def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a file of a folder that is missing or not as it was, before a reader stumbles over it."""
+        """Raise an error for a missing or changed file of a folder, before a reader fails on it less clearly."""
         in_place = Finder(self._finder.place("."))
         for source in sources:
             if source["bytes"] is not None:
@@ -201,7 +181,7 @@ class _Found:
 
     @staticmethod
     def _checked(dataset: Dataset, sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
-        """The dataset, if it was read from just the files that were kept."""
+        """Return the dataset if it was read from exactly the recorded files."""
         read, kept = _digests(dataset), _kept_digests(sources)
         if read == kept:
             return dataset
@@ -227,7 +207,7 @@ def _kept_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _notes(record: Mapping[str, Any]) -> Iterator[str]:
-    """Versions that are not those of the record."""
+    """Yield a line for each version that differs from the record's."""
     kept, now = record["environment"], environment()
     versions = [("classic_rc", record["version"], __version__), ("Python", kept["python"], now["python"])]
     versions += [(name, kept["packages"].get(name), version) for name, version in now["packages"].items()]
@@ -237,44 +217,26 @@ def _notes(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 _NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
-"""What names versions and places, takes time, or is compared question by question."""
+"""Fields of a row that name versions or places, are times, or are compared question by question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A number, or a fact such as what was tuned on, that came out differently.
+    """A number, or a fact such as the tuning data, that came out differently."""
 
-    Parameters
-    ----------
-    what : str
-        Its path in the record's row: ``"metrics.accuracy"``.
-    recorded, now : object
-        None where there is nothing.
-    """
-
-    what: str
-    recorded: Any
-    now: Any
+    what: str  # its path in the record's row: "metrics.accuracy"
+    recorded: Any  # None if the record lacks it
+    now: Any  # None if the new run lacks it
 
 
 @dataclass(frozen=True)
 class RowCheck:
-    """A row of the record beside what came out now.
-
-    Parameters
-    ----------
-    system : str
-    differences : tuple of Difference
-    questions : tuple of str
-        Ids of the questions whose answer, ties or statistics differ.
-    metrics : mapping of str to float
-        As recorded.
-    """
+    """The comparison of a recorded row with the new one."""
 
     system: str
     differences: tuple[Difference, ...]
-    questions: tuple[str, ...]
-    metrics: Mapping[str, float]
+    questions: tuple[str, ...]  # ids of the questions whose answer, ties or statistics differ
+    metrics: Mapping[str, float]  # as recorded
 
     @property
     def same(self) -> bool:
@@ -284,14 +246,7 @@ class RowCheck:
 
 @dataclass(frozen=True)
 class RunCheck:
-    """All rows of a dataset.
-
-    Parameters
-    ----------
-    dataset : str
-    n_questions : int
-    rows : tuple of RowCheck
-    """
+    """The comparison of all rows of one dataset."""
 
     dataset: str
     n_questions: int
@@ -300,42 +255,33 @@ class RunCheck:
 
 @dataclass(frozen=True)
 class Rerun:
-    """A record beside what came out now.
+    """The comparison of a record with the new results."""
 
-    Parameters
-    ----------
-    record : str
-        Its path.
-    runs : tuple of RunCheck
-    notes : tuple of str
-        Versions that differ.
-    """
-
-    record: str
+    record: str  # its path
     runs: tuple[RunCheck, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # versions that differ
 
     @property
     def same(self) -> bool:
-        """Whether every number came out again."""
+        """Whether every number is the same as recorded."""
         return all(row.same for run in self.runs for row in run.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         return {"same": self.same, **asdict(self)}
 
 
 def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun:
     """Run a record again and compare all its numbers.
 
-    Numbers are equal or they differ: nothing is rounded. Times, places of files and versions are not compared.
+    Numbers must be equal to the last digit. Times, paths of files and versions are not compared.
 
     Parameters
     ----------
     prepared : Prepared
         From :func:`~classic_rc.evaluation.rerun.prepare`.
     jobs : int
-        Processes to score with; numbers do not depend on it.
+        Number of scoring processes; the numbers do not depend on it.
     progress : bool
         Show a progress bar on stderr.
 
@@ -346,7 +292,7 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
     Raises
     ------
     UsageError
-        Data are missing or have changed.
+        Data is missing or has changed.
     """
     if prepared.changes:
         raise UsageError(f"nothing is run: {'; '.join(prepared.changes)}")
@@ -355,7 +301,7 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
 
 def _check(run: PreparedRun, jobs: int, progress: bool) -> RunCheck:
     evaluation = _evaluated(run, jobs, progress)
-    (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as they did
+    (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
     rows = [_row(a, b) for a, b in zip(old, new, strict=False)]
     rows += [_lonely(row, "recorded") for row in old[len(new) :]] + [_lonely(row, "now") for row in new[len(old) :]]
@@ -398,7 +344,7 @@ def _row(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
 
 
 def _lonely(row: Mapping[str, Any], where: str) -> RowCheck:
-    """A row that the other side does not have."""
+    """Return the check of a row that only the record or only the new run has."""
     missing = Difference("row", *((_name(row), None) if where == "recorded" else (None, _name(row))))
     return RowCheck(_name(row), (missing,), tuple(row["outcomes"]), row["metrics"])
 
@@ -408,7 +354,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every number, text or null in nested data, with its path."""
+    """Yield the path and value of every number, text or null in nested data."""
     inner: Sequence[tuple[Any, Any]]
     if isinstance(value, dict):
         inner = list(value.items())

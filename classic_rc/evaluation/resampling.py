@@ -1,4 +1,7 @@
-"""The bootstrap over groups of passages: how much a number depends on which passages a dataset happens to hold."""
+"""Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple testing.
+
+They say how much a number depends on the passages that a dataset happens to have.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from classic_rc.errors import UsageError
 from classic_rc.metrics.base import Metric
 
 FEW_GROUPS = 30
-"""Below so many passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
+"""With fewer passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 
 _DRAWS_AT_A_TIME = 2**20
 
@@ -27,26 +30,13 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How intervals were made.
+    """The settings that intervals are made with."""
 
-    Parameters
-    ----------
-    n_groups : int
-        The groups of passages that resamples were drawn from; of fewer than two there is no interval.
-    n : int
-        How many resamples.
-    seed : int
-    level : float
-        In 0..1.
-    group : str, optional
-        The key of `meta` whose equal values stayed together, as equal passages do.
-    """
-
-    n_groups: int
-    n: int = 10_000
+    n_groups: int  # groups of passages to draw from; there is no interval for fewer than two
+    n: int = 10_000  # number of resamples
     seed: int = 0
-    level: float = 0.95
-    group: str | None = None
+    level: float = 0.95  # in 0..1
+    group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -54,12 +44,12 @@ class Resampling:
 
     @property
     def label(self) -> str:
-        """What a column of intervals is called."""
+        """The heading of a column of intervals."""
         return f"{100 * self.level:g} % interval"
 
     @property
     def note(self) -> str:
-        """How it was done, in words."""
+        """The settings in words, or the reason why there is no interval."""
         if self.n_groups < 2:
             return "no interval: resampling takes at least two different passages or groups"
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
@@ -68,7 +58,7 @@ class Resampling:
 
     @property
     def warning(self) -> str | None:
-        """What the reader of the intervals must know; None where there is nothing."""
+        """A warning for the reader of the intervals, or None."""
         if self.n_groups < 2:
             return self.note
         if self.n_groups < FEW_GROUPS:
@@ -76,7 +66,7 @@ class Resampling:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "level": self.level,
             "resamples": self.n,
@@ -89,10 +79,11 @@ class Resampling:
 def resampled_means(
     statistics: NDArray[np.float64], groups: NDArray[np.int64], *, n: int = 10_000, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Means of statistics over resampled datasets, each of as many groups as there are, drawn with replacement.
+    """Return the means of statistics over resampled datasets.
 
-    The questions about one passage are not independent, so whole groups are drawn: the cluster bootstrap (Davison
-    and Hinkley 1997, section 3.8). Groups differ in size, and a mean is that of the questions of the groups drawn.
+    A resample draws as many groups as there are, with replacement. The questions about one passage are not
+    independent, so whole groups are drawn: the cluster bootstrap (Davison and Hinkley 1997, section 3.8). Groups
+    differ in size; a mean is over all questions of the groups drawn.
 
     A metric's bootstrap distribution is ``metric.from_means(resampled_means(rows, groups))``. To compare systems,
     or a metric with its chance level, put their statistics side by side as columns: all columns of a resample are
@@ -101,11 +92,11 @@ def resampled_means(
     Parameters
     ----------
     statistics : ndarray of float64, shape (n_questions, n_statistics)
-        Such as :meth:`classic_rc.metrics.Metric.statistics` gives.
+        As :meth:`classic_rc.metrics.Metric.statistics` returns them.
     groups : ndarray of int64, shape (n_questions,)
-        Numbers of groups from 0, none left out, such as :func:`classic_rc.folds.passage_groups` gives.
+        Group numbers from 0 without gaps, as :func:`classic_rc.folds.passage_groups` returns them.
     n : int
-        How many resamples.
+        Number of resamples.
     seed : int
         The draws are PCG64's raw output, and sums are exact: the same bits on every machine.
 
@@ -116,7 +107,7 @@ def resampled_means(
     Raises
     ------
     UsageError
-        There are fewer than two groups, or no resample is wanted.
+        There are fewer than two groups, or `n` is below 1.
 
     Examples
     --------
@@ -136,7 +127,9 @@ def resampled_means(
     table = np.column_stack([sums, sizes])
     bits = np.random.PCG64(seed % 2**64)
     totals = np.empty((n, table.shape[1]))
-    step = 2 * max(1, _DRAWS_AT_A_TIME // (2 * n_groups))  # even: no half of a drawn word is lost between parts
+    # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the part size does
+    # not change the draws.
+    step = 2 * max(1, _DRAWS_AT_A_TIME // (2 * n_groups))
     for start in range(0, n, step):
         rows = min(step, n - start)
         totals[start : start + rows] = _times_drawn(bits, rows, n_groups) @ table
@@ -144,10 +137,20 @@ def resampled_means(
 
 
 def whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values as whole multiples of a power of two a column, and those powers.
+    """Return the values as integer multiples of a power of two per column, and those powers.
 
-    Any sum of `n_summed` of them stays below 2**53, where floats are exact: no order of adding, and no machine's
-    linear algebra, changes a bit.
+    Any sum of `n_summed` multiples stays below 2**53, where floats are exact: neither the order of addition nor a
+    machine's linear algebra changes a bit.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows, n_columns)
+    n_summed : int
+
+    Returns
+    -------
+    multiples : ndarray of float64, shape (n_rows, n_columns)
+    unit : ndarray of float64, shape (n_columns,)
     """
     exponent = np.frexp(np.abs(values).max(axis=0) * n_summed)[1]
     unit = 2.0 ** np.maximum(exponent - 52, -1000)
@@ -155,8 +158,9 @@ def whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[n
 
 
 def _times_drawn(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.float64]:
-    """How often each group is in each of some resamples: shape (rows, n_groups)."""
+    """Return how often each resample draws each group, shape (rows, n_groups)."""
     size = rows * n_groups
+    # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
     words = bits.random_raw((size + 1) // 2).astype("<u8").view("<u4")[:size].astype(np.uint64)
     drawn = ((words * np.uint64(n_groups)) >> np.uint64(32)).astype(np.int64).reshape(rows, n_groups)
     drawn += np.arange(rows)[:, None] * n_groups
@@ -164,17 +168,26 @@ def _times_drawn(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
 
 
 def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Interval:
-    """The interval that holds the middle `level` of a bootstrap distribution (Efron and Tibshirani 1993, ch. 13).
+    """Return the middle `level` of a bootstrap distribution (Efron and Tibshirani 1993, ch. 13).
 
-    Percentiles, because they need nothing but the distribution: the interval of a ratio such as F1 is not symmetric
-    and never leaves 0..1, and that of a transformed metric is the transformed interval. With few groups it is
-    somewhat narrow, as every interval is that knows only the passages it has seen.
+    Percentiles need nothing but the distribution: the interval of a ratio such as F1 is not symmetric and never
+    leaves 0..1, and the interval of a transformed metric is the transformed interval. With few groups it is
+    somewhat narrow, like every interval that knows only the passages it has seen.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n_resamples,)
     level : float
-        In 0..1.
+        Above 0 and below 1.
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    UsageError
+        `level` is not between 0 and 1.
 
     Examples
     --------
@@ -194,26 +207,18 @@ NULL_HYPOTHESES = {
     "mcnemar": "a question that one of the two alone answers right is as likely the one's as the other's "
     "(assumes independent questions)",
 }
-"""What each test assumes until the data speak against it, by the name of the test."""
+"""The null hypothesis of each test, by the test's name."""
 
 _CELLS_AT_A_TIME = 2**20
 _ROUNDING = 1e-9
-"""Metrics of equal sums differ by less: they are equal."""
+"""Metrics that differ by less than this are equal up to rounding."""
 
 
 class PairedTest(NamedTuple):
-    """What a test found.
+    """The result of a paired test."""
 
-    Parameters
-    ----------
-    p : float
-        Two-sided.
-    exact : bool
-        Whether everything that could happen was counted, and nothing drawn at random.
-    """
-
-    p: float
-    exact: bool
+    p: float  # two-sided
+    exact: bool  # whether all possible outcomes were counted, with no random draws
 
 
 def permutation_test(
@@ -225,15 +230,18 @@ def permutation_test(
     n: int = 10_000,
     seed: int = 0,
 ) -> PairedTest:
-    r"""How often swapping the two systems' outcomes, for whole groups of passages, makes them differ as much.
+    r"""Test a difference by swapping the two systems' outcomes for whole groups of passages.
 
-    The metric is worked out anew from the swapped statistics, so a ratio such as F1a is as good as a mean. Where
-    the groups on which the systems differ can be swapped in at most `n` ways, all are tried; else `n` are drawn and
+    The p-value is the share of swaps after which the systems differ at least as much as they do. The metric is
+    recomputed from the swapped statistics, so the test is as valid for a ratio such as F1a as for a mean. If the
+    groups on which the systems differ can be swapped in at most `n` ways, all ways are tried. Otherwise `n` swaps
+    are drawn, and
 
     .. math:: p = \frac{1 + \#\{i : |T_i| \ge |T|\}}{1 + n}
 
-    is never 0, as the systems as they are were one more draw (Davison and Hinkley 1997, section 4.3; the
-    approximate randomisation of Noreen 1989). Swapping everything turns the sign, so each way counts for two.
+    is never 0, because the unswapped systems count as one more draw (Davison and Hinkley 1997, section 4.3; the
+    approximate randomisation of Noreen 1989). Swapping all groups only changes the sign, so each way tried counts
+    for two.
 
     Parameters
     ----------
@@ -241,8 +249,9 @@ def permutation_test(
     first, second : ndarray of float64, shape (n_questions, n_statistics)
         Each system's statistics.
     groups : ndarray of int64, shape (n_questions,)
-        Numbers of groups from 0, such as :func:`classic_rc.folds.passage_groups` gives.
+        Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns them.
     n : int
+        Number of random swaps, and the most ways to be tried exhaustively.
     seed : int
         The draws are PCG64's raw output, and sums are exact: the same bits on every machine.
 
@@ -253,22 +262,23 @@ def permutation_test(
     Raises
     ------
     UsageError
-        No swap is wanted.
+        `n` is below 1.
     """
     if n < 1:
         raise UsageError(f"a permutation test takes at least one permutation, got {n}")
-    # Sums of what is swapped and what is not stay below four times the sum of either system.
+    # Sums of swapped and unswapped parts stay below four times the sum of either system.
     whole, unit = whole_numbers(np.concatenate([first, second]), n_summed=4 * len(first))
     of_first, of_second = np.split(whole, 2)
     gained = np.zeros((int(groups.max()) + 1, whole.shape[1]))
     np.add.at(gained, groups, of_second - of_first)
-    gained = gained[gained.any(axis=1)]  # swapping groups that are equal changes nothing
+    gained = gained[gained.any(axis=1)]  # swapping equal groups changes nothing
     total, both = of_first.sum(axis=0), whole.sum(axis=0)
 
     def difference(own: NDArray[np.float64]) -> NDArray[np.float64]:
         means = own * (unit / len(first)), (both - own) * (unit / len(first))
         return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
 
+    # A swap and its complement only differ in sign, so the last group is never swapped: half of all ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
     threshold = difference(total) - _ROUNDING
@@ -280,7 +290,7 @@ def permutation_test(
 
 
 def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
-    """Every way of swapping groups, the last one never: parts of shape (n_ways, n_groups)."""
+    """Yield every way to swap groups, the last group never, in parts of shape (n_ways, n_groups)."""
     free = max(n_groups - 1, 0)
     step = max(1, _CELLS_AT_A_TIME // max(n_groups, 1))
     for start in range(0, 2**free, step):
@@ -291,7 +301,7 @@ def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Fair coins, a bit each; a permutation begins with a new word: parts of shape (n_permutations, n_groups)."""
+    """Yield random swaps, one bit per group and whole words per swap, in parts of shape (n_swaps, n_groups)."""
     bits = np.random.PCG64(seed % 2**64)
     words = -(-n_groups // 64)
     step = max(1, _CELLS_AT_A_TIME // n_groups)
@@ -302,19 +312,19 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
 
 
 def bootstrap_test(difference: float, resampled: NDArray[np.float64]) -> PairedTest:
-    r"""How often a resampled difference is as far from the one found as that is from 0.
+    r"""Test a difference by how often a resampled one is as far from it as it is from 0.
 
     .. math:: p = \frac{1 + \#\{i : |d_i - d| \ge |d|\}}{1 + n}
 
-    The bootstrap distribution moved to where the null hypothesis has it (Efron and Tibshirani 1993, section 16.4;
-    Berg-Kirkpatrick, Burkett and Klein 2012 for systems on the same questions).
+    This shifts the bootstrap distribution to the null hypothesis, a mean of 0 (Efron and Tibshirani 1993, section
+    16.4; Berg-Kirkpatrick, Burkett and Klein 2012 for systems on the same questions).
 
     Parameters
     ----------
     difference : float
-        Of the metric, on the questions as they are.
+        The difference of the metric on the original questions.
     resampled : ndarray of float64, shape (n,)
-        The same on resampled groups of passages, both systems on the same resamples.
+        The difference on resampled groups of passages, with both systems on the same resamples.
 
     Returns
     -------
@@ -330,10 +340,10 @@ def bootstrap_test(difference: float, resampled: NDArray[np.float64]) -> PairedT
 
 
 def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedTest:
-    """McNemar's test, exact: of the questions that one system alone answers right, how uneven are the shares.
+    """Test, by McNemar's exact test, how unevenly the questions that one system alone answers right are shared.
 
-    It assumes independent questions, which those about one passage are not, so its p-values are too small where
-    passages are easy or hard as a whole (McNemar 1947; the exact form is the binomial test).
+    The test assumes independent questions. Those about one passage are not, so p-values are too small if passages
+    are easy or hard as a whole (McNemar 1947; the exact form is the binomial test).
 
     Parameters
     ----------
@@ -369,11 +379,11 @@ def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.
 
 
 def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""P-values adjusted so that rejecting those up to 0.05 errs at all in at most 5 % of families.
+    r"""Adjust p-values so that rejecting those up to 0.05 makes any error in at most 5 % of families of tests.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)})
 
-    for the i-th smallest of m. It holds however the tests depend on each other (Holm 1979).
+    for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979).
 
     Parameters
     ----------
@@ -382,7 +392,7 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
     Returns
     -------
     ndarray of float64, shape (m,)
-        In the order given.
+        In the order of `p_values`.
 
     Examples
     --------
@@ -396,7 +406,7 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def benjamini_hochberg(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""P-values adjusted so that of those up to 0.05, in expectation, at most 5 % are false alarms.
+    r"""Adjust p-values so that at most 5 % of those up to 0.05 are expected to be false alarms.
 
     .. math:: q_{(i)} = \min_{j \ge i} \min(1, m p_{(j)} / j)
 
@@ -410,7 +420,7 @@ def benjamini_hochberg(p_values: Sequence[float] | NDArray[np.float64]) -> NDArr
     Returns
     -------
     ndarray of float64, shape (m,)
-        In the order given.
+        In the order of `p_values`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an evaluation found: a row a solver, with the statistics that every number comes from."""
+"""The results of an evaluation: one row per system, with the per-question statistics behind every number."""
 
 from __future__ import annotations
 
@@ -20,34 +20,20 @@ if TYPE_CHECKING:
     import pandas
 
 ALPHA = 0.05
-"""The level below which adjusted p-values are marked."""
+"""Adjusted p-values below this level are marked in tables."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What happened on every question, in the dataset's order; all numbers of a row follow from it.
+    """A system's outcome on every question, in the dataset's order; all numbers of a row follow from it."""
 
-    Parameters
-    ----------
-    statistics : mapping of str to ndarray of float64, shape (n_questions, n_statistics)
-        Sufficient statistics by metric name.
-    n_tied : ndarray of int64, shape (n_questions,)
-        Candidates that shared the best score.
-    n_selected : ndarray of float64, shape (n_questions,)
-        Candidates in the answer; expected ones where the answer is a draw.
-    n_candidates : ndarray of int64, shape (n_questions,)
-    evidence : ndarray of bool, shape (n_questions,), or None
-        Whether the passage contributed to any candidate's score; None where scores are not known.
-    answers : tuple
-        The answer to each question (the first of a tie), as candidate indices or texts; None if there is none.
-    """
-
-    statistics: Mapping[str, NDArray[np.float64]]
-    n_tied: NDArray[np.int64]
-    n_selected: NDArray[np.float64]
-    n_candidates: NDArray[np.int64]
+    statistics: Mapping[str, NDArray[np.float64]]  # by metric name: shape (n_questions, n_statistics)
+    n_tied: NDArray[np.int64]  # candidates that share the best score, shape (n_questions,)
+    n_selected: NDArray[np.float64]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
+    n_candidates: NDArray[np.int64]  # shape (n_questions,)
+    # Whether the passage contributed to any candidate's score, shape (n_questions,); None without scores.
     evidence: NDArray[np.bool_] | None
-    answers: tuple[Any, ...]
+    answers: tuple[Any, ...]  # candidate indices or texts, the first of a tie; None for no answer
 
 
 @dataclass(frozen=True)
@@ -57,36 +43,36 @@ class Row:
     Parameters
     ----------
     solver, variant : str
-        Names; `variant` is None where the parameters are no published bundle.
+        Names; `variant` is None if the parameters are not those of a published variant.
     params : mapping
-        Every constructor parameter.
+        All constructor parameters.
     signature, short_signature : str
-        What it takes to get the same number again, written out and abbreviated.
+        The full and the abbreviated signature: everything that is needed to reproduce the numbers.
     expected : bool
-        The metrics are expectations over draws, in closed form.
+        Whether the metrics are expectations over random draws, in closed form.
     ties : str or None
-        The tie policy; None where answers come from a threshold.
+        The tie policy; None if answers come from a threshold.
     seed : int or None
-        Where a draw was made.
+        The seed of the random draws; None without draws.
     threshold : float, list of float or None
-        The threshold in force; one a fold where it was cross-fitted.
+        The threshold that was used; a list with one per fold if it was cross-fitted.
     tuned_on, trained_on : str or None
-        Names of the data; ``"cv5"`` where tuned or learned out of fold.
+        Names of the data; ``"cv5"`` if tuned or learned out of fold.
     tuned_here : bool
-        It was tuned on the very data that it reports.
+        Whether it was tuned on the same data that it reports.
     tuned_params : mapping
-        Parameters that were tuned, by name: what was chosen, a list with one a fold where out of fold.
+        The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
     outcomes : Outcomes
     caveats : tuple of str
-        What fitting left to be said: that a learner stopped before it converged, for one.
+        Warnings from fitting, for example that a learner stopped before it converged.
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
     intervals : mapping of str to Interval
-        Of the metrics, by name; see :func:`classic_rc.evaluation.with_intervals`.
+        The metrics' intervals, by name; see :func:`classic_rc.evaluation.with_intervals`.
     group_intervals : mapping of str to mapping of str to Interval
         The same for each of the evaluation's groups of questions.
     p_values : mapping of str to float
-        Of the differences of the metrics from those of a baseline row, adjusted; see
+        Adjusted p-values of the metrics' differences from a baseline row; see
         :func:`classic_rc.evaluation.with_significance`.
     """
 
@@ -116,23 +102,23 @@ class Row:
         return f"{self.solver}:{self.variant}" if self.variant else self.solver
 
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
-        """Every metric by name, as a fraction, over all questions or those of a mask."""
+        """Return every metric by name, as a fraction, over all questions or over those of a mask."""
         return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
 
     @property
     def tie_rate(self) -> float | None:
-        """The share of questions whose best score is shared; None where no best candidate was sought."""
+        """The share of questions with several best candidates; None if no best candidate is chosen."""
         return None if self.ties is None else _mean(self.outcomes.n_tied > 1)
 
     @property
     def selected_share(self) -> float | None:
-        """The share of all candidates that are in the answers; None without candidates."""
+        """The share of all candidates that are in the answers; None if there are no candidates."""
         total = self.outcomes.n_candidates.sum()
         return float(self.outcomes.n_selected.sum() / total) if total else None
 
     @property
     def no_evidence(self) -> int | None:
-        """How many questions have no candidate to whose score the passage contributed; None where unknown."""
+        """Number of questions where the passage contributed to no candidate's score; None if unknown."""
         return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
 
 
@@ -142,30 +128,17 @@ def _mean(flags: NDArray[np.bool_]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """Which differences were tested.
+    """The settings of the significance tests of an evaluation."""
 
-    Parameters
-    ----------
-    baseline : str
-        The name of the row that the others are compared with.
-    tests : int
-        How many: the family that Holm's method adjusts for.
-    n : int
-        How many random swaps of whole groups of passages, where there are more ways than that.
-    seed : int
-    group : str, optional
-        The key of `meta` whose equal values stayed together, as equal passages do.
-    """
-
-    baseline: str
-    tests: int
-    n: int = 10_000
+    baseline: str  # the name of the row that the others are compared with
+    tests: int  # number of tests: the family that Holm's method adjusts for
+    n: int = 10_000  # random swaps of whole groups of passages, unless all swaps are fewer
     seed: int = 0
-    group: str | None = None
+    group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
 
     @property
     def note(self) -> str:
-        """What the mark in a table stands for."""
+        """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
         tests = f"Holm over {self.tests:,} tests" if self.tests > 1 else "one test"
         return (
@@ -183,18 +156,19 @@ class Evaluation:
     dataset : Dataset
     rows : tuple of Row
     groups : mapping of str to ndarray of bool
-        Masks over the questions, by the value of what the breakdown is by.
+        Masks over the questions, by value of `group_by`.
     group_by : str, optional
+        The key of the breakdown.
     warnings : tuple of str
-        What the reader of the numbers should know.
+        Warnings for the reader of the numbers.
     notes : tuple of str
-        What bounds the numbers: how far a perfect choice among the candidate spans would go.
+        Bounds on the numbers: the score of a perfect choice among the candidate spans.
     resampling : Resampling, optional
         How the rows' intervals were made.
     protocol : Protocol, optional
-        What was asked for; None where the answers are not ours.
+        The arguments of the run; None if the answers come from elsewhere.
     significance : Significance, optional
-        What the rows' p-values are of.
+        The settings of the tests behind the rows' p-values.
     """
 
     dataset: Dataset
@@ -209,11 +183,11 @@ class Evaluation:
 
     @property
     def n_candidates(self) -> int:
-        """How many candidates the questions have together, as far as a row counted them."""
+        """Number of candidates of all questions, as the first row counted them; 0 without rows."""
         return int(self.rows[0].outcomes.n_candidates.sum()) if self.rows else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON: the schema of ``--format json``."""
+        """Return plain data, ready for JSON, in the schema of ``--format json``."""
         dataset = self.dataset
         return {
             "dataset": {
@@ -235,16 +209,19 @@ class Evaluation:
         }
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas frame with a row a system: the rows of :meth:`to_dict`, ``metrics.accuracy`` being a column.
+        """Return a pandas frame with one row per system.
+
+        Its rows are those of :meth:`to_dict`, with nested keys joined into column names: ``metrics.accuracy``.
 
         Raises
         ------
         MissingPackageError
+            pandas is not installed.
         """
         return frame_of_records([{"dataset": self.dataset.name, **self._row(row)} for row in self.rows])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: metrics in percent, with their intervals if there are any, and tie rates."""
+        """Return the table that notebooks show: metrics in percent, with any intervals, and tie rates."""
         metrics = [METRICS[name] for name in self.rows[0].metrics()] if self.rows else []
         header = ["system", *(metric.label for metric in metrics), "ties"]
         caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
@@ -297,13 +274,7 @@ def _html_cells(row: Row) -> list[str]:
 
 
 class OutcomeTally:
-    """Outcomes of `n_questions` questions, filled in as predictions come.
-
-    Parameters
-    ----------
-    task : Task
-    n_questions : int
-    """
+    """A collector of the outcomes of `n_questions` questions, block by block."""
 
     def __init__(self, task: Task, n_questions: int) -> None:
         self._metrics = metrics_for(task)
@@ -321,7 +292,7 @@ class OutcomeTally:
         predictions: Sequence[Prediction],
         scores: Scores | None,
     ) -> None:
-        """Measure predictions of the questions that stand at `index`.
+        """Measure the predictions for the questions at positions `index`.
 
         Parameters
         ----------
@@ -329,7 +300,7 @@ class OutcomeTally:
         questions : sequence of Question, length n
         predictions : sequence of Prediction, length n
         scores : Scores, optional
-            Where there are any: what the passage contributed to.
+            Their evidence flags say which scores the passage contributed to.
         """
         for metric in self._metrics:
             rows = metric.statistics(questions, predictions)
@@ -345,12 +316,12 @@ class OutcomeTally:
             flags = np.concatenate(([0], np.cumsum(scores.evidence)))
             self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
         for i, prediction in zip(index.tolist(), predictions, strict=True):
-            # More answers than ties are a closed form over draws: there is no one answer.
+            # A prediction in closed form over draws has more answers than ties: no single answer exists.
             if 0 < len(prediction.answers) <= prediction.n_tied:
                 self._answers[i] = plain_answer(prediction.answers[0])
 
     def outcomes(self) -> Outcomes:
-        """What has been collected."""
+        """Return the collected outcomes."""
         return Outcomes(
             self._statistics,
             self._n_tied,
@@ -368,5 +339,5 @@ def _n_selected(prediction: Prediction) -> float:
 
 
 def plain_answer(answer: Answer) -> list[Any]:
-    """An answer as plain data: sorted candidate indices, or texts."""
+    """Return an answer as plain data: sorted candidate indices, or texts."""
     return sorted(answer) if isinstance(answer, frozenset) else list(answer)

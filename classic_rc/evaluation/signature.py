@@ -1,4 +1,4 @@
-"""The reproducibility signature: what it takes to get the same number again."""
+"""The reproducibility signature: a one-line text with everything that is needed to reproduce a number."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _ABBREVIATIONS = {
 }
 _SHORT_FINGERPRINT = 8
 _NAMES = {short: name for name, short in _ABBREVIATIONS.items()}
-_PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not begin a part
+_PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not start a part
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The parts of a signature by name, in order.
+    """The named parts of a signature, in order.
 
-    ``str(signature)`` writes all names and values out: ``solver:sw+d|variant:mctest160|…``.
+    ``str(signature)`` gives the long form, with all names and values: ``solver:sw+d|variant:mctest160|…``.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Signature:
     def of(
         cls, solver: str, variant: str | None, changed: Mapping[str, Any], dataset: Dataset, **facts: Any
     ) -> Signature:
-        """The signature of a system on a dataset; parts that are None are left out.
+        """Return the signature of a system on a dataset, without the parts that are None.
 
         Parameters
         ----------
@@ -85,12 +85,12 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The signature that is written here, in the long or the short form; digests stay as they are.
+        """Parse a signature in the long or the short form; abbreviated digests stay abbreviated.
 
         Raises
         ------
         ValueError
-            It is no signature.
+            The text is not a signature.
         """
         first, *others = _PART.split(text)
         parts = {"solver": first.removeprefix("solver:")}
@@ -106,29 +106,29 @@ class Signature:
 
     @property
     def short(self) -> str:
-        """The same parts with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
+        """The short form, with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
         solver, *others = self.parts.items()
         shown = ((name, _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text)) for name, text in others)
         return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
 def dataset_signature(dataset: Dataset) -> str:
-    """A dataset's name and content: ``mc500.dev@7fba13a7``."""
+    """Return a dataset's name and the start of its fingerprint: ``mc500.dev@7fba13a7``."""
     return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
 
 
 def file_digest(path: str) -> str:
-    """The hex sha256 of a file; what is no file as it is."""
+    """Return the hex sha256 of a file, or `path` itself if it is not a file."""
     return sha256_of(path) if Path(path).is_file() else path
 
 
 def file_signature(path: str) -> str:
-    """A file's name and content, wherever it lies."""
+    """Return a file's name, without its folder, and the start of its sha256; `path` itself if it is not a file."""
     return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
 def _signed(solver: Solver, name: str, value: Any) -> Any:
-    """A parameter's value; where it names a file, by that file's content, the same on every machine."""
+    """Return a parameter's value; a file is given by name and content, which are the same on every machine."""
     declared = type(solver).parameter(name)
     if declared.signed is not None:
         return _plain(declared.signed(value))
@@ -144,12 +144,16 @@ def _text(value: Any) -> str:
 
 
 def plain_params(solver: Solver) -> dict[str, Any]:
-    """A solver's constructor parameters as plain data."""
+    """Return a solver's constructor parameters as plain data."""
     return {name: _plain(value) for name, value in solver.get_params(deep=False).items()}
 
 
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
-    """What a signature says of the parameters: analyzer or members always, others where no variant says them."""
+    """Return the parameters that go into a signature.
+
+    The analyzer, or the members of a combined solver, are always among them. Other parameters that differ from
+    their defaults are there only if no variant's name implies them.
+    """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:
         defaults = inspect.signature(type(solver)).parameters
@@ -166,7 +170,7 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
 
 
 def _member(solver: Solver) -> str:
-    """What a signature says of a solver that another is made of."""
+    """Return what a signature says about one member of a combined solver."""
     variant = solver.variant_name()
     facts = {**changed_params(solver, variant), **solver.signature_facts()}
     said = [f"{name}={_text(value)}" for name, value in facts.items() if value is not None]
@@ -182,4 +186,4 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return " ".join(str(value).split())  # JSON has no number for the infinite ones; estimators print over lines
+    return " ".join(str(value).split())  # JSON has no infinite numbers; estimators print over several lines

@@ -1,4 +1,4 @@
-"""Which rows of an evaluation differ from one of them."""
+"""Intervals and significance for the rows of an evaluation."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from classic_rc.metrics.registry import METRICS
 def with_significance(
     evaluation: Evaluation, baseline: str, n: int = 10_000, *, seed: int = 0, group: str | None = None
 ) -> Evaluation:
-    """The evaluation with a p-value for every metric of every row but the baseline's: does it differ from that?
+    """Add Holm-adjusted p-values against `baseline` for every metric of every other row.
 
     The test is the paired permutation test that swaps the two rows' outcomes for whole passages
-    (:func:`~classic_rc.evaluation.resampling.permutation_test`); the p-values of all rows and metrics, each of
-    which would put a mark into the table, are adjusted together by Holm's method.
+    (:func:`~classic_rc.evaluation.resampling.permutation_test`). The p-values of all rows and metrics are adjusted
+    together by Holm's method, because each of them may put a mark into the table.
 
     Parameters
     ----------
@@ -38,8 +38,9 @@ def with_significance(
     baseline : str
         The name of a row.
     n : int
-        How many random permutations.
+        Number of random permutations.
     seed : int
+        The seed of the permutations.
     group : str, optional
         A key of `meta` whose equal values stay together, as equal passages do.
 
@@ -88,34 +89,34 @@ def with_significance(
 def with_intervals(
     evaluation: Evaluation, n: int = 10_000, *, seed: int = 0, level: float = 0.95, group: str | None = None
 ) -> Evaluation:
-    """The evaluation with an interval for every metric of every row: the bootstrap over groups of passages.
+    """Add a bootstrap interval over groups of passages for every metric of every row.
 
-    Answers stay as they are: what is uncertain is which passages the dataset holds, not what a system would have
-    learned from others. All rows are resampled together, so that each resample is the same passages for all. Of a
-    row that is an expectation over draws, it is the interval of the expectation.
+    Answers stay as they are: the interval measures the uncertainty about which passages the dataset has, not about
+    what a system would learn from others. All rows are resampled together, on the same passages. For a row that is
+    an expectation over draws, it is the interval of the expectation.
 
     Parameters
     ----------
     evaluation : Evaluation
     n : int
-        How many resamples.
+        Number of resamples.
     seed : int
-        Of the resamples.
+        The seed of the resamples.
     level : float
-        In 0..1.
+        The level of the intervals, above 0 and below 1.
     group : str, optional
         A key of `meta` (article, author) whose equal values stay together, as equal passages do.
 
     Returns
     -------
     Evaluation
-        Warned where there are fewer than :data:`~classic_rc.evaluation.resampling.FEW_GROUPS` groups; without
-        intervals, and with the reason, where there are fewer than two.
+        With a warning if there are fewer than :data:`~classic_rc.evaluation.resampling.FEW_GROUPS` groups; without
+        intervals, and with the reason, if there are fewer than two.
 
     Raises
     ------
     UsageError
-        No resample is wanted, `level` is not between 0 and 1, or no question has the `group`.
+        `n` is below 1, `level` is not between 0 and 1, or no question has the `group`.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def with_intervals(
 def _with_group_intervals(
     evaluation: Evaluation, groups: NDArray[np.int64], resampling: Resampling
 ) -> tuple[Row, ...]:
-    """The rows with the intervals of each of the evaluation's groups of questions."""
+    """Return the rows with intervals for each of the evaluation's groups of questions."""
     found: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
     measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
     for value, mask in evaluation.groups.items():
@@ -163,9 +164,9 @@ def resampled_metrics(
     n: int = 10_000,
     seed: int = 0,
 ) -> list[NDArray[np.float64]]:
-    """The bootstrap distributions of several metrics, each with the statistics it follows from.
+    """Return the bootstrap distributions of several metrics, each given with its statistics.
 
-    All are over the same resamples, so the differences of two of them are those of a paired bootstrap.
+    All use the same resamples, so the difference of two distributions is that of a paired bootstrap.
 
     Parameters
     ----------
@@ -191,20 +192,20 @@ def subset_intervals(
     subset: NDArray[np.bool_],
     resampling: Resampling,
 ) -> list[Interval | None]:
-    """The intervals of metrics over some of the questions, whose groups are resampled by themselves.
+    """Return the intervals of metrics over a subset of the questions; only the subset's groups are resampled.
 
     Parameters
     ----------
     measured, groups
-        Of all questions, as in :func:`resampled_metrics`.
+        For all questions, as in :func:`resampled_metrics`.
     subset : ndarray of bool, shape (n_questions,)
     resampling : Resampling
-        How often, from which seed, and at which level.
+        Gives the number of resamples, the seed and the level.
 
     Returns
     -------
     list of Interval or None
-        None where the questions are of fewer than two groups.
+        One per metric; None if the subset has fewer than two groups.
     """
     own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
     if int(own.max(initial=-1)) < 1:

@@ -1,4 +1,4 @@
-"""How far a perfect choice among the candidate spans would go."""
+"""The span oracle: the metrics that a perfect choice among the candidate spans would reach."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from classic_rc.questions import Candidate, Dataset, Question, Task
 
 
 def span_oracle(dataset: Dataset) -> SpanOracle:
-    """What a perfect choice among a dataset's candidate spans would score.
+    """Score a perfect choice among a dataset's candidate spans.
 
     Parameters
     ----------
     dataset : Dataset
-        Of span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
+        Span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
 
     Returns
     -------
@@ -38,21 +38,15 @@ def span_oracle(dataset: Dataset) -> SpanOracle:
 
 @dataclass
 class SpanOracle:
-    """Ceilings of the metrics, over the questions that were added.
-
-    Attributes
-    ----------
-    n_questions : int
-    several, one : dict of str to float
-        By metric the sum over questions of what the best answer scores: of any number of spans, and of one span.
-    """
+    """The highest possible metrics over the questions that were added."""
 
     n_questions: int = 0
+    # By metric, the sum over questions of the best answer's score: with any number of spans, and with one span.
     several: dict[str, float] = field(default_factory=dict)
     one: dict[str, float] = field(default_factory=dict)
 
     def add(self, questions: Sequence[Question]) -> None:
-        """Add questions, with their candidates in memory."""
+        """Add questions whose candidates are in memory."""
         predictions = oracle_predictions(questions)
         singles = [_best_one(q, p) for q, p in zip(questions, predictions, strict=True)]
         for metric in metrics_for(questions[0].task) if len(questions) else ():
@@ -63,17 +57,20 @@ class SpanOracle:
 
     @property
     def ceilings(self) -> dict[str, float]:
-        """By metric, in 0..1: of exact match the share of questions all of whose gold is among the candidates."""
+        """Each metric's ceiling, in 0..1.
+
+        For exact match it is the share of questions whose gold is among the candidates.
+        """
         return {name: total / self.n_questions for name, total in self.several.items()}
 
     @property
     def single_span_ceilings(self) -> dict[str, float]:
-        """By metric, in 0..1, where no more than one span may be answered."""
+        """Each metric's ceiling for answers of at most one span, in 0..1."""
         return {name: total / self.n_questions for name, total in self.one.items()}
 
     @property
     def note(self) -> str:
-        """A line for the reader of a run."""
+        """A line for the results of a run."""
         note = f"a perfect choice among the candidate spans would score {_listed(self.ceilings)}"
         if self.one == self.several:
             return note
@@ -85,16 +82,16 @@ def _listed(values: Mapping[str, float]) -> str:
 
 
 def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
-    """Of each question the answer of a perfect choice: for each gold text the candidate nearest to it.
+    """Answer each question perfectly: with the candidate nearest to each gold text.
 
-    The nearest matches exactly (normalised as the metric does) or, if none does, has the highest F1; of equal ones
-    it is the first. Where any one of the gold texts suffices, the answer is the nearest to the easiest of them.
-    Questions without candidates have no answer.
+    The nearest candidate matches exactly (normalised as the metric does) or, if none does, has the highest F1; the
+    first one wins among equals. If any one of the gold texts is enough, the answer is the single best of these
+    candidates. Questions without candidates have no answer.
 
     Parameters
     ----------
     questions : sequence of Question
-        With gold and candidates; those of a passage share their list of candidates.
+        With gold and candidates; the questions of a passage share their list of candidates.
 
     Returns
     -------
@@ -125,19 +122,19 @@ def _best(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ..
     if not gold or not texts:
         return ()
     held = set(texts)
-    # Nearly all gold texts are candidates to the letter: the others alone are looked for.
+    # Nearly all gold texts are candidates to the letter: only the others need a search.
     chosen = tuple(text if text in held else max(texts, key=_worth(question.task, (text,))) for text in gold)
     return (chosen,) if question.task is Task.MULTI_SPAN else ((max(chosen, key=_worth(question.task, gold)),),)
 
 
 def _worth(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
-    """What one text would score by each metric, exact match first."""
+    """Return a function that scores one text by each metric, exact match first."""
     metrics = [metric for metric in metrics_for(task) if isinstance(metric, TextMetric)]
     return lambda text: tuple(metric.value(gold, (text,)) for metric in metrics)
 
 
 def _best_one(question: Question, prediction: Prediction) -> Prediction:
-    """The one of the predicted texts that scores most alone."""
+    """Return the prediction with only the text that scores best alone."""
     gold = known_gold(question)
     answers = cast(Texts, prediction.answers)
     best = tuple((max(answer, key=_worth(question.task, gold)),) for answer in answers)

@@ -1,4 +1,4 @@
-"""Accuracy: of single-choice answers, and of the labels of options of which several may be right."""
+"""Accuracy of single-choice answers, and of the labels of options if several may be right."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from classic_rc.questions import Question, Task
 class Accuracy(Metric):
     """The share of questions whose chosen option is right.
 
-    A k-way tie kept by the policy ``partial`` scores 1/k for each right option in it, as on the MCTest site and
-    in the ARC scorer; a question without an answer scores 0.
+    Under the tie policy ``partial``, a k-way tie scores 1/k for each right option in it, as on the MCTest site and
+    in the ARC scorer. A question without an answer scores 0.
     """
 
     name = "accuracy"
@@ -28,15 +28,15 @@ class Accuracy(Metric):
     tasks = frozenset({Task.SINGLE_CHOICE})
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
-        """The share of right answers among each question's tied ones, shape (n_questions, 1)."""
+        """Return the share of right answers among each question's tied ones, shape (n_questions, 1)."""
         pairs = zip(questions, predictions, strict=True)
         return np.array([_credit(known_gold(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
 
 
 class OptionAccuracy(SelectionMetric):
-    """The share of all the options of all questions that are labelled rightly; 1 where there is no option.
+    """The share of all options of all questions that are labelled correctly; 1 if there is no option.
 
-    Multiple-answer benchmarks do not report it and tables leave it out, but a threshold can be tuned for it.
+    Multiple-answer benchmarks do not report it, and tables leave it out. A threshold can be tuned for it.
     """
 
     name = "accuracy"
@@ -46,11 +46,11 @@ class OptionAccuracy(SelectionMetric):
     cites = ("classic_rc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """Options labelled rightly, and options, of each selection, shape (n, 2)."""
+        """Return the numbers of correctly labelled options and of all options, shape (n, 2)."""
         return np.column_stack([counts.options - counts.mislabelled, counts.options])
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The ratio of the means, which is that of the sums."""
+        """Return the ratio of the means, which equals the ratio of the sums."""
         return ratio_or_one(means[..., 0], means[..., 1])
 
 

@@ -1,7 +1,7 @@
-"""What a metric is: a small value with a name, a sentence and a citation.
+"""The base classes of metrics. A metric is a small value with a name, a sentence and a citation.
 
-Sufficient statistics first, one row a question; the aggregate after, so that resampling, breakdowns and
-cross-fitting can re-use the rows.
+It first computes sufficient statistics, one row per question, and then aggregates them, so that resampling,
+breakdowns and cross-fitting can reuse the rows.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Metric(ABC):
     Attributes
     ----------
     name : str
-        As on the command line and in JSON: ``"f1_m"``.
+        The name on the command line and in JSON: ``"f1_m"``.
     label : str
-        As in a table: ``"F1m"``.
+        The name in tables: ``"F1m"``.
     description : str
         One sentence.
     citation : str
-        Where the formula comes from: paper and section, or release.
+        The source of the formula: paper and section, or release.
     cites : tuple of str
-        Keys of the references behind `citation`.
+        Keys of the references in `citation`.
     tasks : frozenset of Task
         The tasks it measures.
     """
@@ -48,9 +48,20 @@ class Metric(ABC):
 
     @abstractmethod
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
-        """Sufficient statistics, shape (n_questions, n_statistics); row i belongs to question i.
+        """Return the sufficient statistics; row i belongs to question i.
 
-        Under a tie policy that keeps several answers, the weighted mean over them.
+        If a tie policy keeps several answers to a question, its row is the weighted mean over them.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+            With gold answers.
+        predictions : sequence of Prediction
+            One per question, in the same order.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_questions, n_statistics)
 
         Raises
         ------
@@ -59,12 +70,12 @@ class Metric(ABC):
         """
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The metric from means of statistics: by default the first of them.
+        """Return the metric from means of its statistics: by default the first mean.
 
         Parameters
         ----------
         means : ndarray of float64, shape (..., n_statistics)
-            Over the questions of a dataset, of a resample or of a group.
+            Means over the questions of a dataset, of a resample or of a group.
 
         Returns
         -------
@@ -73,11 +84,11 @@ class Metric(ABC):
         return means[..., 0]
 
     def aggregate(self, statistics: NDArray[np.float64]) -> float:
-        """The metric over these rows; NaN without a row."""
+        """Return the metric over rows of statistics, in 0..1; NaN without rows."""
         return float(self.from_means(statistics.mean(axis=0))) if len(statistics) else float("nan")
 
     def __call__(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> float:
-        """The metric over these questions."""
+        """Return the metric over questions, in 0..1; NaN without questions."""
         return self.aggregate(self.statistics(questions, predictions))
 
     def __repr__(self) -> str:
@@ -85,14 +96,14 @@ class Metric(ABC):
 
 
 class TextMetric(Metric):
-    """A metric that is a mean over questions of a value of one predicted answer."""
+    """A metric that is the mean over questions of the value of one predicted answer."""
 
     @abstractmethod
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """The value, in 0..1, of one answer given the gold texts."""
+        """Return the value of one answer given the gold texts, in 0..1."""
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
-        """The weighted mean of the values of each question's answers, 0 without one; shape (n_questions, 1)."""
+        """Return the weighted mean value of each question's answers, 0 without one, shape (n_questions, 1)."""
         rows = np.zeros((len(questions), 1))
         for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
             gold = known_gold(question)
@@ -103,12 +114,12 @@ class TextMetric(Metric):
 
 
 def known_gold(question: Question) -> Any:
-    """The question's gold: its indices or its texts, as its task says.
+    """Return a question's gold: candidate indices for choices, else texts.
 
     Raises
     ------
     DataError
-        It is hidden.
+        Gold is hidden.
     """
     if question.gold is None:
         raise DataError(

@@ -1,8 +1,8 @@
-"""The multiple-answer metrics: a selection matters only through how many options it gets right.
+"""The multiple-answer metrics: only the number of options that a selection gets right matters.
 
-A question enters them through four counts: selected and right (tp), selected and wrong (fp), right
-(selected or not), and options. Ties and selection by chance are then the same thing: several outcomes of one
-question, each with a weight.
+They describe a question by four counts: selected and right (tp), selected and wrong (fp), right (selected or not),
+and options. Ties and random selections are then the same thing: several outcomes of one question, each with a
+weight.
 """
 
 from __future__ import annotations
@@ -28,40 +28,30 @@ _PAPER = (
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Selections told by their counts; all arrays of float64, shape (n,).
+    """The option counts of `n` selections; all arrays have shape (n,)."""
 
-    Parameters
-    ----------
-    tp, fp : ndarray
-        Options selected and right; selected and wrong.
-    right : ndarray
-        Right options, selected or not.
-    options : ndarray
-        All options.
-    """
-
-    tp: NDArray[np.float64]
-    fp: NDArray[np.float64]
-    right: NDArray[np.float64]
-    options: NDArray[np.float64]
+    tp: NDArray[np.float64]  # selected and right
+    fp: NDArray[np.float64]  # selected and wrong
+    right: NDArray[np.float64]  # right, selected or not
+    options: NDArray[np.float64]  # all
 
     @property
     def selected(self) -> NDArray[np.float64]:
-        """Options selected."""
+        """Numbers of selected options."""
         return self.tp + self.fp
 
     @property
     def mislabelled(self) -> NDArray[np.float64]:
-        """Options selected and wrong, or right and not selected."""
+        """Numbers of options that are selected and wrong, or right and not selected."""
         return self.fp + self.right - self.tp
 
 
 class SelectionMetric(Metric):
-    """A metric whose statistics of a question follow from its :class:`Counts`.
+    """A metric that computes a question's statistics from its :class:`Counts`.
 
-    Several tied answers give the weighted mean of their statistics. Where a prediction is a selection
-    probability, every option is selected independently with it, and the statistics are exact expectations
-    (sums over the binomial grid of tp and fp); the usual aggregate follows. So F1m of a random selection is the
+    Several tied answers give the weighted mean of their statistics. If a prediction is a selection probability,
+    every option is selected independently with that probability. The statistics are then exact expectations (sums
+    over the binomial grid of tp and fp), and the aggregate is the usual one. So F1m of a random selection is the
     harmonic mean of the expected precision and the expected recall, not the expectation of F1m. A prediction
     without any answer counts as every option labelled wrongly.
     """
@@ -70,10 +60,10 @@ class SelectionMetric(Metric):
 
     @abstractmethod
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """The statistics of `n` selections, shape (n, n_statistics)."""
+        """Return the statistics of `n` selections, shape (n, n_statistics)."""
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
-        """The weighted means of :meth:`of_counts` over each question's outcomes, shape (n_questions, k)."""
+        """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape (n_questions, k)."""
         outcomes = [
             (i, *outcome, len(known_gold(question)), len(question.candidates))
             for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True))
@@ -87,14 +77,14 @@ class SelectionMetric(Metric):
 
 
 class PrecisionRecallMetric(SelectionMetric):
-    """The harmonic mean of one precision and one recall of all questions."""
+    """A metric that is the harmonic mean of one precision and one recall over all questions."""
 
     @abstractmethod
     def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both from means of statistics, each of shape (...); see :meth:`from_means`."""
+        """Return precision and recall from means of statistics, each of shape (...); see :meth:`from_means`."""
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The harmonic mean of precision and recall; 0 where both are 0."""
+        """Return the harmonic mean of precision and recall; 0 if both are 0."""
         return harmonic_mean(*self.precision_and_recall(means))
 
 
@@ -104,7 +94,7 @@ class F1Macro(PrecisionRecallMetric):
     .. math:: F1_m = \frac{2 \bar P \bar R}{\bar P + \bar R}, \quad P(q) = \frac{tp}{tp + fp},
         \quad R(q) = \frac{tp}{\mathit{right}}
 
-    P is 1 where nothing is selected and R is 1 where nothing is right, so a question left empty raises the
+    P is 1 if nothing is selected and R is 1 if nothing is right, so a question without a selection raises the
     average precision.
     """
 
@@ -115,21 +105,21 @@ class F1Macro(PrecisionRecallMetric):
     cites = ("khashabi2018multirc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """Precision and recall of each selection, shape (n, 2)."""
+        """Return precision and recall of each selection, shape (n, 2)."""
         return np.column_stack([ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)])
 
     def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The average precision and the average recall of the questions."""
+        """Return the questions' average precision and average recall."""
         return means[..., 0], means[..., 1]
 
 
 class F1Answers(PrecisionRecallMetric):
-    r"""F1a: F1 over all the options of all questions taken together.
+    r"""F1a: F1 over the pooled options of all questions.
 
     .. math:: F1_a = \frac{2 P R}{P + R}, \quad P = \frac{\sum tp}{\sum (tp + fp)},
         \quad R = \frac{\sum tp}{\sum \mathit{right}}
 
-    P is 1 where nothing at all is selected and R is 1 where nothing at all is right.
+    P is 1 if no option of any question is selected, and R is 1 if no option of any question is right.
     """
 
     name = "f1_a"
@@ -139,11 +129,11 @@ class F1Answers(PrecisionRecallMetric):
     cites = ("khashabi2018multirc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """Options selected and right, selected, and right, of each selection, shape (n, 3)."""
+        """Return the numbers of options selected and right, selected, and right, shape (n, 3)."""
         return np.column_stack([counts.tp, counts.selected, counts.right])
 
     def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both from the means, which stand in the same ratios as the sums."""
+        """Return precision and recall from the means, which have the same ratios as the sums."""
         tp, selected, right = (means[..., i] for i in range(3))
         return ratio_or_one(tp, selected), ratio_or_one(tp, right)
 
@@ -154,12 +144,12 @@ class _FewMislabelled(SelectionMetric):
     allowed: ClassVar[int]
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """1 for each selection that mislabels few enough options, else 0, shape (n, 1)."""
+        """Return 1 for each selection that mislabels at most `allowed` options, else 0, shape (n, 1)."""
         return (counts.mislabelled <= self.allowed).astype(np.float64)[:, None]
 
 
 class EM0(_FewMislabelled):
-    """EM0: the share of questions with every option labelled rightly; SuperGLUE's exact match."""
+    """EM0: the share of questions with every option labelled correctly; SuperGLUE's exact match."""
 
     name = "em0"
     label = "EM0"
@@ -168,7 +158,7 @@ class EM0(_FewMislabelled):
 
 
 class EM1(_FewMislabelled):
-    """EM1: the share of questions with at most one option mislabelled."""
+    """EM1: the share of questions with at most one mislabelled option."""
 
     name = "em1"
     label = "EM1"
@@ -183,10 +173,10 @@ class SuperGLUEF1Macro(SelectionMetric):
 
     .. math:: F1_{right} = \frac{2 tp}{2 tp + fp + fn}, \quad F1_{wrong} = \frac{2 tn}{2 tn + fp + fn}
 
-    and a question scores the mean of the two, or, where a label stands neither in the gold labels nor in the
-    predicted ones, the other one alone. Macro-averaging takes the labels that occur, and a label that occurs
-    makes its denominator positive: `zero_division` of ``sklearn.metrics.f1_score`` never comes into play, whatever
-    its value. A question without options, which scikit-learn refuses, scores 0.
+    and a question scores the mean of the two. If a label is neither among the gold labels nor among the predicted
+    ones, the question scores the other F1 alone. Macro-averaging takes the labels that occur, and a label that
+    occurs has a positive denominator, so `zero_division` of ``sklearn.metrics.f1_score`` never has an effect. A
+    question without options, which scikit-learn refuses, scores 0.
 
     The paper's F1m (:class:`classic_rc.metrics.multirc.F1Macro`) is another quantity; the two must not share a
     column.
@@ -199,7 +189,7 @@ class SuperGLUEF1Macro(SelectionMetric):
     cites = ("wang2019", "khashabi2018multirc")
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:
-        """The macro-averaged F1 of each selection, shape (n, 1)."""
+        """Return the macro-averaged F1 of each selection, shape (n, 1)."""
         wrong = counts.mislabelled
         hits = np.stack([counts.tp, counts.options - counts.right - counts.fp])
         denominators = 2 * hits + wrong
@@ -209,12 +199,12 @@ class SuperGLUEF1Macro(SelectionMetric):
 
 
 def ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`part` / `whole`, and 1 where `whole` is 0."""
+    """Return `part` / `whole`, or 1 where `whole` is 0."""
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
 
 
 def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2 a b / (a + b), and 0 where both are 0."""
+    """Return 2 a b / (a + b), or 0 where both are 0."""
     return 2 * a * b / np.where(a + b > 0, a + b, 1)
 
 
@@ -246,7 +236,7 @@ def _independent_selections(right: int, wrong: int, probability: float) -> Seque
 
 
 def _binomial(n: int, probability: float) -> list[float]:
-    """The probabilities of 0..n successes, one trial after the other: no factorial, so nothing overflows."""
+    """Return the probabilities of 0..n successes, trial by trial: without factorials nothing overflows."""
     mass = np.ones(1)
     for _ in range(n):
         mass = np.convolve(mass, (1 - probability, probability))

@@ -1,4 +1,4 @@
-"""Quoref's exact match and F1 of answers that are several spans."""
+"""Quoref's exact match and F1 for answers of several spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TASKS = frozenset({Task.MULTI_SPAN})
 
 
 class QuorefExactMatch(TextMetric):
-    """The share of questions whose spans are those of gold: as many, and the same set of normalised texts."""
+    """The share of questions whose spans equal the gold spans: the same number and set of normalised texts."""
 
     name = "quoref_em"
     label = "EM"
@@ -28,18 +28,18 @@ class QuorefExactMatch(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """1 when `answer` has as many texts as `gold` and the same ones, normalised; else 0."""
+        """Return 1 if `answer` has as many texts as `gold` and, normalised, the same ones; else 0."""
         if len(answer) != len(gold) or not _is_answerable(gold):
             return 0.0
         return float(set(map(normalise, answer)) == set(map(normalise, gold)))
 
 
 class QuorefF1(TextMetric):
-    """The mean over questions of the F1 of their spans, each paired with at most one of gold's.
+    """The mean over questions of the F1 of their spans, each paired with at most one gold span.
 
-    The pairing is the one with the greatest total; a question's F1 is that total over the greater number of
-    spans, rounded to two decimals as the official evaluator does. A pair's F1 is that of the two sets of words,
-    and 0 where the gold span holds numbers and the predicted one none of them.
+    The pairing has the greatest total F1. A question's F1 is that total divided by the larger number of spans,
+    rounded to two decimals as in the official evaluator. A pair's F1 is that of the two sets of words. It is 0 if
+    the gold span has numbers and the predicted span has none of them.
     """
 
     name = "quoref_f1"
@@ -50,9 +50,9 @@ class QuorefF1(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """The F1, 0..1 in steps of 0.01, of the texts of `answer` with those of `gold`."""
+        """Return the F1 of the texts of `answer` with those of `gold`, in 0..1 in steps of 0.01."""
         bags = list(map(_words, answer))
-        if all(map(_all_words(gold).isdisjoint, bags)):  # so it is for most of the spans of a passage
+        if all(map(_all_words(gold).isdisjoint, bags)):  # true for most spans of a passage
             return 0.0
         pairs = [[_pair_f1(bag, words, numbers) for bag in bags] for words, numbers in _gold_bags(gold)]
         return _round(_greatest_total(pairs) / max(len(gold), len(answer)))
@@ -60,9 +60,9 @@ class QuorefF1(TextMetric):
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def normalise(text: str) -> str:
-    """The text's words, split at blanks and hyphens, lower-cased, without punctuation and articles.
+    """Return the text's words, split at spaces and hyphens, lower-cased, without punctuation and articles.
 
-    A word that reads as a number keeps its punctuation and becomes that number's decimal form.
+    A word that reads as a number keeps its punctuation and is written in decimal form.
 
     Examples
     --------
@@ -92,24 +92,24 @@ def _is_number(word: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _words(text: str) -> frozenset[str]:
-    # Two texts without a word match each other wholly, and nothing else: as if both held one empty word.
+    # A text without words counts as one empty word: two such texts match each other fully, and nothing else.
     return frozenset(normalise(text).split() or [""])
 
 
 @lru_cache(maxsize=128)
 def _all_words(gold: tuple[str, ...]) -> frozenset[str]:
-    """The words of all gold texts; none where nothing can score."""
+    """Return the words of all gold texts, or none if no answer can score."""
     return frozenset().union(*map(_words, gold)) if _is_answerable(gold) else frozenset()
 
 
 @lru_cache(maxsize=128)
 def _gold_bags(gold: tuple[str, ...]) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """The words of each gold text, and those of them that are numbers."""
+    """Return the words of each gold text, and those of them that are numbers."""
     return [(words, frozenset(filter(_is_number, words))) for words in map(_words, gold)]
 
 
 def _is_answerable(gold: tuple[str, ...]) -> bool:
-    # The evaluator gives 0 to everything where the first gold text is blank.
+    # The evaluator gives 0 to every answer if the first gold text is blank.
     return bool(gold) and bool(gold[0].strip())
 
 
@@ -122,7 +122,7 @@ def _pair_f1(predicted: frozenset[str], gold: frozenset[str], gold_numbers: froz
 
 
 def _greatest_total(pairs: list[list[float]]) -> float:
-    """The greatest sum of entries, no two of which share a row or a column."""
+    """Return the greatest sum of entries that share no row and no column."""
     best = [max(row) for row in pairs]
     if len(pairs[0]) == 1 or sum(map(bool, best)) <= 1:
         return max(best)
@@ -133,5 +133,5 @@ def _greatest_total(pairs: list[list[float]]) -> float:
 
 
 def _round(value: float) -> float:
-    # As NumPy rounds the evaluator's means: 0.015 becomes 0.02, where round(value, 2) gives 0.01.
+    # The evaluator rounds its means with NumPy: 0.015 becomes 0.02, while round(value, 2) gives 0.01.
     return round(value * 100) / 100

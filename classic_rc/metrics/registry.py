@@ -1,4 +1,4 @@
-"""The metrics by name, and those of a task."""
+"""The registry of metrics: by name, by task, and the main metric of each task."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ METRICS: dict[str, Metric] = {
         QuorefF1(),
     )
 }
-"""Every metric by its name; those of one task stand in the order of a table's columns."""
+"""Every metric by name; those of one task are in the order of a table's columns."""
 
 SELECTION_METRICS: dict[str, SelectionMetric] = {
     **{name: metric for name, metric in METRICS.items() if isinstance(metric, SelectionMetric)},
     "accuracy": OptionAccuracy(),
 }
-"""What a threshold can be tuned for, by name: tables show all but the accuracy, which here is that of options."""
+"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is that of
+options."""
 
 _PRIMARY = {
     Task.SINGLE_CHOICE: "accuracy",
@@ -43,12 +44,12 @@ _PRIMARY = {
 
 
 def get_metric(name: str) -> Metric:
-    """The metric of this name.
+    """Return the metric of a name.
 
     Raises
     ------
     UsageError
-        There is none; the message proposes the nearest names.
+        The name is unknown; the message proposes the nearest names.
     """
     try:
         return METRICS[name]
@@ -57,12 +58,12 @@ def get_metric(name: str) -> Metric:
 
 
 def selection_metric(name: str) -> SelectionMetric:
-    """The metric of this name among those of multiple-answer questions.
+    """Return the metric of a name among those of multiple-answer questions.
 
     Raises
     ------
     UsageError
-        There is none; the message proposes the nearest names.
+        The name is unknown; the message proposes the nearest names.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def selection_metric(name: str) -> SelectionMetric:
 
 
 def metrics_for(task: Task) -> tuple[Metric, ...]:
-    """The metrics that apply to `task`, in the order of a table's columns.
+    """Return the metrics of `task`, in the order of a table's columns.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
 
 
 def primary_metric(task: Task) -> Metric:
-    """The one metric that stands for `task` where only one can: in tuning, in ``Solver.score``.
+    """Return the main metric of `task`, used where only one is possible: in tuning and in ``Solver.score``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""SQuAD v1.1's exact match and F1, which ReCoRD uses as well."""
+"""SQuAD v1.1's exact match and F1, which ReCoRD uses too."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 """An English article."""
 
-# A solver's tied answers are mostly spans of one passage: the caches hold a few passages' spans, no more.
+# A solver's tied answers are mostly spans of one passage, so caches for the spans of a few passages are enough.
 CACHED_TEXTS = 1 << 14
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def normalise(text: str) -> str:
-    """The text lower-cased, without ASCII punctuation and English articles, blanks squeezed.
+    """Return the text lower-cased, without ASCII punctuation and English articles, with single spaces.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def normalise(text: str) -> str:
 
 
 class ExactMatch(TextMetric):
-    """The share of questions whose answer equals an accepted text, both normalised."""
+    """The share of questions whose answer equals an accepted text after normalisation."""
 
     name = "em"
     label = "EM"
@@ -48,15 +48,15 @@ class ExactMatch(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """1 when the answer, one text, equals any text of `gold`; else 0."""
+        """Return 1 if the answer is one text and equals any text of `gold`; else 0."""
         return float(len(answer) == 1 and normalise(*answer) in _accepted(gold))
 
 
 class F1(TextMetric):
-    """The mean over questions of the best F1 of the answer's words with an accepted text's.
+    """The mean over questions of the answer's best word F1 with an accepted text.
 
-    Words are those of the normalised texts, as multisets; an answer that shares no word with a text scores 0
-    against it, even where both are empty.
+    Words are those of the normalised texts, as multisets. An answer that shares no word with a text scores 0
+    against it, even if both are empty.
     """
 
     name = "f1"
@@ -67,18 +67,18 @@ class F1(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """The answer's F1, 0..1, with the text of `gold` that gives most; 0 unless the answer is one text."""
+        """Return the answer's best F1 with a text of `gold`, in 0..1; 0 unless the answer is one text."""
         if len(answer) != 1:
             return 0.0
         words = normalise(*answer).split()
-        if _all_words(gold).isdisjoint(words):  # so it is for most of the spans of a passage
+        if _all_words(gold).isdisjoint(words):  # true for most spans of a passage
             return 0.0
         return max(_f1(Counter(words), Counter(text.split())) for text in _accepted(gold))
 
 
 @lru_cache(maxsize=128)
 def _accepted(gold: tuple[str, ...]) -> frozenset[str]:
-    """The distinct normalised accepted texts: ReCoRD lists one for each mention."""
+    """Return the distinct normalised accepted texts: ReCoRD lists one for each mention."""
     return frozenset(map(normalise, gold))
 
 

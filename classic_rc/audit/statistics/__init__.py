@@ -1,4 +1,4 @@
-"""Statistics of datasets: one table for any data, and each paper's own."""
+"""Statistics of datasets: a common table for any data, and each paper's own table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted of a dataset: texts as tokens, the kinds of measures, and the common table's statistics."""
+"""Measures of datasets: token counts of texts, the kinds of measures, and the statistics of the common table."""
 
 from __future__ import annotations
 
@@ -18,29 +18,22 @@ from classic_rc.text.encode import TextEncoder
 
 
 class Counted(NamedTuple):
-    """What counting tokens gives.
+    """The token counts of some texts."""
 
-    Attributes
-    ----------
-    lengths : ndarray of int64, shape (n_texts,)
-        In tokens.
-    vocabulary : frozenset of str
-    """
-
-    lengths: NDArray[np.int64]
-    vocabulary: frozenset[str]
+    lengths: NDArray[np.int64]  # tokens per text, shape (n_texts,)
+    vocabulary: frozenset[str]  # distinct tokens of all texts
 
 
 class TokenCounter(Protocol):
-    """Whatever counts tokens."""
+    """Anything that counts tokens."""
 
     def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
-        """The number of tokens of each text, and the distinct tokens of all."""
+        """Return the number of tokens in each text, shape (n_texts,), and the distinct tokens of all texts."""
         ...
 
 
 class AnalyzerCounter:
-    """Counts the tokens of an analyzer.
+    """A counter of an analyzer's tokens.
 
     Parameters
     ----------
@@ -57,7 +50,7 @@ class AnalyzerCounter:
         self._encoder = TextEncoder(analyzer)
 
     def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
-        """The number of tokens of each text, and the distinct tokens of all."""
+        """Return the number of tokens in each text, shape (n_texts,), and the distinct tokens of all texts."""
         tokens, offsets = self._encoder.encode(texts)
         words = self._encoder.vocabulary
         return np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist())
@@ -70,7 +63,7 @@ class Contents:
     ----------
     dataset : Dataset
     counter : TokenCounter
-        Shared by parts of one dataset, so that it meets a word once.
+        The parts of one dataset share it, so that it processes each word once.
     """
 
     def __init__(self, dataset: Dataset, counter: TokenCounter) -> None:
@@ -89,7 +82,7 @@ class Contents:
 
     @cached_property
     def candidates(self) -> Counted:
-        """The candidates' tokens, question by question; none where a generator makes them."""
+        """The candidates' tokens, question by question; generated spans are left out."""
         texts = (c.text for q in self.dataset if not q.task.has_spans for c in q.candidates)
         return self._count(list(texts))
 
@@ -105,7 +98,7 @@ class Contents:
 
     @cached_property
     def lowered_passages(self) -> dict[int, str]:
-        """Each passage's text by its identity, in lower case with single blanks."""
+        """Each passage's text, lower-cased and with single spaces, by identity."""
         return {id(passage): normalised_text(passage.text) for passage in self.dataset.passages}
 
     def _count(self, texts: list[str]) -> Counted:
@@ -114,31 +107,25 @@ class Contents:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A number of each passage, question or candidate; pooling puts them together, so that the mean is over all.
+    """One number per passage, question or candidate; pooling concatenates them, so the mean is over all."""
 
-    Parameters
-    ----------
-    numbers : ndarray, shape (n,)
-        Booleans where a share is meant.
-    """
-
-    numbers: NDArray[Any]
+    numbers: NDArray[Any]  # booleans for a share, shape (n,)
 
     def __add__(self, other: Values) -> Values:
         return Values(np.concatenate((self.numbers, other.numbers)))
 
     @property
     def value(self) -> float | None:
-        """The mean; None of nothing."""
+        """The mean; None without values."""
         return float(self.numbers.mean()) if len(self.numbers) else None
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation, with the number of values as its denominator."""
+        """The standard deviation, with n as its denominator; None without values."""
         return float(self.numbers.std()) if len(self.numbers) else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, with quartiles."""
+        """Return plain data, with quartiles."""
         if not len(self.numbers):
             return {"n": 0}
         least, lower, median, upper, most = np.quantile(
@@ -158,7 +145,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Count:
-    """How many; pooling adds."""
+    """A count; pooling adds."""
 
     value: int
 
@@ -166,13 +153,13 @@ class Count:
         return Count(self.value + other.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {"count": self.value}
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Distinct words; pooling joins."""
+    """A set of distinct words; pooling takes the union."""
 
     words: frozenset[str]
 
@@ -181,11 +168,11 @@ class Vocabulary:
 
     @property
     def value(self) -> int:
-        """How many words."""
+        """Number of words."""
         return len(self.words)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, without the words."""
+        """Return plain data, without the words."""
         return {"count": self.value}
 
 
@@ -193,7 +180,7 @@ Measure: TypeAlias = "Values | Count | Vocabulary"
 
 
 def pooled(measures: Iterable[Measure]) -> Measure:
-    """Measures of one kind, taken of several parts, as that of all of them.
+    """Pool the measures of several parts, all of one kind, into the measure of the whole.
 
     Examples
     --------
@@ -205,45 +192,32 @@ def pooled(measures: Iterable[Measure]) -> Measure:
 
 @dataclass(frozen=True)
 class Statistic:
-    """One row of a table of statistics.
-
-    Parameters
-    ----------
-    label : str
-    definition : str
-        How it is counted.
-    measure : callable
-        Takes :class:`~classic_rc.audit.statistics.measures.Contents`; a small function named after what it counts.
-    decimals : int
-        Of means; counts are whole.
-    is_share : bool
-        Shown in percent.
-    """
+    """The definition of one row in a table of statistics."""
 
     label: str
-    definition: str
-    measure: Callable[[Contents], Measure]
-    decimals: int = 1
-    is_share: bool = False
+    definition: str  # how it is counted, in words
+    measure: Callable[[Contents], Measure]  # a small function named after what it counts
+    decimals: int = 1  # of means; counts are integers
+    is_share: bool = False  # whether tables show it in percent
 
 
 def n_passages(contents: Contents) -> Count:
-    """Passages that a question is asked about."""
+    """Count the passages that have a question."""
     return Count(len(contents.dataset.passages))
 
 
 def n_questions(contents: Contents) -> Count:
-    """Questions."""
+    """Count the questions."""
     return Count(len(contents.dataset))
 
 
 def n_candidates(contents: Contents) -> Count:
-    """Options or mentions."""
+    """Count the options or mentions."""
     return Count(len(contents.candidates.lengths))
 
 
 def questions_per_passage(contents: Contents) -> Values:
-    """Questions about each passage."""
+    """Count the questions about each passage."""
     dataset = contents.dataset
     position = {id(passage): i for i, passage in enumerate(dataset.passages)}
     asked = np.array([position[id(q.passage)] for q in dataset], dtype=np.int64)
@@ -251,48 +225,48 @@ def questions_per_passage(contents: Contents) -> Values:
 
 
 def candidates_per_question(contents: Contents) -> Values:
-    """Options or mentions of each question."""
+    """Count the options or mentions of each question."""
     return Values(np.array([len(q.candidates) for q in contents.dataset if not q.task.has_spans], dtype=np.int64))
 
 
 def gold_per_question(contents: Contents) -> Values:
-    """Right options, or accepted texts, of each question whose gold is not hidden."""
+    """Count the right options, or accepted texts, of each question whose gold is not hidden."""
     return Values(np.array([len(q.gold) for q in contents.dataset if q.gold is not None], dtype=np.int64))
 
 
 def passage_tokens(contents: Contents) -> Values:
-    """Tokens of each passage."""
+    """Count the tokens of each passage."""
     return Values(contents.passages.lengths)
 
 
 def passage_sentences(contents: Contents) -> Values:
-    """Sentences of each passage: the dataset's own marks, else what the splitter finds."""
+    """Count the sentences of each passage, by the dataset's own marks or else by the sentence splitter."""
     counts = [len(sentences.passage_sentences(passage)) for passage in contents.dataset.passages]
     return Values(np.array(counts, dtype=np.int64))
 
 
 def question_tokens(contents: Contents) -> Values:
-    """Tokens of each question."""
+    """Count the tokens of each question."""
     return Values(contents.questions.lengths)
 
 
 def candidate_tokens(contents: Contents) -> Values:
-    """Tokens of each option or mention."""
+    """Count the tokens of each option or mention."""
     return Values(contents.candidates.lengths)
 
 
 def gold_tokens(contents: Contents) -> Values:
-    """Tokens of each right option or accepted text."""
+    """Count the tokens of each right option or accepted text."""
     return Values(contents.gold.lengths)
 
 
 def vocabulary(contents: Contents) -> Vocabulary:
-    """Distinct tokens, in lower case."""
+    """Collect the distinct lower-cased tokens."""
     return Vocabulary(frozenset(word.lower() for word in contents.vocabulary))
 
 
 def gold_verbatim(contents: Contents) -> Values:
-    """Whether the passage holds the right text as it is, but for case and white space."""
+    """Return whether the passage contains each right text, ignoring case and white space."""
     return Values(np.array(list(_verbatim(contents)), dtype=np.bool_))
 
 
@@ -304,7 +278,7 @@ def _verbatim(contents: Contents) -> Iterator[bool]:
 
 
 def begins_with(word: str) -> Callable[[Contents], Values]:
-    """A function: whether each question begins with a word."""
+    """Return a measure that says whether each question begins with `word`."""
 
     def first_word(contents: Contents) -> Values:
         starts = [question.text.split(None, 1)[:1] for question in contents.dataset]
@@ -336,4 +310,4 @@ COMMON: tuple[Statistic, ...] = (
         for word in QUESTION_WORDS
     ),
 )  # fmt: skip
-"""In the order of the table."""
+"""The statistics of the common table, in its order."""

@@ -1,4 +1,4 @@
-"""The tables of statistics that papers print of their datasets, under each paper's own definitions."""
+"""The tables of statistics that papers print about their datasets, with each paper's own definitions."""
 
 from __future__ import annotations
 
@@ -28,57 +28,30 @@ from classic_rc.questions import Question, normalised_text
 from classic_rc.text.treebank import TreebankCounter
 
 Figure: TypeAlias = "float | tuple[float, float]"
-"""A count, a mean or a share in percent; with its standard deviation where the paper prints one."""
+"""A count, a mean or a share in percent; a pair if the paper also prints the standard deviation."""
 
 
 @dataclass(frozen=True)
 class PaperRow(Statistic):
-    """A statistic as a paper defines it.
+    """A statistic as a paper defines it."""
 
-    Parameters
-    ----------
-    published : mapping of str to number or (mean, s.d.)
-        The paper's figures by column, as printed.
-    split : str, optional
-        The one split that it is about.
-    """
-
-    published: Mapping[str, Figure] = field(default_factory=dict)
-    split: str | None = None
+    published: Mapping[str, Figure] = field(default_factory=dict)  # the paper's figures by column, as printed
+    split: str | None = None  # the only split that it counts
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A paper's own table.
-
-    Parameters
-    ----------
-    title : str
-    datasets : tuple of str
-        What it is about, as :func:`~classic_rc.datasets.official.official_parts` calls it.
-    columns : tuple of str
-    column_of : callable
-        The column of a question, given what its dataset and split are called.
-    counter : callable
-        Makes what counts tokens.
-    rows : tuple of PaperRow
-    notes : tuple of str
-        What else has to be known to compare; where ours differ, why.
-    total : str, optional
-        A last column of all questions.
-    splits : tuple of str
-        What the paper's figures are over.
-    """
+    """The definition of a paper's own table."""
 
     title: str
-    datasets: tuple[str, ...]
+    datasets: tuple[str, ...]  # its datasets, by the names of `official_parts`
     columns: tuple[str, ...]
-    column_of: Callable[[str, str | None, Question], str | None]
-    counter: Callable[[], TokenCounter]
+    column_of: Callable[[str, str | None, Question], str | None]  # from dataset, split and question
+    counter: Callable[[], TokenCounter]  # makes the token counter
     rows: tuple[PaperRow, ...]
-    notes: tuple[str, ...] = ()
-    total: str | None = None
-    splits: tuple[str, ...] = ("train", "dev", "test")
+    notes: tuple[str, ...] = ()  # what a comparison must know; why our figures differ, if they do
+    total: str | None = None  # the heading of a last column of all questions
+    splits: tuple[str, ...] = ("train", "dev", "test")  # the splits that the paper's figures cover
 
 
 # MCTest ---------------------------------------------------------------------------------------------------------
@@ -115,27 +88,27 @@ _MCTEST = PaperTable(
 
 
 def race_passage_length(contents: Contents) -> Values:
-    """Blanks between an article's Treebank tokens: one less than tokens (released preprocess.py)."""
+    """Count the spaces between an article's Treebank tokens, one less than the tokens (released preprocess.py)."""
     return Values(contents.passages.lengths - 1)
 
 
 def race_question_length(contents: Contents) -> Values:
-    """Blanks between a question's Treebank tokens (released preprocess.py)."""
+    """Count the spaces between a question's Treebank tokens (released preprocess.py)."""
     return Values(contents.questions.lengths - 1)
 
 
 def race_option_length(contents: Contents) -> Values:
-    """Blanks between an option's Treebank tokens (released preprocess.py)."""
+    """Count the spaces between an option's Treebank tokens (released preprocess.py)."""
     return Values(contents.candidates.lengths - 1)
 
 
 def race_vocabulary(contents: Contents) -> Vocabulary:
-    """Distinct Treebank tokens in lower case."""
+    """Collect the distinct lower-cased Treebank tokens."""
     return Vocabulary(frozenset(token.lower() for token in contents.vocabulary))
 
 
 def _columns(*names: str) -> Callable[..., dict[str, Figure]]:
-    """A function that puts figures under these columns, in their order."""
+    """Return a function that assigns figures to these columns, in order."""
     return lambda *figures: dict(zip(names, figures, strict=False))
 
 
@@ -186,12 +159,12 @@ _RACE_TABLE = PaperTable(
 
 
 def used_sentences(contents: Contents) -> Values:
-    """Sentences that a question needs, as annotated."""
+    """Count the sentences that each question needs, as annotated."""
     return Values(np.array([len(q.meta["sentences_used"]) for q in _annotated(contents)], dtype=np.int64))
 
 
 def sentence_distance(contents: Contents) -> Values:
-    """Steps from one needed sentence to the next: 1 for neighbours."""
+    """Return the distances from one needed sentence to the next: 1 for neighbours."""
     gaps = [np.diff(sorted(q.meta["sentences_used"])) for q in _annotated(contents)]
     return Values(np.concatenate([np.empty(0, dtype=np.int64), *gaps]))
 
@@ -201,12 +174,12 @@ def _annotated(contents: Contents) -> list[Question]:
 
 
 def correct_verbatim(contents: Contents) -> Values:
-    """Whether each right option stands in the paragraph, in lower case."""
+    """Return whether the paragraph contains each right option, ignoring case."""
     return _verbatim(contents, right=True)
 
 
 def incorrect_verbatim(contents: Contents) -> Values:
-    """Whether each wrong option stands in the paragraph, in lower case."""
+    """Return whether the paragraph contains each wrong option, ignoring case."""
     return _verbatim(contents, right=False)
 
 
@@ -278,7 +251,7 @@ _MULTIRC_TABLE = PaperTable(
 
 
 def record_entities(contents: Contents) -> Values:
-    """Entity mentions of each passage, equal names included."""
+    """Count the entity mentions of each passage, including repeated names."""
     mentions = {id(q.passage): len(q.candidates) for q in contents.dataset}
     return Values(np.array(list(mentions.values()), dtype=np.int64))
 

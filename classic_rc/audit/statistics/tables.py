@@ -1,4 +1,4 @@
-"""Statistics of datasets: one table for any data, and each paper's own."""
+"""Tables of statistics: a common table for any data, and each paper's own table with its published figures."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class StatisticsRow:
-    """A statistic and what it comes to in each column.
+    """A statistic with its measure in each column.
 
     Parameters
     ----------
     statistic : Statistic
     measures : tuple of Measure or None
-        None where the column has nothing to measure.
+        One per column; None if the column has nothing to measure.
     published : tuple of number, (mean, s.d.) or None
-        The paper's figures.
+        The paper's figures, one per column.
     """
 
     statistic: Statistic
@@ -44,14 +44,16 @@ class StatisticsRow:
 
 @dataclass(frozen=True)
 class StatisticsTable:
-    """A table of statistics, not yet laid out.
+    """A table of statistics, without layout.
 
     Parameters
     ----------
     title : str
     columns : tuple of str
+        The columns' headings.
     rows : tuple of StatisticsRow
     notes : tuple of str
+        Sentences below the table.
     """
 
     title: str
@@ -61,11 +63,11 @@ class StatisticsTable:
 
     @property
     def has_published(self) -> bool:
-        """Whether it is a paper's table."""
+        """Whether any row has a published figure, as in a paper's table."""
         return any(figure is not None for row in self.rows for figure in row.published)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; shares are fractions, published figures as printed."""
+        """Return plain data; shares are fractions, published figures are as printed."""
         return {
             "title": self.title,
             "columns": list(self.columns),
@@ -84,16 +86,16 @@ class StatisticsTable:
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """All that is counted of some datasets.
+    """All statistics of some datasets.
 
     Parameters
     ----------
     common : StatisticsTable
-        A column a dataset and split and, where all are of one dataset, one for all.
+        One column per dataset and split and, if all are of one dataset, a column for all.
     papers : tuple of StatisticsTable
-        The papers' own tables that are about these datasets.
+        The papers' own tables about these datasets.
     lengths : dict of str to dict of str to Values
-        Tokens a passage, question and candidate, by dataset and split: for histograms.
+        For histograms: by dataset and split, the tokens per passage, question and candidate.
     """
 
     common: StatisticsTable
@@ -106,19 +108,19 @@ class DatasetStatistics:
         return (*self.papers, self.common)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data, without the lengths."""
         return {"common": self.common.to_dict(), "papers": [table.to_dict() for table in self.papers]}
 
 
 def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetStatistics:
-    """Count everything in datasets.
+    """Compute the statistics of datasets.
 
     Parameters
     ----------
     datasets : sequence of Dataset
-        Splits of one dataset or different datasets. One that holds several splits is taken apart.
+        Splits of one dataset, or different datasets. A dataset with several splits is divided into them.
     analyzer : str
-        What a token is in the common table. Papers' tables have their own definitions.
+        The analyzer that defines tokens in the common table. Papers' tables have their own definitions.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     Raises
     ------
     UsageError
-        There is no such analyzer.
+        The analyzer is unknown.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def _order(part: tuple[Official | None, Dataset]) -> tuple[str, int]:
 
 
 def _splits(dataset: Dataset) -> Iterator[Dataset]:
-    """The dataset, or its splits where its questions tell several."""
+    """Yield the dataset, or its splits if its questions' `meta` names several."""
     names = list(dict.fromkeys(str(question.meta["split"]) for question in dataset if "split" in question.meta))
     if len(names) < 2:
         yield dataset
@@ -208,7 +210,7 @@ def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> St
 
 
 _Content = tuple["str | None", Contents]
-"""A split's name and what of it belongs to one column."""
+"""A split's name and the part of its contents that belongs to one column."""
 
 
 def _contents_of(
