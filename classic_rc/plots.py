@@ -94,8 +94,8 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
 def lengths(statistics: DatasetStatistics) -> Figure:
     """Draw the lengths of passages, questions and candidates in tokens, one panel each.
 
-    The height of a bar is the share of texts with that many tokens. The longest 0.5 % of texts are left out. Each of
-    several datasets has its own outline.
+    The height of a bar is the share of texts with that many tokens. The longest 0.5 % of texts are left out.
+    Several datasets have one outline each.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Scores:
     offsets : ndarray of int64, shape (n_questions + 1,)
         The scores of question i are ``values[offsets[i]:offsets[i + 1]]``.
     evidence : ndarray of bool, shape (n_candidates,)
-        False for a candidate whose score owes nothing to the text.
+        False where the text contributes nothing to the score.
 
     Raises
     ------

@@ -377,7 +377,7 @@ def _fingerprint(questions: Iterable[Question]) -> str:
     digest = hashlib.sha256()
     previous: Passage | None = None
     for q in questions:
-        # A passage is hashed once for each run of questions about it, so a long passage costs no more than its text.
+        # Consecutive questions about one passage hash its text once.
         parts = [] if q.passage is previous else ["passage", q.passage.id, q.passage.text]
         previous = q.passage
         parts += ["question", q.id, q.task, q.text]
