@@ -330,7 +330,7 @@ def _is_mctest_skills(row: object) -> bool:
 
 
 def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
-    """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): an object per story, four questions each.
+    """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
 
     "No skill" alone is an empty set of labels; next to skills it is ignored. Questions that the annotators call
     nonsense or ambiguous are left out.

@@ -16,7 +16,7 @@ class Official:
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
     split: str | None  # "train", "dev" or "test"; None if the source does not say
-    # Whether the content equals the official file, to the letter; None if that file's fingerprint is not known here.
+    # Whether the content equals the official file to the letter; None if that file's fingerprint is not known.
     is_exact: bool | None = None
 
 

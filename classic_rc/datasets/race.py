@@ -22,8 +22,8 @@ class Race(Reader):
 
     The path is the archive (``.tar.gz``, read without unpacking it to disk), the folder ``RACE``, the folder of a
     split or a level, or one file. Splits and levels are in sorted order, articles in numeric order. A passage's id
-    is the article's (``middle1011``); a question's id adds its position (``middle1011-0``). ``subset`` is the level,
-    kept as ``meta["level"]``.
+    is the article's (``middle1011``); a question's id adds its position (``middle1011-0``). ``subset`` is the
+    level, kept as ``meta["level"]``.
     """
 
     name: ClassVar[str] = "race"

@@ -1,4 +1,4 @@
-"""Rows with one question each: the mapping of fields to roles, the conversion to questions, and their base reader."""
+"""Rows with one question each: the paths of their fields, their conversion to questions, and their base reader."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     fields : str or mapping
         ``"passage=context,question=q.text,candidates=choices,gold=label"`` or the same as a mapping. A path goes
         through objects by key and through lists by position (``"answers.0"``). A key after a list is looked up in
-        each element (``"choices.text"``). ``"option_a+option_b"`` collects several values in a list. For `task`, the
-        name of a task stands for the task itself.
+        each element (``"choices.text"``). ``"option_a+option_b"`` collects several values in a list. For `task`,
+        the name of a task means that task.
 
     Returns
     -------

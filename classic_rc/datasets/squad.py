@@ -17,10 +17,10 @@ UNANSWERABLE = "questions without an answer, kept with the empty text as the onl
 class Squad(Reader):
     """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
-    ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official 2.0
-    evaluation, and the notes count them. ``meta["spans"]`` has the answers' offsets (start, end). An offset at which
-    the passage does not have the answer's text is moved to the nearest occurrence, and counted. A passage's id is
-    ``article-paragraph``, both numbers from 0.
+    ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
+    2.0 evaluation, and the notes count them. ``meta["spans"]`` has the answers' offsets (start, end). An offset at
+    which the passage does not have the answer's text is moved to the nearest occurrence, and counted. A passage's
+    id is ``article-paragraph``, both numbers from 0.
     """
 
     name: ClassVar[str] = "squad"
