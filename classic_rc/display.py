@@ -46,7 +46,7 @@ def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
 
 
 def frame_of_columns(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Return a pandas frame of columns, which have equal lengths.
+    """Return a pandas frame of columns of equal length.
 
     Raises
     ------

@@ -27,7 +27,7 @@ class JsonLines(RowReader):
                    indices of all right ones; a string or a list of strings: texts; ``null`` or
                    absent: hidden
     ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``; may
-                   be left out where gold is a number (single-choice) or a list of numbers
+                   be left out if gold is a number (single-choice) or a list of numbers
                    (multiple-answer)
     ``id``         optional: the question's id; without it, its line (``line-3``)
     ``passage_id`` optional: the passage's id

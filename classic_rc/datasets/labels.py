@@ -61,7 +61,7 @@ def read_labels(
 ) -> tuple[Labels, ...]:
     """Read the labels of a dataset's questions from a file.
 
-    The content tells the form:
+    The content determines the form:
 
     * a table with a header (CSV or TSV): a column ``id``, and one column of labels per name. Semicolons separate
       several labels in a cell; an empty cell is no entry, and ``-`` means that no label applies;
@@ -125,7 +125,7 @@ def read_labels(
 
 
 def check_names(labels: Sequence[Labels]) -> None:
-    """Check that no two files give labels of the same name.
+    """Check that no two files have labels of the same name.
 
     Raises
     ------
@@ -190,11 +190,12 @@ class LabelFile:
 
 
 def _parse(text: str, source: str) -> LabelFile:
-    """Parse a file whose form its content tells."""
+    """Parse a file of labels; its content determines its form."""
     content = text.strip()
     if not content.startswith(("{", "[")):
         return _table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
+        # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
         rows = list(json_lines(text, source))
         if len(rows) > 1 or _is_row(rows[0]):
             return _of_rows(rows, source)

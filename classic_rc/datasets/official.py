@@ -12,7 +12,7 @@ from classic_rc.questions import Dataset, Question
 
 @dataclass(frozen=True)
 class Official:
-    """A published dataset and split, for which published figures exist."""
+    """A published dataset and split, the subject of published figures."""
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
     split: str | None  # "train", "dev" or "test"; None if the source does not say

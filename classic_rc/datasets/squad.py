@@ -11,7 +11,7 @@ from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
 UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
-"""The note that gives their number."""
+"""The note that counts questions without an answer."""
 
 
 class Squad(Reader):
@@ -124,6 +124,7 @@ def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int
     """Return the offsets of an answer at `start` or at its nearest occurrence, or None."""
     if start < 0 or passage[start : start + len(text)] != text:
         start = max(start, 0)
+        # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
         places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
         if places == (-1, -1):
             reading.count("answers whose text is not in their passage, kept")

@@ -147,7 +147,7 @@ def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
 
 
 def _five_decimals(score: float) -> str:
-    """Return a score rounded to five decimals, in .NET's notation: 1.203, 2, 2E-05."""
+    """Return a score rounded to five decimals, in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
     return repr(round(score, 5) + 0.0).removesuffix(".0").upper()
 
 

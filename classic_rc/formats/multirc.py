@@ -79,6 +79,7 @@ def _rows(
     entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
     ordered = in_order(entries, map(_key, questions), ("pid", "qid"), source, partial=partial)
     rows = [_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
+    # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
     return rows, any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))
 
 

@@ -311,6 +311,7 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
             found="a link, a device or a sparse file",
             expected="plain files",
         )
+    # Windows also separates folders by backslashes, and starts absolute paths with a drive ("C:").
     path = member.name.replace("\\", "/")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):

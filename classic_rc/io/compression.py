@@ -76,7 +76,7 @@ def gzipped(data: bytes) -> bytes:
 def unpacked_stream(file: io.BufferedReader) -> Any:
     """Return a stream that unpacks a file, or the file itself if it is not compressed.
 
-    The first bytes of the file tell the format. The unpacked size has no limit: a caller that reads line by line
+    The first bytes of the file show its format. The unpacked size has no limit: a caller that reads line by line
     limits the length of lines.
     """
     # No larger buffer around the unpacker: when the file is truncated, everything in that buffer would be lost.

@@ -121,7 +121,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     if path.exists() and not path.is_file():  # A device or a pipe must not be replaced by a file.
         path.write_bytes(content)
         return
-    path = Path(os.path.realpath(path))
+    path = Path(os.path.realpath(path))  # Behind a symbolic link, replace the target and keep the link.
     temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
