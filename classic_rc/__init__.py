@@ -1,6 +1,6 @@
 """Classical, non-neural baselines for reading comprehension.
 
-The public names load on first use, so that ``import classic_rc`` costs nothing.
+Public names load on first use, so ``import classic_rc`` costs almost nothing.
 """
 
 from __future__ import annotations

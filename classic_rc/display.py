@@ -1,4 +1,4 @@
-"""Results in notebooks: as HTML tables, and as pandas frames where pandas is installed."""
+"""Results for notebooks: HTML tables, and pandas frames when pandas is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are text and nothing else, whatever they hold; the first column is what a row is about.
+    """Return an HTML table with every cell escaped. The first column is the row header.
 
     Examples
     --------
@@ -35,21 +35,23 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """A row a record; keys of mappings in a record are joined by a dot.
+    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a dot.
 
     Raises
     ------
     MissingPackageError
+        pandas is not installed.
     """
     return _pandas().json_normalize(list(records))
 
 
 def frame_of_columns(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """A frame of columns of one length.
+    """Return a pandas frame of columns of equal length.
 
     Raises
     ------
     MissingPackageError
+        pandas is not installed.
     """
     return _pandas().DataFrame(columns)
 

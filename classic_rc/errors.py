@@ -1,4 +1,4 @@
-"""The package's errors: one sentence that says what is wrong, where, and what to do."""
+"""The errors of the package. Each message is one sentence: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from typing import Any
 
 
 class ClassicRCError(Exception):
-    """Base of every error that this package raises on purpose.
+    """Base class of all errors that this package raises on purpose.
 
     Attributes
     ----------
     exit_code : int
-        What the command line exits with when the error reaches it.
+        The exit code of the command line for this error.
     """
 
     exit_code = 1
 
 
 class UsageError(ClassicRCError, ValueError):
-    """A parameter, an option or a combination of them that cannot be used."""
+    """An invalid parameter or option, or an invalid combination of them."""
 
     exit_code = 2
 
 
 class NotFittedError(UsageError):
-    """A solver or a decision was asked for a result before it was fitted or tuned."""
+    """A solver or a decision is used before it is fitted or tuned."""
 
 
 class DataError(ClassicRCError):
-    """Input that is missing or malformed.
+    """Missing or malformed input.
 
     Parameters
     ----------
     problem : str
-        What is wrong, without a final stop.
+        What is wrong, without a full stop at the end.
     source : str, optional
-        The file (for a member of an archive, ``archive.tar.gz/member``) or other source.
+        The file or other source; ``archive.tar.gz/member`` for a member of an archive.
     where : str, optional
-        The place in it: ``"line 3"`` or a JSON path such as ``"$.data[0].qas[2].id"``.
+        The place in the source: ``"line 3"`` or a JSON path such as ``"$.data[0].qas[2].id"``.
     field : str, optional
-        The field at fault.
+        The field with the error.
     found, expected : str, optional
-        What stands there and what should.
+        The value in that place, and what belongs there.
     hint : str, optional
-        What the user can do about it.
+        How the user can fix it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class DataError(ClassicRCError):
 
     def __reduce__(
         self,
-    ) -> tuple[Any, ...]:  # keyword-only parameters: the default would lose them between processes
+    ) -> tuple[Any, ...]:  # The default pickling loses keyword-only parameters between processes.
         state = {name: getattr(self, name) for name in ("source", "where", "field", "found", "expected", "hint")}
         return _rebuild_data_error, (self.problem, state)
 
@@ -118,7 +118,7 @@ _SHOWN_NAMES = 30
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is not in a registry, with the nearest known ones.
+    """Return the error for a name that is not in a registry, with the closest known names.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Figures for papers and notebooks, drawn with matplotlib (the extra `plot`).
 
-A function takes results and gives a matplotlib figure: a notebook shows it, :func:`save` writes it to a file. The
-figures are those of the command line. Nothing here loads matplotlib before a figure is drawn.
+Each function takes results and returns a matplotlib figure. A notebook shows the figure, and :func:`save` writes it
+to a file. The command line draws the same figures. matplotlib loads only when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurve]) -> Figure:
     """Draw precision against recall: a curve for scores, a point for decided answers.
 
-    Grey lines join points of equal F1. The figure is as wide as one column of a paper.
+    Grey lines connect points of equal F1. The figure is as wide as one column of a paper.
 
     Parameters
     ----------
     curves : PrecisionRecallCurve or sequence of them
-        All of one average.
+        Curves of the same average, all macro or all micro.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurv
     Raises
     ------
     UsageError
-        There is no curve, or some are of macro and some of micro averages.
+        There is no curve, or macro and micro averages are mixed.
     MissingPackageError
         Matplotlib is not installed.
 
@@ -57,14 +57,14 @@ def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurv
 
 
 def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
-    """Draw bars of a metric with their intervals, group by group; a panel for each breakdown.
+    """Draw bars of a metric with their intervals by group, one panel per breakdown.
 
-    Without systems the bars are the groups' shares of the questions. Groups of few questions are pale.
+    Without systems, the bars are the shares of the groups among the questions. Groups with few questions are pale.
 
     Parameters
     ----------
     breakdowns : Breakdown or sequence of them
-        Of the same systems and metric, as :func:`classic_rc.evaluation.break_down` makes them.
+        Breakdowns of the same systems and metric, from :func:`classic_rc.evaluation.break_down`.
 
     Returns
     -------
@@ -92,15 +92,15 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
 
 
 def lengths(statistics: DatasetStatistics) -> Figure:
-    """Draw how many tokens passages, questions and candidates have, a panel each.
+    """Draw the lengths of passages, questions and candidates in tokens, one panel each.
 
-    A height is the share of the texts that have so many tokens. The longest 0.5 % are left out. Several datasets
-    have one outline each.
+    The height of a bar is the share of texts with that many tokens. The longest 0.5 % of texts are left out.
+    Several datasets have one outline each.
 
     Parameters
     ----------
     statistics : DatasetStatistics
-        As :func:`classic_rc.audit.statistics` makes them.
+        The result of :func:`classic_rc.audit.statistics`.
 
     Returns
     -------
@@ -125,18 +125,18 @@ def lengths(statistics: DatasetStatistics) -> Figure:
 
 
 def save(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a figure to a file. No date is in it, so the same results give the same bytes.
+    """Write a figure to a file. The file has no date, so the same results give the same bytes.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     path : str or path
-        The name ends in ``.pdf`` (fonts are embedded), ``.png`` or ``.svg`` (text is outlines).
+        A file name that ends in ``.pdf`` (with embedded fonts), ``.png`` or ``.svg`` (with text as outlines).
 
     Raises
     ------
     UsageError
-        The name ends in something else, or the file cannot be written.
+        The name has another ending, or the file cannot be written.
     """
     from classic_rc.io.text import write_file
     from classic_rc.reports.figures import FIGURE_FORMATS, figure_bytes

@@ -1,4 +1,4 @@
-"""What is known by name: the package's own, and what other installed packages add by entry points."""
+"""Registries of named things: the package's own, and plug-ins that other installed packages add by entry points."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _NAME = re.compile(r"[\w.+-]+")
 
 
 class PluginWarning(UserWarning):
-    """A plug-in cannot be used; everything else can."""
+    """A plug-in cannot be used; everything else still works."""
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """A mapping from names to this package's own things, then to those of plug-ins.
+    """A mapping from names to this package's own entries, followed by plug-ins.
 
-    Other packages are looked for only when a name is not one of our own, or all are asked for; of those found, only
-    what is used is imported. Our own names cannot be taken, and a name that two packages give is nobody's. What
-    cannot be used is left out, with one warning, when all are gone through; asking for it by its name raises.
+    It searches other packages only for a name that is not its own, or to list all names. It imports only the
+    plug-ins that are used. A plug-in cannot take one of our own names, and a name that two packages offer is
+    invalid. Iteration skips an unusable plug-in with one warning; looking it up by name raises UsageError.
 
     Parameters
     ----------
     kind : str
-        What is registered: ``"solver"`` makes the entry points' group ``classic_rc.solvers``.
+        The kind of entry: ``"solver"`` means the entry point group ``classic_rc.solvers``.
     own : mapping
-        The things themselves, or ``"module:name"`` of what is imported, and accepted, on first use.
+        The entries by name, or ``"module:name"`` of an entry that is imported and accepted on first use.
     accept : callable
-        From the name and the object that an entry point names, the thing to register; it raises UsageError for
-        what cannot be.
+        Takes a name and the object that an entry point refers to, and returns the entry to register. It raises
+        UsageError for an object that does not fit.
     """
 
     def __init__(self, kind: str, own: Mapping[str, T | str], accept: Callable[[str, Any], T]) -> None:
@@ -76,11 +76,11 @@ class Registry(Mapping[str, T], Generic[T]):
         return sum(1 for _ in self)
 
     def package_of(self, name: str) -> str | None:
-        """The package that a plug-in comes from, with its version; None for our own."""
+        """Return the package and version that a plug-in comes from, or None for our own entries."""
         return None if name in self._own else " and ".join(map(_package, self._offered[name]))
 
     def _own_thing(self, name: str) -> T:
-        """One of our own things, imported if it has not been used before."""
+        """Return one of our own entries, imported on first use."""
         thing = self._own[name]
         if isinstance(thing, str):
             module, _, attribute = thing.partition(":")
@@ -89,7 +89,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _offered(self) -> dict[str, list[EntryPoint]]:
-        """What other packages offer, by name; a package that is found twice offers once."""
+        """The entry points of other packages, by name. A package that is found twice counts once."""
         from importlib.metadata import entry_points
 
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
@@ -102,7 +102,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return {name: list(points.values()) for name, points in offered.items()}
 
     def _has_loaded(self, name: str) -> bool:
-        """Load a plug-in, or keep what is wrong with it."""
+        """Load a plug-in, or remember why it cannot be used."""
         if name not in self._loaded and name not in self._faults:
             point, *others = self._offered[name]
             try:
@@ -111,7 +111,7 @@ class Registry(Mapping[str, T], Generic[T]):
                 if not _NAME.fullmatch(name):
                     raise UsageError("a name is made of letters, digits and . _ + -")
                 self._loaded[name] = self._accept(name, point.load())
-            except (Exception, SystemExit) as error:  # whatever a stranger's import may raise
+            except (Exception, SystemExit) as error:  # The import of a foreign package can raise anything.
                 reason = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
                 self._faults[name] = self._fault(name, self.package_of(name), reason)
         return name in self._loaded

@@ -1,4 +1,4 @@
-"""What solvers and decisions hand on: scores of candidates, and predicted answers."""
+"""The output of solvers and of decisions: scores of candidates, and predicted answers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
-"""One answer to a question: the chosen candidates' indices, or the predicted texts."""
+"""One answer to a question: the indices of the chosen candidates, or the predicted texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """A real number a candidate, ragged over questions; higher is better.
+    """One score per candidate, ragged over questions. Higher is better.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n_candidates,)
     offsets : ndarray of int64, shape (n_questions + 1,)
-        Question i's candidates are ``values[offsets[i]:offsets[i + 1]]``.
+        The scores of question i are ``values[offsets[i]:offsets[i + 1]]``.
     evidence : ndarray of bool, shape (n_candidates,)
-        False where the text contributed nothing to the score.
+        False where the text contributes nothing to the score.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Scores:
 
     @classmethod
     def from_lists(cls, scores: Iterable[Sequence[float]]) -> Scores:
-        """Scores from one sequence a question, all with evidence.
+        """Build scores from one sequence per question; every candidate has evidence.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class Scores:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Scores]) -> Scores:
-        """The scores of all the questions of `parts`, in order."""
+        """Return the scores of all questions of `parts`, in order."""
         if len(parts) == 1:
             return parts[0]
         counts = np.concatenate([np.diff(p.offsets) for p in parts]) if parts else np.empty(0, np.int64)
@@ -88,7 +88,7 @@ class Scores:
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> NDArray[np.float64]:
-        """The scores of one question's candidates."""
+        """Return the scores of one question's candidates."""
         index = range(len(self))[index]
         return self.values[self.offsets[index] : self.offsets[index + 1]]
 
@@ -96,7 +96,7 @@ class Scores:
         return (self[i] for i in range(len(self)))
 
     def take(self, questions: Sequence[int] | NDArray[np.int64]) -> Scores:
-        """The scores of the questions at these indices, in their order."""
+        """Return the scores of the questions at these indices, in the given order."""
         index = np.asarray(questions, dtype=np.int64)
         counts = np.diff(self.offsets)[index]
         flat = ragged_indices(self.offsets[:-1][index], counts)
@@ -105,23 +105,24 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A decision's answer to one question.
+    """The decided answer to one question.
 
     Parameters
     ----------
     question_id : str
     answers : tuple of Answer
-        The answers that remain after the tie policy: one; under ``partial`` all that tie, over which every
-        metric is averaged; none where the policy awards nothing (``strict`` on a tie) or there is no candidate.
+        The answers that remain after the tie policy. Normally one. Under ``partial``, all that tie; every metric
+        is their mean. None at all when the policy awards nothing (``strict`` on a tie) or the question has no
+        candidate.
     weights : tuple of float, optional
-        How the answers weigh in that mean, summing to 1; equal when None.
+        The weights of the answers in that mean. They sum to 1; None means equal weights.
     selection_probability : float, optional
-        Multiple-answer questions only: every candidate is selected independently with this probability, and
+        For multiple-answer questions only: every candidate is selected independently with this probability, and
         metrics take the expectation in closed form. `answers` is then empty.
     n_tied : int
-        How many candidates (equal texts counted once) shared the best score; 1 when there was no tie.
+        The number of candidates that share the best score, with equal texts counted once; 1 without a tie.
     n_candidates : int
-        How many candidates the question has.
+        The number of candidates of the question.
     """
 
     question_id: str

@@ -1,7 +1,7 @@
-"""The model: passages, candidates, questions and datasets, in the words of the field.
+"""The data model: passages, candidates, questions and datasets.
 
-Everything here is immutable and cheap to make; what the text *means* (tokens, ids) is worked out in bulk
-by :mod:`classic_rc.text`.
+Everything here is immutable and cheap to create. Tokens and ids are not here: :mod:`classic_rc.text` computes them
+in bulk.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ if TYPE_CHECKING:
     import pandas
 
 PLACEHOLDER = "@placeholder"
-"""What stands for the missing entity in a cloze question; readers of other notations convert to it."""
+"""The mark of the missing entity in a cloze question. Readers convert other notations to it."""
 
 Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
-"""The right answer: candidate indices for choices, texts for cloze and spans, None where hidden."""
+"""The right answer: candidate indices for choices, texts for cloze and spans, None when hidden."""
 
 _COLUMNS = ("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split")
 
 
 class Task(StrEnum):
-    """What a question asks for, which decides how gold is read and which metrics apply."""
+    """The kind of a question. It decides how gold is read and which metrics apply."""
 
     SINGLE_CHOICE = "single-choice"
-    """One candidate is right; gold is the set of its index (some datasets accept several)."""
+    """One candidate is right. Gold is the set with its index (some datasets accept several)."""
     MULTIPLE_ANSWER = "multiple-answer"
-    """Each candidate is right or wrong by itself; gold is the set of the right ones and may be empty."""
+    """Each candidate is right or wrong by itself. Gold is the set of right indices and may be empty."""
     CLOZE = "cloze"
-    """An entity fills the placeholder; gold is the accepted texts, any one of which suffices."""
+    """An entity fills the placeholder. Gold is the accepted texts; any one of them is enough."""
     SPAN = "span"
-    """A span of the passage answers; gold is the accepted texts, any one of which suffices."""
+    """A span of the passage is the answer. Gold is the accepted texts; any one of them is enough."""
     MULTI_SPAN = "multi-span"
-    """One or more spans answer; gold is the texts of all of them, together one answer."""
+    """One or more spans are the answer. Gold is the texts of all of them, together one answer."""
 
     @property
     def has_choices(self) -> bool:
-        """Whether gold and predictions are candidate indices (else they are texts)."""
+        """Whether gold and predictions are candidate indices; otherwise they are texts."""
         return self in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER)
 
     @property
     def has_spans(self) -> bool:
-        """Whether candidates are spans that a generator makes, not the dataset."""
+        """Whether candidates are spans from a generator and not from the dataset."""
         return self in (Task.SPAN, Task.MULTI_SPAN)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Passage:
-    """A text that questions are asked about.
+    """A text that questions are about.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ class Passage:
     text : str
         The text, without the dataset's markup.
     sentences : sequence of (int, int), optional
-        The dataset's own sentence marks, as character offsets (start, end) into `text`; None where it has
-        none, and sentences are then found by :mod:`classic_rc.text.sentences`.
+        The dataset's own sentence marks, as character offsets (start, end) into `text`. None when the dataset has
+        none; :mod:`classic_rc.text.sentences` then splits the text.
     meta : mapping
-        Anything else that the dataset says of the passage.
+        Anything else that the dataset says about the passage.
     """
 
     id: str
@@ -84,7 +84,7 @@ class Candidate:
     text : str
         The candidate's text.
     start, end : int, optional
-        For a mention or a span, its character offsets in the passage; `end` is exclusive.
+        Character offsets of a mention or a span in the passage; `end` is exclusive.
     """
 
     text: str
@@ -101,16 +101,16 @@ class Question:
     id : str
         Unique within its dataset.
     passage : Passage
-        Shared by all the questions about it.
+        One object, shared by all questions about it.
     text : str
-        The question; for cloze the query, with :data:`PLACEHOLDER` where the entity belongs.
+        The question. For cloze, the query with :data:`PLACEHOLDER` in the place of the entity.
     candidates : sequence of Candidate
-        In the dataset's order; empty for span questions until a generator is applied.
+        In the dataset's order. Empty for span questions until a generator is applied.
     gold : frozenset of int, tuple of str, or None
-        See :class:`Task` for how it is read.
+        The right answer, None when hidden. :class:`Task` says how it is read.
     task : Task
     meta : mapping
-        Anything else that the dataset says of the question: level, required sentences, type.
+        Anything else that the dataset says about the question: level, required sentences, type.
     """
 
     id: str
@@ -123,24 +123,24 @@ class Question:
 
     @property
     def query(self) -> str:
-        """Its words: the text, a cloze query's without the placeholder."""
+        """The words of the question: its text, without the placeholder of a cloze query."""
         return self.text.replace(PLACEHOLDER, " ") if self.task is Task.CLOZE else self.text
 
     @property
     def gold_texts(self) -> tuple[str, ...]:
-        """The texts of the right candidates, or the accepted texts; empty where gold is hidden."""
+        """The texts of the right candidates, or the accepted texts. Empty when gold is hidden."""
         if self.task.has_choices:
             return tuple(self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int))
         return tuple(map(str, self.gold or ()))
 
     def meta_value(self, key: str, default: Any = None) -> Any:
-        """What its `meta`, or else its passage's, says under a key."""
+        """Return the value of `key` in the question's `meta`, else in the passage's, else `default`."""
         return self.meta.get(key, self.passage.meta.get(key, default))
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that a dataset was read from: provenance, never identity."""
+    """A file that a dataset was read from. It is provenance and never part of a dataset's identity."""
 
     path: str
     sha256: str
@@ -150,26 +150,27 @@ class Source:
 class Dataset(Sequence[Question]):
     """A sequence of questions of one task, with a name and a content fingerprint.
 
-    Slicing and :meth:`filter` give datasets that share the questions.
+    Slices and :meth:`filter` return datasets that share the questions.
 
     Parameters
     ----------
     questions : sequence of Question
     name : str
-        Such as ``"mc500.dev"``; for people, not for identity.
+        Such as ``"mc500.dev"``. It is for people and not part of the identity.
     split : str, optional
-        ``"train"``, ``"dev"``, ``"test"`` or whatever the source calls it.
+        ``"train"``, ``"dev"``, ``"test"`` or the source's own name for it.
     reader : str, optional
-        The name of the reader that built it.
+        The name of the reader that built the dataset.
     sources : tuple of Source
-        The files it was read from.
+        The files that it was read from.
     notes : tuple of str
-        What the reader has to say to the user: files passed over, offsets relocated, with counts.
+        The reader's notes for the user, with counts: files skipped, offsets relocated.
 
     Raises
     ------
     DataError
-        Two questions have one id, questions have different tasks, or gold names a candidate that is not there.
+        Two questions have the same id, questions have different tasks, or gold names a candidate that does not
+        exist.
     """
 
     questions: Sequence[Question]
@@ -179,9 +180,10 @@ class Dataset(Sequence[Question]):
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     span_generator: str | None = None
-    """The signature of the generator whose spans are the candidates, if one was applied."""
+    """The signature of the span generator that made the candidates; None when none was applied."""
     read_with: Mapping[str, Any] | None = None
-    """What :func:`classic_rc.load` was asked for, as plain data; None for parts of it and questions in memory."""
+    """The arguments of :func:`classic_rc.load`, as plain data. None for a part of a dataset and for questions in
+    memory."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -207,68 +209,74 @@ class Dataset(Sequence[Question]):
 
     @property
     def task(self) -> Task | None:
-        """The task of all its questions; None when it has no question."""
+        """The task of all questions; None when the dataset is empty."""
         return self.questions[0].task if self.questions else None
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
-        """The distinct passages (by identity), in the order of their first question."""
+        """The distinct passages (by object identity), in the order of their first question."""
         return tuple({id(q.passage): q.passage for q in self.questions}.values())
 
     @cached_property
     def by_id(self) -> Mapping[str, Question]:
-        """Its questions by id."""
+        """The questions by id."""
         return {q.id: q for q in self.questions}
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hex sha256 of the content: ids, texts, candidates and gold in order, whatever the files' form.
+        """Hex sha256 of the content: ids, texts, candidates and gold, in order.
 
-        A generator's spans are not content: with or without them the fingerprint is the same.
+        The file format does not matter. Generated spans are not content: the fingerprint is the same with and
+        without them.
         """
         return _fingerprint(self.questions)
 
     def filter(self, keep: Callable[[Question], bool]) -> Dataset:
-        """The questions for which `keep` is true, as a dataset."""
+        """Return a dataset of the questions for which `keep` is true."""
         return replace(self, questions=[q for q in self.questions if keep(q)], read_with=None)
 
     def with_candidates(self, generator: Callable[[Passage], Sequence[Candidate]], signature: str) -> Dataset:
-        """The same span questions, with `generator`'s spans of their passage as candidates.
+        """Return the same span questions, with the spans that `generator` makes from their passage as candidates.
 
         Parameters
         ----------
         generator : callable
-            Takes a passage, gives its candidates; called once a passage, when they are first looked at.
+            Takes a passage and returns its candidates. It runs only when candidates are accessed; see
+            :class:`LazyCandidates`.
         signature : str
             The generator's parameters, for the reproducibility signature.
+
+        Returns
+        -------
+        Dataset
         """
         lazy = {id(p): LazyCandidates(p, generator) for p in self.passages}
         questions = [replace(q, candidates=lazy[id(q.passage)]) for q in self.questions]
         return replace(self, questions=questions, span_generator=signature)
 
     def to_frame(self) -> pandas.DataFrame:
-        """The questions as a pandas frame, one a row.
+        """Return the questions as a pandas frame, one row per question.
 
         ``from_rows(frame.to_dict("records"))`` reads the questions back; only mentions lose their offsets.
 
         Returns
         -------
         pandas.DataFrame
-            Its columns, in this order:
+            The columns, in this order:
 
             ``id``, ``passage_id``, ``passage``, ``question``
-                Texts; the passage's is repeated for each of its questions.
+                Texts. The passage's text is repeated for each of its questions.
             ``candidates``
-                A tuple of texts. It is empty for span questions: what a generator made is left out.
+                A tuple of texts. It is empty for span questions: generated spans are left out.
             ``gold``
-                A tuple: the indices of the right candidates from 0, or the accepted texts; None where it is hidden.
+                A tuple: the indices of the right candidates from 0, or the accepted texts; None when hidden.
             ``task``
                 Such as ``"single-choice"``.
             ``split``
-                The question's own where its `meta` has one, else that of the dataset.
+                The split in the `meta` of the question or its passage, else the split of the dataset.
             ``meta.KEY``
-                A column for each other key of the questions' and the passages' `meta`, None where a question has
-                no such key. A question's own value comes before that of its passage.
+                One column for each other key in the `meta` of questions and passages; None when a question has no
+                such key. A question's own value takes precedence over its passage's.
 
         Raises
         ------
@@ -298,10 +306,10 @@ class Dataset(Sequence[Question]):
 
 
 class LazyCandidates(Sequence[Candidate]):
-    """A passage's generated candidates, made each time they are looked at and not kept.
+    """The generated candidates of one passage, made on every access and never stored.
 
-    Equal passages share one object, so that whoever streams over a dataset can call :meth:`generate` once a
-    passage and drop the result.
+    Questions about one passage share one object. Code that streams over a dataset can therefore call
+    :meth:`generate` once per passage and drop the result.
     """
 
     __slots__ = ("_generator", "_passage")
@@ -310,7 +318,7 @@ class LazyCandidates(Sequence[Candidate]):
         self._passage, self._generator = passage, generator
 
     def generate(self) -> Sequence[Candidate]:
-        """The candidates, freshly generated."""
+        """Generate and return the candidates."""
         return self._generator(self._passage)
 
     def __len__(self) -> int:
@@ -328,7 +336,10 @@ class LazyCandidates(Sequence[Candidate]):
 
 
 def normalised_text(text: str) -> str:
-    """Case-folded, with runs of white space as one blank: what makes two texts the same text."""
+    """Return the text case-folded, with runs of white space as one blank.
+
+    Two texts count as the same text when this form is equal.
+    """
     return " ".join(text.casefold().split())
 
 
@@ -366,6 +377,7 @@ def _fingerprint(questions: Iterable[Question]) -> str:
     digest = hashlib.sha256()
     previous: Passage | None = None
     for q in questions:
+        # Consecutive questions about one passage hash its text once.
         parts = [] if q.passage is previous else ["passage", q.passage.id, q.passage.text]
         previous = q.passage
         parts += ["question", q.id, q.task, q.text]
@@ -378,6 +390,6 @@ def _fingerprint(questions: Iterable[Question]) -> str:
         else:
             gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
             parts += ["gold", str(len(gold)), *map(str, gold)]
-        # Each part behind its length, so that no two different contents run together into the same bytes.
+        # Each part follows its length, so two different contents never give the same bytes.
         digest.update("".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Datasets: their own files, folders and archives, one's own files, and rows in memory, read as questions."""
+"""Read questions from published datasets (files, folders, archives), the user's own files, and rows in memory."""
 
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.registry import READERS, expand, from_rows, load

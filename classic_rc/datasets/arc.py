@@ -1,4 +1,4 @@
-"""ARC-style JSON lines: stem, labelled choices, answer key."""
+"""The reader of ARC-style JSON lines: a stem, labelled choices, an answer key."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from classic_rc.questions import Candidate, Question, Task
 
 
 class Arc(Reader):
-    """ARC and OpenBookQA JSON lines, and datasets in their form.
+    """JSON lines of ARC, OpenBookQA and datasets of the same form.
 
-    The passage is the question's ``para`` where it has one, and empty otherwise. Gold is hidden where a line has no
+    The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a line has no
     ``answerKey``.
     """
 
@@ -29,13 +29,13 @@ class Arc(Reader):
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:
-        """Whether its first record has a question with a stem and choices."""
+        """Return whether the first record has a question with a stem and choices."""
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
         question = first.get("question") if isinstance(first, dict) else None
         return isinstance(question, dict) and "stem" in question and "choices" in question
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """A question a record."""
+        """Yield one question per record."""
         for record in file.records():
             node = record.child("question")
             para = node.text("para") if node.has("para") else ""
@@ -52,12 +52,12 @@ class Arc(Reader):
 
 
 def keyed_gold(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] | None:
-    """The position of the label that the answer key is; None (hidden) where there is none.
+    """Return the position of the label at `key`, the answer key; None (hidden gold) without an answer key.
 
     Raises
     ------
     DataError
-        The key is no label, or that of two choices.
+        There is no choice, or the answer key is not the label of exactly one choice.
     """
     if not labels:
         raise record.error("no candidate", field="choices", found="an empty list", expected="one choice or more")

@@ -1,4 +1,4 @@
-"""What a reader is, what the caller may ask of one, and what the files of one reading share."""
+"""The base class of readers, the options of a caller, and the state that the files of one reading share."""
 
 from __future__ import annotations
 
@@ -31,45 +31,33 @@ _SPLITS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What a caller of :func:`classic_rc.datasets.load` may say of a source besides its path.
+    """The options of :func:`classic_rc.datasets.load` apart from the path and the reader."""
 
-    Parameters
-    ----------
-    split, subset : str, optional
-        Which part to read.
-    answers : path, optional
-        The file of gold answers, or the folder that holds it.
-    fields : mapping of str to str, optional
-        Where a file of one's own keeps what: role to dotted path.
-    gold_as : str, optional
-        How such a file codes gold.
-    """
-
-    split: str | None = None
-    subset: str | None = None
-    answers: str | PathLike[str] | None = None
-    fields: Mapping[str, str] | None = None
-    gold_as: str | None = None
+    split: str | None = None  # the split to read
+    subset: str | None = None  # the subset to read
+    answers: str | PathLike[str] | None = None  # the file of gold answers, or its folder
+    fields: Mapping[str, str] | None = None  # for the user's own file: role to dotted path
+    gold_as: str | None = None  # for the user's own file: the coding of gold
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the options as plain data."""
         answers = None if self.answers is None else fspath(self.answers)
         fields = None if self.fields is None else dict(self.fields)
         return {**vars(self), "answers": answers, "fields": fields}
 
 
 class Reading:
-    """One call of :meth:`Reader.read`: what its files share.
+    """The state of one call of :meth:`Reader.read`, shared by its files.
 
     Attributes
     ----------
     options : Options
     split : str or None
-        The split of the file at hand.
+        The split of the current file.
     mark_split : bool
-        Whether the source holds several splits, so that each question says which it is from.
+        Whether the source has several splits. Each question's meta then names its split.
     used, others : list of File
-        Files read beside those of the questions, and files passed over.
+        Files that were read in addition to the files of questions, and files that were skipped.
     """
 
     def __init__(self, options: Options, mark_split: bool = False) -> None:
@@ -90,12 +78,12 @@ class Reading:
         sentences: Sequence[tuple[int, int]] | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> Passage:
-        """The one object of a passage; without an id, equal texts are one passage.
+        """Return the shared object of a passage. Without an id, equal texts are one passage.
 
         Raises
         ------
         DataError
-            The id belongs to another text.
+            The id already belongs to another text.
         """
         known = self._by_text.get(text) if id is None else self._passages.get(id)
         if known is not None:
@@ -114,7 +102,7 @@ class Reading:
 
     @property
     def passages(self) -> int:
-        """How many passages there are so far."""
+        """The number of passages so far."""
         return len(self._passages)
 
     def _free_id(self) -> str:
@@ -124,18 +112,18 @@ class Reading:
         return f"passage-{number}"
 
     def meta(self, **facts: Any) -> dict[str, Any]:
-        """A question's meta: these facts, and its split where the source holds several."""
+        """Return a question's meta: these facts, and the split if the source has several."""
         if self.mark_split and self.split:
             facts["split"] = self.split
         return facts
 
     def count(self, what: str, number: int = 1) -> None:
-        """Count something that the user should know of."""
+        """Count something that the user should know about."""
         self._counts[what] += number
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was counted, and the files passed over."""
+        """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
             self._counts[f"other files passed over ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(
@@ -145,24 +133,24 @@ class Reading:
 
 
 class Reader(ABC):
-    """A file format. A new one is a subclass in its own file, and one line in the registry.
+    """The reader of one file format. A new format is a subclass in its own file, and one line in the registry.
 
     Attributes
     ----------
     name : str
-        As on the command line.
+        The name on the command line.
     title : str
-        The dataset or format, for people.
+        The name of the dataset or format, for people.
     description : str
         One sentence.
     citation : str
-        The paper, or who defines the format.
+        The paper, or the source that defines the format.
     cites : tuple of str
-        Keys of the references behind `citation`.
+        The keys of the references in `citation`.
     takes : frozenset of str
-        Which of ``subset``, ``answers``, ``fields`` and ``gold_as`` mean something to it.
+        The options that the reader accepts, of ``subset``, ``answers``, ``fields`` and ``gold_as``.
     is_dataset : bool
-        Whether it is the format of one dataset, whose name then names what is read.
+        Whether the format belongs to one dataset. The reader's name is then part of the dataset's name.
     """
 
     name: ClassVar[str]
@@ -175,11 +163,11 @@ class Reader(ABC):
 
     @abstractmethod
     def recognises(self, file: File) -> bool:
-        """Whether a file is of this format, told from its content."""
+        """Return whether a file has this format, judged by its content."""
 
     @abstractmethod
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of one file, in its order.
+        """Yield the questions of one file, in the file's order.
 
         Raises
         ------
@@ -188,11 +176,17 @@ class Reader(ABC):
         """
 
     def accepts(self, file: File, reading: Reading) -> bool:
-        """Whether a file of a folder is one to read."""
+        """Return whether to read this file of a folder."""
         return self.recognises(file)
 
     def files(self, source: Input, reading: Reading) -> list[File]:
-        """The files of a source that hold questions: those highest up that it recognises."""
+        """Return the source's files of questions: the recognised files at the highest folder level that has any.
+
+        Raises
+        ------
+        DataError
+            No file has this format, or a file that looks like part of the dataset is malformed.
+        """
         if source.single:
             return [source.single]
         for depth in sorted({file.depth for file in source.files}):
@@ -208,7 +202,7 @@ class Reader(ABC):
             if found:
                 suffixes = {file.suffix for file in found}
                 for file, problem in broken:
-                    if file.suffix in suffixes:  # one of the dataset's own, it seems
+                    if file.suffix in suffixes:  # It looks like a file of the dataset, so it must be readable.
                         raise problem
                     others.append(file)
                 reading.others = others
@@ -216,11 +210,11 @@ class Reader(ABC):
         raise DataError(f"no file in it is of the format {self.name}", source=source.path, expected=self.title)
 
     def split_of(self, file: File) -> str | None:
-        """The split that a file holds, as its name tells."""
+        """Return the split that a file's name gives, or None."""
         return split_in(file.stem)
 
     def subset_of(self, file: File) -> str | None:
-        """The subset that a file holds."""
+        """Return the subset that a file belongs to, or None."""
         return None
 
     def read(
@@ -233,25 +227,29 @@ class Reader(ABC):
         fields: Mapping[str, str] | None = None,
         gold_as: str | None = None,
     ) -> Dataset:
-        """The questions of a source.
+        """Read the questions of a source.
 
         Parameters
         ----------
         source : Input
         split : str, optional
-            The split to read (``"val"``, ``"validation"`` and ``"dev"`` mean the same); all of them when None. Of a
-            source that does not tell its split, the name to give it.
+            The split to read (``"val"``, ``"validation"`` and ``"dev"`` mean the same); None reads all splits. If
+            the source does not name its split, this becomes its name.
         subset : str, optional
-            The subset to read; all of them when None.
+            The subset to read; None reads all.
         answers, fields, gold_as
-            See :class:`Options`.
+            See :func:`classic_rc.datasets.load`.
+
+        Returns
+        -------
+        Dataset
 
         Raises
         ------
         DataError
-            The source is malformed, or does not hold the split or the subset.
+            The source is malformed, or does not have the split or the subset.
         UsageError
-            An option means nothing to this reader.
+            The reader does not accept an option.
         """
         options = Options(split, subset, answers, fields, gold_as)
         for option in ("subset", "answers", "fields", "gold_as"):
@@ -270,7 +268,7 @@ class Reader(ABC):
         if not questions:
             raise DataError("no question in it", source=source.path)
         held = {splits[file] for file in files}
-        if held == {None}:  # a user's own file may tell it question by question
+        if held == {None}:  # The user's own file may give the split of each question.
             marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
             questions = _part(questions, marks, split, canonical_split, "split", source)
             held = {marks[q] for q in questions}
@@ -312,14 +310,14 @@ class Reader(ABC):
         return questions
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
-        """What tables call the dataset."""
+        """Return the name of the dataset in tables."""
         if self.is_dataset and split:
             return ".".join(part for part in (self.name, split, subset) if part)
         return source.stem
 
 
 def split_in(name: str) -> str | None:
-    """The split that a name tells, as the name has it; None where it tells none or two.
+    """Return the split that a name contains, as it is spelled there; None if it contains none or two.
 
     Examples
     --------
@@ -331,7 +329,7 @@ def split_in(name: str) -> str | None:
 
 
 def canonical_split(split: str) -> str:
-    """The usual name of a split, whatever a source calls it.
+    """Return the standard name of a split.
 
     Examples
     --------
@@ -343,7 +341,7 @@ def canonical_split(split: str) -> str:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Without looking for cycles among a million questions and candidates: it takes as long as reading them."""
+    """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -361,7 +359,7 @@ def _part(
     kind: str,
     source: Input,
 ) -> list[_Item]:
-    """The items that are of the part wanted; all of them when none is, or when the source tells no split."""
+    """Return the items of the wanted part; all items if no part is wanted or the source names no split."""
     names = list(dict.fromkeys(name for name in held.values() if name is not None))
     if wanted is None or (kind == "split" and not names):
         return items

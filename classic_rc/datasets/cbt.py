@@ -1,4 +1,4 @@
-"""The Children's Book Test: twenty numbered sentences, and the next one with a word missing."""
+"""The reader of the Children's Book Test: twenty numbered sentences, then one with a missing word."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 class CBT(Reader):
     """The Children's Book Test: sentences numbered 1 to 20, then ``21 query<TAB>answer<TAB><TAB>ten|candidates``.
 
-    The passage is the twenty sentences, a line each, which are its ``sentences`` too; ``XXXXX`` in the query
-    becomes our placeholder. Candidates come in the file's order. The n-th question, from 1, of
-    ``cbtest_NE_test_2500ex.txt`` is ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of the missing word, as
-    the file's name tells: ``NE``, ``CN``, ``V`` or ``P``, kept as ``meta["type"]``. Whole books without questions
-    (``cbt_train.txt``) are passed over.
+    The passage is the twenty sentences, one per line; they are also its ``sentences``. ``XXXXX`` in the query
+    becomes our placeholder. Candidates keep the file's order. Question n (from 1) of ``cbtest_NE_test_2500ex.txt``
+    has the id ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of the missing word in the file's name: ``NE``,
+    ``CN``, ``V`` or ``P``; it is kept as ``meta["type"]``. Whole books without questions (``cbt_train.txt``) are
+    skipped.
     """
 
     name: ClassVar[str] = "cbt"
@@ -41,18 +41,18 @@ class CBT(Reader):
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:
-        """Whether it begins with sentences numbered 1 to 20 and a query with its candidates."""
+        """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
         lines = file.text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
         numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
         return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
 
     def subset_of(self, file: File) -> str | None:
-        """The kind of the missing word, as its name tells."""
+        """Return the kind of the missing word in the file's name, or None."""
         named = _NAME.match(file.base)
         return named[1].upper() if named else None
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """A query every 21 lines."""
+        """Yield one query per 21 lines."""
         kind = self.subset_of(file)
         facts = reading.meta() if kind is None else reading.meta(type=kind)
         for n, (number, (*sentences, last)) in enumerate(_blocks(file), start=1):
@@ -74,7 +74,7 @@ class CBT(Reader):
 
 
 def _blocks(file: File) -> Iterator[tuple[int, list[str]]]:
-    """The 21 lines of each question without their numbers, and which line of the file is the last of them."""
+    """Yield the 21 lines of each question without their numbers, and the file's number of the last one."""
     block: list[str] = []
     for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
         if not line.strip():
@@ -91,7 +91,7 @@ def _blocks(file: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(file: File, number: int, content: str) -> tuple[str, str, list[str]]:
-    """The query, the answer and the candidates of a query's line."""
+    """Return the query, the answer and the candidates of a query's line."""
     columns = [column.strip() for column in content.split("\t")]
     if len(columns) != 4 or columns[2]:
         raise _error(file, number, "not a query with its candidates", describe(content), _COLUMNS)

@@ -1,4 +1,4 @@
-"""CNN and Daily Mail: one file a cloze query, with its passage and its entities."""
+"""The reader of CNN and Daily Mail: one file per cloze query, with its passage and its entities."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ENTITIES = 8
 class CNNDailyMail(Reader):
     """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank lines between.
 
-    The path may be one file, a folder of them (``cnn/questions/test``) or a tar archive. The candidates are the
-    mentions ``@entityN`` in the passage, in its order and equal ones included; gold is the marker that answers. The
-    names behind the markers are the question's ``meta["entities"]``, the address is the passage's ``meta["url"]``.
-    A question's id is its file's name without the extension. ``subset`` is ``cnn`` or ``dailymail``, as a folder
-    above the file is called.
+    The path is one file, a folder of files (``cnn/questions/test``) or a tar archive. The candidates are the
+    mentions ``@entityN`` in passage order, including equal ones. Gold is the marker of the answer. The question's
+    ``meta["entities"]`` has the names of the markers, the passage's ``meta["url"]`` the address. A question's id is
+    the file name without the extension. ``subset`` is ``cnn`` or ``dailymail``, the name of a folder above the
+    file.
     """
 
     name: ClassVar[str] = "cnn-dailymail"
@@ -39,7 +39,7 @@ class CNNDailyMail(Reader):
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:
-        """Whether its lines alternate with blank ones, the third being a query and the fourth an entity."""
+        """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
         lines = file.text.split("\n", _ENTITIES)
         return (
             len(lines) > _TEXTS["answer"]
@@ -49,20 +49,20 @@ class CNNDailyMail(Reader):
         )
 
     def accepts(self, file: File, reading: Reading) -> bool:
-        """Whether it is called ``.question``: a folder has a hundred thousand of them."""
+        """Return whether the name ends in ``.question``. Folders have 100,000 files; opening each is too slow."""
         return file.suffix == ".question"
 
     def split_of(self, file: File) -> str | None:
-        """As the folder that it is in tells."""
+        """Return the split in the name of the file's folder, or None."""
         return split_in(file.folders[-1]) if file.folders else None
 
     def subset_of(self, file: File) -> str | None:
-        """``cnn`` or ``dailymail``: a folder that it is in, the nearest."""
+        """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file, or None."""
         named = (folder.lower() for folder in reversed(file.folders))
         return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The file's one query."""
+        """Yield the one query of the file."""
         lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
         for i in _BLANKS:
             if i < len(lines) and lines[i]:
@@ -83,7 +83,7 @@ class CNNDailyMail(Reader):
 
 
 def _text(file: File, lines: list[str], field: str) -> str:
-    """The line that holds a field, which must not be blank."""
+    """Return the line of a field, which must not be blank."""
     number = _TEXTS[field]
     if number < len(lines) and lines[number]:
         return lines[number]
@@ -91,7 +91,7 @@ def _text(file: File, lines: list[str], field: str) -> str:
 
 
 def _entities(file: File, lines: list[str]) -> dict[str, str]:
-    """The names of the markers."""
+    """Return the names of the entity markers."""
     names = {}
     for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
         marker, colon, name = line.partition(":")

@@ -1,4 +1,4 @@
-"""DREAM: dialogues with three-option questions."""
+"""The reader of DREAM: dialogues with three-option questions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Dream(Reader):
     """DREAM's JSON: a list of ``[turns, questions, id]``.
 
     The passage is the turns joined by line ends; its ``meta["turns"]`` has their offsets. Question i (from 0) of
-    dialogue ``12-497`` is ``12-497-i``.
+    dialogue ``12-497`` has the id ``12-497-i``.
     """
 
     name: ClassVar[str] = "dream"
@@ -28,7 +28,7 @@ class Dream(Reader):
     cites = ("sun2019",)
 
     def recognises(self, file: File) -> bool:
-        """Whether it is a list of [turns, questions, id]."""
+        """Return whether the file is a list of [turns, questions, id]."""
         first = file.head[0] if isinstance(file.head, list) and file.head else None
         return (
             isinstance(first, list)
@@ -39,7 +39,7 @@ class Dream(Reader):
         )
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every dialogue."""
+        """Yield the questions of every dialogue."""
         for entry in file.root().elements():
             id, turns = entry.name(2), entry.texts(0)
             offsets, end = [], -1
@@ -62,7 +62,13 @@ class Dream(Reader):
 
 
 def gold_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | None:
-    """The position of the choice that the text at `key` is; None (hidden) where there is no such key."""
+    """Return the position of the choice whose text is at `key`; None (hidden gold) if the key is missing.
+
+    Raises
+    ------
+    DataError
+        There is no choice, or the text is not that of exactly one choice.
+    """
     if not choices:
         raise node.error("no candidate", field="choice", found="an empty list", expected="one choice or more")
     if not node.has(key):

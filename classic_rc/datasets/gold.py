@@ -1,4 +1,4 @@
-"""How a file codes gold: by index from 0 or from 1, letter, text or flags."""
+"""The codings of gold in files (index from 0 or from 1, letter, text, flags): decode gold, and infer its coding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from classic_rc.errors import unknown_name
 from classic_rc.io.json import Node, describe
 
 CODINGS = ("index0", "index1", "letter", "text", "flags")
-"""What ``gold_as`` may be: index from 0 or from 1, letter, a candidate's text, a true or false a candidate."""
+"""The values of ``gold_as``: index from 0 or from 1, letter, candidate text, one true or false per candidate."""
 
 _MEANING = {
     "index0": "an index counted from 0",
@@ -21,7 +21,7 @@ _MEANING = {
 
 
 class GoldMismatchError(Exception):
-    """A value is not gold in a coding: what was found, and what the coding expects."""
+    """A value is not valid gold in a coding. It says what was found and what the coding expects."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}, expected {expected}")
@@ -29,18 +29,18 @@ class GoldMismatchError(Exception):
 
 
 def check_coding(gold_as: str) -> None:
-    """Raise UsageError for a coding that there is not."""
+    """Raise UsageError for an unknown coding."""
     if gold_as not in CODINGS:
         raise unknown_name("gold coding", gold_as, CODINGS)
 
 
 def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
-    """The positions of the right candidates.
+    """Return the positions of the right candidates.
 
     Parameters
     ----------
     value : object
-        One index, letter or text, or a list of them; a list of true and false (or 1 and 0) for ``"flags"``.
+        One index, letter or text, or a list of them. For ``"flags"``, a list of true and false (or 1 and 0).
     texts : sequence of str
         The candidates' texts.
     coding : str
@@ -49,7 +49,7 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     Raises
     ------
     GoldMismatchError
-        The value is not gold in this coding.
+        The value is not valid gold in this coding.
 
     Examples
     --------
@@ -70,24 +70,24 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
 
 
 def fitting(value: Any, texts: Sequence[str]) -> list[str]:
-    """The codings that a value may be in."""
+    """Return the codings in which a value is valid gold."""
     return [coding for coding in CODINGS if _fits(value, texts, coding)]
 
 
 def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
-    """The one coding that all these values are in.
+    """Return the one coding that fits all values.
 
-    Whether indices count from 0 or from 1 is never concluded from those that happen to occur.
+    The values that happen to occur never decide whether indices count from 0 or from 1: the user must say.
 
     Parameters
     ----------
     golds : iterable of (Node, object, sequence of str)
-        Rows, their gold and their candidates' texts.
+        The rows, their gold and their candidates' texts.
 
     Raises
     ------
     DataError
-        No coding fits, or it takes the user to say which does.
+        No coding fits, or the user must choose between several.
     """
     possible = list(CODINGS)
     example: tuple[Node, Any] | None = None
@@ -105,7 +105,7 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     if example is None or possible in (["letter"], ["text"], ["flags"]):
         return possible[0]
     node, value = example
-    # An index that the values rule out may still be what was meant: of data with mistakes, or not all seen.
+    # The values may rule out one index base by mistakes in the data or by an incomplete sample, so offer both.
     indices = [coding for coding in ("index0", "index1") if {"index0", "index1"} & set(possible)]
     named = possible + [coding for coding in indices if coding not in possible]
     raise node.error(
@@ -119,7 +119,7 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
 
 def _index(value: Any, texts: Sequence[str], first: int) -> int:
     digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
-    if digits or (isinstance(value, float) and value.is_integer()):  # frames make such floats of gaps
+    if digits or (isinstance(value, float) and value.is_integer()):  # pandas stores integers with gaps as floats.
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
         return value - first
@@ -163,4 +163,4 @@ def _fits(value: Any, texts: Sequence[str], coding: str) -> bool:
 
 
 def _is_flag(value: Any) -> bool:
-    return isinstance(value, int) and value in (0, 1)  # true and false are 1 and 0
+    return isinstance(value, int) and value in (0, 1)  # In Python, True and False are the integers 1 and 0.

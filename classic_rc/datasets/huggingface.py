@@ -1,4 +1,4 @@
-"""Rows of known schemas, as Hugging Face datasets hand them on, made rows of our own."""
+"""The reader of rows in the schemas of Hugging Face datasets, which it converts to rows of our own schema."""
 
 from __future__ import annotations
 
@@ -21,33 +21,23 @@ from classic_rc.questions import Question, Task
 
 @dataclass(frozen=True)
 class Schema:
-    """A row schema: the keys that tell it, and how its rows become ours.
+    """A row schema: the keys that identify it, and the conversion of its rows to our schema."""
 
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    keys : mapping of str to set of str
-        A row has all of them, and in the objects at them these keys.
-    convert : callable
-        Takes all the rows and the reading, gives rows of our own schema.
-    """
-
-    name: str
-    keys: Mapping[str, AbstractSet[str]]
-    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]
+    name: str  # in error messages
+    keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
+    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]  # all rows and the reading to rows of our schema
 
     def fits(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row is of this schema."""
+        """Return whether a row has this schema."""
         return self.keys.keys() <= row.keys() and all(
             isinstance(row[key], Mapping) and inner <= row[key].keys() for key, inner in self.keys.items() if inner
         )
 
 
 class HuggingFace(Reader):
-    """Files of rows as ``datasets`` exports them (JSON lines or a JSON list) of RACE, MultiRC, ReCoRD, SQuAD, …
+    """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD, SQuAD and others.
 
-    For rows in memory see :func:`classic_rc.datasets.from_rows`, which knows the same schemas.
+    :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
     """
 
     name: ClassVar[str] = "huggingface"
@@ -58,12 +48,12 @@ class HuggingFace(Reader):
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: File) -> bool:
-        """Whether its first row is of a known schema."""
+        """Return whether the first row has a known schema."""
         first = next(file.records(), None) if file.head is not None else None
         return first is not None and schema_of(first.value) is not None
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of its rows, all of one schema."""
+        """Yield the questions of the rows, which all have one schema."""
         rows = list(file.records())
         schema = schema_of(rows[0].value) if rows else None
         if schema is None:
@@ -78,7 +68,7 @@ class HuggingFace(Reader):
 
 
 def schema_of(row: Any) -> Schema | None:
-    """The schema that a row is of; None where it is of none."""
+    """Return the schema of a row, or None."""
     if not isinstance(row, Mapping):
         return None
     return next((schema for schema in SCHEMAS if schema.fits(row)), None)
@@ -186,7 +176,7 @@ def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 
 def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    """One row an answer becomes one row a question; a label of -1 is hidden."""
+    """Join the rows of single answers to one row per question. A label of -1 means hidden gold."""
     asked: dict[tuple[str, str], list[Node]] = {}
     for node in rows:
         idx = node.child("idx")
@@ -233,4 +223,4 @@ SCHEMAS = (
     Schema("ARC", _keys("id", "question", "answerKey", choices={"text", "label"}), _arc),
     Schema("OpenBookQA", _keys("id", "question_stem", "answerKey", choices={"text", "label"}), _arc),
 )
-"""The schemas known, in the order in which they are tried."""
+"""The known schemas, in the order in which they are tried."""

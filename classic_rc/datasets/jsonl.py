@@ -1,4 +1,4 @@
-"""Our own JSON lines, and any others by ``fields``."""
+"""The reader and writer of our own JSON lines. The reader also takes other JSON rows with ``fields``."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from classic_rc.questions import Candidate, Dataset, Question
 
 
 class JsonLines(RowReader):
-    """A JSON object a question, one a line (or the elements of one JSON list), in UTF-8.
+    """One JSON object per question, one per line (or in one JSON list), in UTF-8.
 
     ============== =================================================================================
     key            value
     ============== =================================================================================
     ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it
-    ``question``   the question; for cloze the query, with ``@placeholder`` where the entity belongs
+    ``question``   the question; for cloze the query, with ``@placeholder`` in place of the entity
     ``candidates`` a list of strings, or of ``{"text", "start", "end"}`` with ``end`` exclusive;
                    absent for span questions
     ``gold``       a number: the index, from 0, of the right candidate; a list of numbers: the
                    indices of all right ones; a string or a list of strings: texts; ``null`` or
                    absent: hidden
     ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``; may
-                   be left out where gold is a number (single-choice) or a list of numbers
+                   be left out if gold is a number (single-choice) or a list of numbers
                    (multiple-answer)
     ``id``         optional: the question's id; without it, its line (``line-3``)
     ``passage_id`` optional: the passage's id
     ``sentences``  optional: the passage's sentences, a list of ``[start, end]`` character offsets
-    ``meta``       optional: an object with anything else, such as what results are to be grouped
-                   by; the row's other keys are added to it
+    ``meta``       optional: an object with anything else, such as keys to group results by; the
+                   row's other keys are added to it
     ============== =================================================================================
 
-    A file holds questions of one task. Rows whose ``meta`` has a ``split`` can be told apart by ``--split``.
+    All questions of a file have one task. ``--split`` selects rows by the ``split`` in their ``meta``.
     """
 
     name: ClassVar[str] = "jsonl"
@@ -46,24 +46,25 @@ class JsonLines(RowReader):
     )
 
     def recognises(self, file: File) -> bool:
-        """Whether its first row is in our schema."""
+        """Return whether the first row has our schema."""
         first = next(file.records(), None) if self.has_rows(file) else None
         return first is not None and is_own_row(first.value)
 
     def has_rows(self, file: File) -> bool:
-        """Whether it is JSON."""
+        """Return whether the file is JSON."""
         return file.head is not None
 
     def rows(self, file: File, reading: Reading) -> Iterator[Node]:
-        """Its records."""
+        """Return the records of the file."""
         return file.records()
 
 
 def to_jsonl(dataset: Dataset) -> str:
-    """The dataset in the schema of :class:`~classic_rc.datasets.jsonl.JsonLines`, a question a line, in ASCII.
+    """Return the dataset in the schema of :class:`~classic_rc.datasets.jsonl.JsonLines`, one line per question.
 
-    What is read from it has the same content fingerprint, and the same `meta`, in which a passage's own is merged
-    and the dataset's split, if it has one, is ``split``. Candidates that a generator made are left out.
+    The text is ASCII. A dataset read from it has the same content fingerprint and the same `meta`, except that a
+    question's `meta` then includes its passage's, and the dataset's split as ``split`` if it has one. Generated
+    candidates are left out.
 
     Examples
     --------

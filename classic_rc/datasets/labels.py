@@ -1,4 +1,4 @@
-"""Labels of questions from files: a table, JSON, what Sugawara et al. and RACE's authors released, categories."""
+"""Labels of questions, read from tables, JSON, folders of categories, and the releases for MCTest and RACE."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MCTEST_SKILLS = (
     "schematic clause relation",
     "punctuation",
 )
-"""The prerequisite skills of Sugawara et al. 2017 (ACL), by the numbers of the released annotation."""
+"""The prerequisite skills of Sugawara et al. 2017 (ACL), indexed by their number in the released annotation."""
 
 _NO_SKILL, _NONSENSE = 13, 14
 
@@ -47,50 +47,39 @@ _LETTERS = "ABCD"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What annotators say of questions under one name.
+    """One kind of labels of questions, such as skills."""
 
-    Parameters
-    ----------
-    name : str
-        What the labels are: ``"skills"``.
-    of_question : mapping of str to frozenset of str
-        By question id. Nobody labelled the questions that are left out; an empty set says that there is none.
-    order : tuple of str
-        Labels in the order of tables, if they have one.
-    source : str
-        The file.
-    """
-
-    name: str
+    name: str  # the kind of labels: "skills"
+    # By question id. A missing question was not labelled; an empty set means that no label applies.
     of_question: Mapping[str, frozenset[str]]
-    order: tuple[str, ...] = ()
-    source: str = "labels"
+    order: tuple[str, ...] = ()  # the order of the labels in tables, if they have one
+    source: str = "labels"  # the file
 
 
 def read_labels(
     path: str | Path, dataset: Dataset, *, others: bool = False, notes: list[str] | None = None
 ) -> tuple[Labels, ...]:
-    """The labels that a file has for the questions of a dataset.
+    """Read the labels of a dataset's questions from a file.
 
-    Read are, found by content:
+    The content determines the form:
 
-    * a table with a header (CSV or TSV): a column ``id``, and a column of labels for each name, several in a cell
-      separated by semicolons; an empty cell is no entry, and ``-`` says that there is none;
-    * JSON lines, or a list: objects with ``id`` and, by name, a label or a list of them;
-    * one JSON object: by question id a label, a list of them, or an object as above without ``id``; without names
-      they are called ``labels``;
+    * a table with a header (CSV or TSV): a column ``id``, and one column of labels per name. Semicolons separate
+      several labels in a cell; an empty cell is no entry, and ``-`` means that no label applies;
+    * JSON lines, or a JSON list: objects with ``id`` and, by name, a label or a list of labels;
+    * one JSON object: by question id a label, a list of labels, or an object as above without ``id``. Labels
+      without a name get the name ``labels``;
     * the released skills of MCTest (Sugawara et al. 2017) and the released question types of RACE;
-    * a folder of categories, as Smith et al. 2015 released them.
+    * a folder of categories in the form that Smith et al. 2015 released.
 
     Parameters
     ----------
     path : path-like
     dataset : Dataset
     others : bool
-        Pass over labels of questions that are not in the dataset; else they are an error, but for the released
-        files, which hold questions of several.
+        Whether to skip labels of questions that are not in the dataset. If False they are an error, except in the
+        released files, which have questions of several datasets or splits.
     notes : list of str, optional
-        Gains what is to be told: labels passed over.
+        Receives notes for the user, such as the number of skipped labels.
 
     Returns
     -------
@@ -100,7 +89,7 @@ def read_labels(
     Raises
     ------
     DataError
-        The file is malformed, names a question twice, or has labels of questions that are not there.
+        The file is malformed, has two entries for a question, or labels questions that are not in the dataset.
     """
     found = _folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
     known = dataset.by_id
@@ -136,11 +125,12 @@ def read_labels(
 
 
 def check_names(labels: Sequence[Labels]) -> None:
-    """Refuse labels of several files under one name.
+    """Check that no two files have labels of the same name.
 
     Raises
     ------
     UsageError
+        Two files have labels of the same name.
     """
     names = [own.name for own in labels]
     for name in names:
@@ -151,54 +141,32 @@ def check_names(labels: Sequence[Labels]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question's entry in a file.
-
-    Parameters
-    ----------
-    id : str
-    where : str
-        The place in the file.
-    labels : mapping of str to tuple of str
-        By name; names of which the entry says nothing are left out.
-    passage : str, optional
-        Its passage's id, where the file gives it.
-    fault : callable, optional
-        What is found in the file and what in a question, where that is not the question that was labelled.
-    """
+    """The entry of one question in a file of labels."""
 
     id: str
-    where: str
-    labels: Mapping[str, tuple[str, ...]]
-    passage: str | None = None
+    where: str  # the place in the file
+    labels: Mapping[str, tuple[str, ...]]  # by name, without the names that the entry does not mention
+    passage: str | None = None  # the id of the passage, if the file gives it
+    # Takes the dataset's question. Returns None if it is the labelled question, else the two texts that differ: the
+    # file's and the question's.
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """All the entries of a file.
-
-    Parameters
-    ----------
-    source : str
-    questions : sequence of LabelledQuestion
-    orders : mapping of str to tuple of str
-        The order of the labels of a name, where they have one.
-    of_several : bool
-        Whether it was released for several datasets or splits at once.
-    notes : sequence of str
-        What is to be told.
+    """All entries of a file of labels.
 
     Raises
     ------
     DataError
-        It has no label, or two entries of one question.
+        The file has no label, or two entries for one question.
     """
 
     source: str
     questions: Sequence[LabelledQuestion]
-    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    of_several: bool = False
-    notes: Sequence[str] = ()
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, the order of the labels if any
+    of_several: bool = False  # whether the file was released for several datasets or splits at once
+    notes: Sequence[str] = ()  # for the user
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -217,16 +185,17 @@ class LabelFile:
 
     @property
     def names(self) -> Iterable[str]:
-        """What there are labels of, in the order of their first use."""
+        """The names of the labels, in the order of their first use."""
         return dict.fromkeys(name for question in self.questions for name in question.labels)
 
 
 def _parse(text: str, source: str) -> LabelFile:
-    """A file's entries, its form found by its content."""
+    """Parse a file of labels; its content determines its form."""
     content = text.strip()
     if not content.startswith(("{", "[")):
         return _table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
+        # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
         rows = list(json_lines(text, source))
         if len(rows) > 1 or _is_row(rows[0]):
             return _of_rows(rows, source)
@@ -267,10 +236,7 @@ def _foreign(labelled: Sequence[LabelledQuestion], dataset: Dataset, found: Labe
 
 
 def _table(text: str, source: str) -> LabelFile:
-    """A comma- or tab-separated table: an id, and a column of labels for each name.
-
-    Several labels in a cell are separated by semicolons. An empty cell is no entry; ``-`` says that there is none.
-    """
+    """Parse a comma- or tab-separated table with an id and one column of labels per name."""
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows = _records(records, source)
@@ -288,7 +254,7 @@ def _table(text: str, source: str) -> LabelFile:
 
 
 def _records(records: Any, source: str) -> list[tuple[int, list[str]]]:
-    """The records that are not empty, with the lines at which they end."""
+    """Return the records that are not empty, each with the line at which it ends."""
     try:
         return [(records.line_num, cells) for cells in records if any(cells)]
     except csv.Error as error:
@@ -313,12 +279,12 @@ def _several(cell: str) -> tuple[str, ...]:
 
 
 def _rows(rows: Iterable[Node], source: str) -> LabelFile:
-    """Objects with an id and, by name, a label or a list of labels; null is no entry."""
+    """Parse objects with an id and, by name, a label or a list of labels. null is no entry."""
     return LabelFile(source, [_row(row) for row in rows])
 
 
 def _is_row(node: Node) -> bool:
-    """Whether this is an object with a question's id and its labels, not one of labels by id."""
+    """Return whether this is the entry of one question, and not an object of labels by question id."""
     return isinstance(node.value, dict) and any(key in node.value for key in _IDS)
 
 
@@ -329,7 +295,7 @@ def _row(row: Node) -> LabelledQuestion:
 
 
 def _object(root: Node, source: str) -> LabelFile:
-    """An object that gives each question's id a label, a list of labels, or an object of those by name."""
+    """Parse an object that maps question ids to a label, a list of labels, or an object of labels by name."""
     questions = []
     for id_ in root.value:
         entry = root.at(id_)
@@ -360,15 +326,15 @@ def _text(label: Any) -> str:
 
 
 def _is_mctest_skills(row: object) -> bool:
-    """Whether an entry is one of the released skills of MCTest."""
+    """Return whether an entry is one of the released skills of MCTest."""
     return isinstance(row, dict) and {"original_id", "annotations"} <= row.keys()
 
 
 def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
-    """The annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): an object a story, four questions each.
+    """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
 
-    "No skill" is an empty set of labels, and counts for nothing where it is listed beside skills. Questions that
-    the annotators call nonsense or ambiguous are left out.
+    "No skill" alone is an empty set of labels; next to skills it is ignored. Questions that the annotators call
+    nonsense or ambiguous are left out.
     """
     questions, n_nonsense, n_beside = [], 0, 0
     for story in stories:
@@ -390,14 +356,14 @@ def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
 
 
 def _is_race_types(row: object) -> bool:
-    """Whether an entry is one of the released question types of RACE."""
+    """Return whether an entry is one of the released question types of RACE."""
     return isinstance(row, dict) and {"example_id", "question_id", "answer"} <= row.keys()
 
 
 def _race_types(rows: Iterable[Node], source: str) -> LabelFile:
-    """Questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
+    """Parse questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
 
-    That they are the dataset's is checked by the letters and digits of the question, and by the answer.
+    The letters and digits of the question, and the answer, confirm that it is the dataset's question.
     """
     return LabelFile(source, list(_race_rows(rows)), of_several=True)
 
@@ -423,5 +389,5 @@ def _right(question: Question) -> Sequence[int]:
 
 
 def _bare(text: str) -> str:
-    """Letters and digits, as the release has other blanks and underscores."""
+    """Return the letters and digits alone: the release has other blanks and underscores than the dataset."""
     return re.sub(r"[\W_]+", "", text).casefold()

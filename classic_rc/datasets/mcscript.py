@@ -1,4 +1,4 @@
-"""XML read with line numbers, and without what makes it dangerous: entities are never expanded."""
+"""The reader of MCScript, and a safe XML parser that keeps line numbers and never expands entities."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _CORRECT = {"true": True, "false": False}
 
 
 class MCScript(Reader):
-    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions of two answers.
+    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions with two answers.
 
-    Question 3 of instance 12 is ``12-3``. Gold is hidden where no answer of a question says ``correct``;
-    ``meta["type"]`` has the question's type where it is given (``text`` or ``commonsense``).
+    Question 3 of instance 12 has the id ``12-3``. Gold is hidden if no answer of a question has ``correct``.
+    ``meta["type"]`` is the question's type if the file gives it (``text`` or ``commonsense``).
     """
 
     name: ClassVar[str] = "mcscript"
@@ -33,12 +33,12 @@ class MCScript(Reader):
     cites = ("ostermann2018",)
 
     def recognises(self, file: File) -> bool:
-        """Whether it is XML of instances with questions."""
+        """Return whether the file is XML of instances with questions."""
         text = file.text.lstrip()
         return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every instance."""
+        """Yield the questions of every instance."""
         root = parse_xml(file.text, file.name)
         if root.tag != "data":
             raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
@@ -61,7 +61,7 @@ class MCScript(Reader):
 
 
 class Element:
-    """An XML element with its line, whose methods take what is expected from it or raise."""
+    """An XML element with its line. Its methods return what is expected or raise DataError."""
 
     __slots__ = ("attributes", "children", "line", "source", "tag", "text")
 
@@ -71,11 +71,11 @@ class Element:
         self.text = ""
 
     def error(self, problem: str, **facts: str | None) -> DataError:
-        """The error for this element; `facts` are those of :class:`DataError`."""
+        """Return the error for this element; `facts` are parameters of :class:`~classic_rc.errors.DataError`."""
         return DataError(problem, source=self.source, where=f"line {self.line}", **facts)
 
     def attribute(self, name: str) -> str:
-        """The value of an attribute."""
+        """Return the value of an attribute."""
         if name not in self.attributes:
             have = ", ".join(self.attributes) or "no attribute"
             raise self.error(
@@ -84,7 +84,7 @@ class Element:
         return self.attributes[name]
 
     def child(self, tag: str) -> Element:
-        """Its one child of this tag."""
+        """Return the only child with this tag."""
         found = [child for child in self.children if child.tag == tag]
         if len(found) == 1:
             return found[0]
@@ -93,7 +93,7 @@ class Element:
         )
 
     def only(self, tag: str) -> list[Element]:
-        """Its children, all of which have this tag."""
+        """Return the children, which must all have this tag."""
         for child in self.children:
             if child.tag != tag:
                 raise child.error("wrong element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>")
@@ -101,12 +101,12 @@ class Element:
 
 
 def parse_xml(text: str, source: str) -> Element:
-    """The root element of an XML text.
+    """Return the root element of an XML text.
 
     Raises
     ------
     DataError
-        It is not well-formed, is nested too deeply, or has a document type or entity declaration.
+        The text is not well-formed, is nested too deeply, or has a document type or entity declaration.
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True

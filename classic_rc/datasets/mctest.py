@@ -1,4 +1,4 @@
-"""MCTest: stories with four questions each, and their answers in a file beside them."""
+"""The reader of MCTest: stories with four questions each, and their answers in a separate file."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
 
 
 class MCTest(Reader):
-    r"""MCTest ``.tsv`` files, with their ``.ans`` file where there is one.
+    r"""MCTest ``.tsv`` files, with their ``.ans`` file if there is one.
 
-    A line is a story: id, properties, text, and four times a question and its four options. A question begins with
-    ``one:`` or ``multiple:`` (sentences needed), kept as ``meta["type"]``. The escapes ``\newline`` and ``\tab``
-    become a line end and a tab. Question i (from 0) of story ``mc160.dev.0`` is ``mc160.dev.0,i``, as in the files
-    of question categories.
+    A line is a story: id, properties, text, and four times a question and its four options. A question starts with
+    ``one:`` or ``multiple:`` (the number of sentences needed), kept as ``meta["type"]``. The escapes ``\newline``
+    and ``\tab`` become a line end and a tab. Question i (from 0) of story ``mc160.dev.0`` has the id
+    ``mc160.dev.0,i``, as in the files of question categories.
 
-    The answers are looked for beside the file, then in a folder ``MCTestAnswers`` beside it or beside its folder,
-    where the test answers are distributed; without them gold is hidden.
+    The reader looks for the answers in the file's folder, then in a folder ``MCTestAnswers`` in it or next to it,
+    where the test answers are distributed. Without answers gold is hidden.
     """
 
     name: ClassVar[str] = "mctest"
@@ -42,23 +42,23 @@ class MCTest(Reader):
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
 
     def recognises(self, file: File) -> bool:
-        """Whether its first line has 23 columns, four of them questions with their prefix."""
+        """Return whether the first line has 23 columns, four of them questions with their prefix."""
         columns = file.text.lstrip("\n").partition("\n")[0].split("\t")
         return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
 
     def subset_of(self, file: File) -> str | None:
-        """``mc160`` or ``mc500``, as its name begins."""
+        """Return ``mc160`` or ``mc500`` if the file name starts with it, or None."""
         named = re.match(r"mc(160|500)\b", file.base.lower())
         return named.group() if named else None
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
-        """The one file's own name, such as ``mc500.dev``."""
+        """Return the name of a single file, such as ``mc500.dev``, else the subset and the split."""
         if len(files) == 1:
             return files[0].stem
         return ".".join(part for part in (subset or self.name, split) if part)
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """Four questions a line."""
+        """Yield four questions per line."""
         lines = file.text.rstrip("\n").split("\n")
         answers = _answers_of(file, reading)
         gold = _read_answers(answers, len(lines), file.name) if answers else None
@@ -102,7 +102,7 @@ class MCTest(Reader):
 
 
 def _answers_of(file: File, reading: Reading) -> File | None:
-    """The file of a story file's answers; None where there is none."""
+    """Return the answer file of a story file, or None."""
     name = f"{file.stem}.ans"
     given = reading.options.answers
     if given is None:
@@ -122,7 +122,7 @@ def _answers_of(file: File, reading: Reading) -> File | None:
 
 
 def _read_answers(file: File, stories: int, questions_file: str) -> list[list[int]]:
-    """The right options' positions: a row a story, four a row."""
+    """Return the positions of the right options: one row per story, four per row."""
     lines = file.text.rstrip("\n").split("\n")
     if len(lines) != stories:
         raise DataError(

@@ -1,4 +1,4 @@
-"""MultiRC in its original JSON, and as SuperGLUE distributes it."""
+"""The readers of MultiRC, in its original JSON and in SuperGLUE's form."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 class MultiRC(Reader):
     """MultiRC's JSON: paragraphs with marked sentences, questions with any number of right options.
 
-    The marks ``<b>Sent k: </b>…<br>`` are taken out: the sentences, stripped and joined by one space, are the
-    passage's text and their offsets its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``,
+    The marks ``<b>Sent k: </b>…<br>`` are removed. The sentences, stripped and joined by one space, are the
+    passage's text, and their offsets are its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``,
     ``qid``, ``sentences_used`` (from 0) and ``multisent``. A question may have no right option.
     """
 
@@ -32,12 +32,12 @@ class MultiRC(Reader):
     cites = ("khashabi2018multirc",)
 
     def recognises(self, file: File) -> bool:
-        """Whether its data are paragraphs."""
+        """Return whether the data are paragraphs."""
         data = file.head.get("data") if isinstance(file.head, dict) else None
         return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraph" in data[0]
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every paragraph."""
+        """Yield the questions of every paragraph."""
         for entry in file.root().items("data"):
             pid, paragraph = entry.name("id"), entry.child("paragraph")
             text, sentences = _without_marks(paragraph)
@@ -64,10 +64,10 @@ class MultiRC(Reader):
 
 
 class SuperGlue(Reader):
-    """MultiRC as SuperGLUE distributes it: a passage a line, ``label`` 0 or 1 an answer, hidden in the test set.
+    """MultiRC in SuperGLUE's form: one passage per line, ``label`` 0 or 1 per answer, hidden in the test set.
 
-    A question's id is ``passage idx==question idx``; ``meta`` has both as ``pid`` and ``qid``, and the answers' own
-    as ``answer_idx``, for submissions.
+    A question's id is ``passage idx==question idx``. For submissions, ``meta`` has both as ``pid`` and ``qid``, and
+    the ``idx`` of the answers as ``answer_idx``.
     """
 
     name: ClassVar[str] = "superglue"
@@ -80,12 +80,12 @@ class SuperGlue(Reader):
     cites = ("wang2019", "khashabi2018multirc")
 
     def recognises(self, file: File) -> bool:
-        """Whether its first line is a passage with questions."""
+        """Return whether the first line is a passage with questions."""
         passage = file.head.get("passage") if isinstance(file.head, dict) else None
         return isinstance(passage, dict) and "questions" in passage
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every passage."""
+        """Yield the questions of every passage."""
         for record in file.records():
             pid, content = record.name("idx"), record.child("passage")
             passage = reading.passage(pid, content.text("text"), file.name, record.where)
@@ -103,21 +103,21 @@ class SuperGlue(Reader):
 
 
 def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
-    """The candidates of a question's answers, of which there must be one."""
+    """Return the answers as candidates; there must be at least one."""
     if not answers:
         raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
     return tuple(Candidate(answer.text("text")) for answer in answers)
 
 
 def _flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
-    """The positions of the answers flagged as right; None (hidden) where no answer has the flag."""
+    """Return the positions of the answers flagged as right; None (hidden gold) if no answer has the flag."""
     if not any(answer.has(key) for answer in answers):
         return None
     return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
 
 
 def _zero_or_one(node: Node, key: str) -> bool:
-    """The label at a key, 0 or 1, as false or true."""
+    """Return the label at a key, 0 or 1, as a bool."""
     label = node.integer(key)
     if label in (0, 1):
         return label == 1
@@ -125,7 +125,7 @@ def _zero_or_one(node: Node, key: str) -> bool:
 
 
 def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its sentence marks, and the sentences' offsets in it."""
+    """Return the text without sentence marks, and the offsets of its sentences."""
     before, *parts = _MARK.split(paragraph.text("text"))
     texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
     if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):

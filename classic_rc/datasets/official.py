@@ -1,4 +1,4 @@
-"""Which published dataset and split questions are from, and whether they are just the official ones."""
+"""Find the published dataset and split that questions come from, and whether they equal the official file."""
 
 from __future__ import annotations
 
@@ -12,21 +12,11 @@ from classic_rc.questions import Dataset, Question
 
 @dataclass(frozen=True)
 class Official:
-    """What published figures can be about.
+    """A published dataset and split, the subject of published figures."""
 
-    Parameters
-    ----------
-    dataset : str
-        As in tables: ``"MC160"``, ``"MC500"``, ``"RACE"``, ``"MultiRC"``, …
-    split : str or None
-        ``"train"``, ``"dev"`` or ``"test"``; None where the source does not tell.
-    is_exact : bool or None
-        Whether the content is that of the official file, to the letter; None where that file's fingerprint is not
-        known here.
-    """
-
-    dataset: str
-    split: str | None
+    dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
+    split: str | None  # "train", "dev" or "test"; None if the source does not say
+    # Whether the content equals the official file to the letter; None if that file's fingerprint is not known.
     is_exact: bool | None = None
 
 
@@ -50,7 +40,7 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
     "c398deeafb51fb480741fe73fa7b19b04eec6a8a185ba36f6b36c1670451d49c": ("MCScript", "train"),
     "b7275c734f448db94e699482dd8ec1d0c412da6fa12a38acd4d4c3d88e57f128": ("MCScript", "dev"),
 }
-"""Dataset and split of official files, by :attr:`~classic_rc.questions.Dataset.fingerprint`."""
+"""The dataset and split of official files, by :attr:`~classic_rc.questions.Dataset.fingerprint`."""
 
 _BY_READER = {
     "race": "RACE",
@@ -62,16 +52,15 @@ _BY_READER = {
     "squad": "SQuAD",
     "cbt": "CBT",
 }
-"""Readers whose format is that of one dataset."""
+"""The dataset of each reader whose format belongs to one dataset."""
 _MCTEST_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
 
 
 def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
-    """The questions by the published dataset and split that they are from.
+    """Split questions by the published dataset and split that they come from.
 
-    Told by the content's fingerprint, or else by the reader and by what it says of each question's split (MCTest's
-    stories are named after theirs). A dataset of one's own, also one in a published format, is told from the
-    official one by ``is_exact``.
+    The content's fingerprint decides first; otherwise the reader, and the split that it gives each question (the
+    ids of MCTest's stories have it). ``is_exact`` tells official data from the user's own data in the same format.
 
     Parameters
     ----------
@@ -80,7 +69,7 @@ def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
     Returns
     -------
     list of (Official or None, Dataset)
-        In the order of their first questions; None for what no published figure is about.
+        In the order of their first questions. None marks questions for which there are no published figures.
 
     Examples
     --------
@@ -121,7 +110,7 @@ def _origin(question: Question, dataset: Dataset) -> Official | None:
 
 
 def _checked(origin: Official | None, part: Dataset) -> Official | None:
-    """With the fingerprint compared, where the official file's is known."""
+    """Set `is_exact`, if the fingerprint of the official file is known."""
     if origin is None:
         return None
     known = FINGERPRINTS.get(part.fingerprint)

@@ -1,4 +1,4 @@
-"""What to say of rows that no reader knows: the keys found, and a command that may read them."""
+"""The error for rows that no reader recognises: the keys found, and a command that may read them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _WIDE = re.compile(r"(.*?)[_ -]?([A-Ja-j0-9])")
 
 
 def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
-    """The error for rows that no reader knows.
+    """Return the error for rows that no reader recognises.
 
     Parameters
     ----------
     rows : sequence of Node
-        The first of them.
+        The first rows.
     source : str
-        Their file.
+        The file.
     command : bool
-        Whether to propose a command line, rather than the parameters in Python.
+        Whether to propose a command line; otherwise the hint is a Python call.
     """
     fields, gold_as = propose(rows)
     keys = list(_paths(rows[0].value)) if rows else []
@@ -51,7 +51,7 @@ def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> Dat
 
 
 def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
-    """The best guess at the fields and the coding of gold of some rows.
+    """Return the best guess at the fields of some rows and at their coding of gold.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
 
 
 def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
-    """The paths of a row and what they lead to."""
+    """Return the paths of a row and their values."""
     paths: dict[str, Any] = {}
     inner: Iterator[tuple[str, Any]] = iter(())
     if isinstance(value, Mapping):
@@ -97,7 +97,7 @@ def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
 
 
 def _first_named(role: str, paths: dict[str, Any]) -> str | None:
-    """The path whose last key, or else another, is a usual name of a role."""
+    """Return the path whose last key, or else first key, is a usual name of a role; None if there is none."""
     for position in (-1, 0):
         keys = {path.split(".")[position].lower(): path for path in reversed(paths)}
         for name in _NAMES[role].split():
@@ -107,7 +107,7 @@ def _first_named(role: str, paths: dict[str, Any]) -> str | None:
 
 
 def _wide(texts: dict[str, str]) -> str | None:
-    """Columns such as option_a, option_b or A, B, C, D, joined."""
+    """Return columns such as option_a, option_b or A, B, C, D, joined by plus signs; None if there are none."""
     groups: dict[str, list[str]] = {}
     for path in texts:
         if match := _WIDE.fullmatch(path):
@@ -117,7 +117,7 @@ def _wide(texts: dict[str, str]) -> str | None:
 
 
 def _coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
-    """The coding that most rows fit, index0 among equals."""
+    """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
     votes = dict.fromkeys(CODINGS, 0)
     for row in rows:
         candidates, gold = (lookup(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))

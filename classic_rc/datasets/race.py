@@ -1,4 +1,4 @@
-"""RACE: one JSON file an article, in folders of splits and levels, or in the official archive."""
+"""The reader of RACE: one JSON file per article, in folders of splits and levels, or in the official archive."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _GOLD = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
 
 
 class Race(Reader):
-    """RACE as distributed: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
+    """RACE in its official form: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
 
-    The path may be the archive (``.tar.gz``, read without unpacking), that folder, a split's or a level's
-    folder, or one file. Splits and levels come in sorted order and articles in numeric order. A passage's id is
-    the file's own (``middle1011``), a question's has its position after it (``middle1011-0``). ``subset`` is the
+    The path is the archive (``.tar.gz``, read without unpacking it to disk), the folder ``RACE``, the folder of a
+    split or a level, or one file. Splits and levels are in sorted order, articles in numeric order. A passage's id
+    is the article's (``middle1011``); a question's id adds its position (``middle1011-0``). ``subset`` is the
     level, kept as ``meta["level"]``.
     """
 
@@ -37,11 +37,11 @@ class Race(Reader):
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
     def recognises(self, file: File) -> bool:
-        """Whether it is an object with the five keys of a RACE article."""
+        """Return whether the file is an object with the five keys of a RACE article."""
         return isinstance(file.head, dict) and file.head.keys() >= _KEYS
 
     def files(self, source: Input, reading: Reading) -> list[File]:
-        """The articles in folders of levels, in numeric order."""
+        """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
         articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
@@ -54,15 +54,15 @@ class Race(Reader):
         return articles
 
     def split_of(self, file: File) -> str | None:
-        """The folder that its level's folder is in."""
+        """Return the split, the name of the folder above the level's folder, or None."""
         return split_in(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
 
     def subset_of(self, file: File) -> str | None:
-        """Its level: the folder it is in."""
+        """Return the level, the name of the file's folder, or None."""
         return file.folders[-1] if file.folders and file.folders[-1] in _LEVELS else None
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of one article."""
+        """Yield the questions of one article."""
         root = file.root()
         number, level = _number_and_level(root, file)
         article = root.text("article")
@@ -92,7 +92,7 @@ class Race(Reader):
 
 
 def _number_and_level(root: Node, file: File) -> tuple[str, str]:
-    """The article's id and level, which the file's place must agree with."""
+    """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
     level = next((level for level in _LEVELS if name == f"{level}{file.stem}"), None)

@@ -1,4 +1,4 @@
-"""ReCoRD, in its original JSON and in SuperGLUE's JSON lines."""
+"""The reader of ReCoRD, in its original JSON and in SuperGLUE's JSON lines."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 
 class Record(Reader):
-    """ReCoRD: news passages with entity mentions, and queries in which one entity is missing.
+    """ReCoRD: news passages with entity mentions, and queries with one missing entity.
 
-    The candidates are the mentions in the file's order, equal texts included (``end`` is inclusive in the files
-    and exclusive here). The passage's text is kept as it is, ``@highlight`` lines included. Gold is the accepted
-    texts, each once, hidden where the file gives no answer. In SuperGLUE's form the ids are the ``idx`` of passage
+    The candidates are the mentions in the file's order, including equal texts (``end`` is inclusive in the files
+    and exclusive here). The passage's text is unchanged and includes the ``@highlight`` lines. Gold is the accepted
+    texts, each once; it is hidden if the file has no answer. In SuperGLUE's form the ids are the ``idx`` of passage
     and query.
     """
 
@@ -30,7 +30,7 @@ class Record(Reader):
     cites = ("zhang2018",)
 
     def recognises(self, file: File) -> bool:
-        """Whether its entries have a passage with entities, and queries."""
+        """Return whether the entries have queries and a passage with entities."""
         first = file.head
         if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
             first = first["data"][0]
@@ -39,7 +39,7 @@ class Record(Reader):
         return "qas" in first and "entities" in first["passage"]
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The queries of every passage."""
+        """Yield the queries of every passage."""
         whole = isinstance(file.head, dict) and "data" in file.head
         for entry in file.root().items("data") if whole else file.records():
             key = "id" if whole else "idx"

@@ -1,4 +1,4 @@
-"""The readers by name, and reading by them: paths whose format is recognised, embedded data, rows in memory."""
+"""The readers by name, and the functions that read with them: paths, embedded samples, and rows in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from classic_rc.questions import Dataset, Task
 
 
 def _accepted(name: str, found: Any) -> Reader:
-    """The reader that a line of ours or an entry point names: a class, or an instance of one."""
+    """Return the reader behind a registry line or an entry point, which may be a class or an instance."""
     reader = found() if isinstance(found, type) else found
     if not isinstance(reader, Reader):
         raise UsageError("it is no classic_rc.datasets.Reader")
@@ -51,14 +51,13 @@ READERS = Registry[Reader](
     },
     _accepted,
 )
-"""The readers by name, in the order in which they are asked whether they recognise a file; those that other
-packages plug in are asked last."""
+"""The readers by name, in the order in which they try to recognise a file. Plug-ins of other packages come last."""
 
 SAMPLES = {
     f"sample:{task}": Path(__file__).parent / "sample" / f"{task.replace('-', '_')}.jsonl"
     for task in ("single-choice", "multiple-answer", "cloze", "multi-span")
 }
-"""The embedded data, written for this project: a file for each task."""
+"""The embedded samples, written for this project: one file for each of four tasks."""
 
 _PROPOSAL_ROWS = 200
 
@@ -73,25 +72,25 @@ def load(
     fields: str | Mapping[str, str] | None = None,
     gold_as: str | None = None,
 ) -> Dataset:
-    """Read a dataset's own file, folder or tar archive, or one's own file.
+    """Read a published dataset (a file, folder or tar archive) or your own file.
 
     Parameters
     ----------
     path : str or path
-        Or a name of :data:`SAMPLES`, such as ``"sample:cloze"``.
+        A path, or a name in :data:`SAMPLES` such as ``"sample:cloze"``.
     reader : str or Reader, optional
-        The format; recognised from the content when None.
+        The format. None recognises it from the content.
     split : str, optional
-        The split to read, where the source holds several; all of them when None. Of a source that does not tell its
-        split, the name to give it.
+        The split to read if the source has several; None reads all. If the source does not name its split, this
+        becomes its name.
     subset : str, optional
         The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE.
     answers : str or path, optional
-        MCTest's ``.ans`` file, or the folder that holds it, where it is not beside the stories.
+        MCTest's ``.ans`` file, or the folder that has it, if it is not next to the stories.
     fields : str or mapping, optional
-        For a file of one's own: where its rows keep what; see :func:`~classic_rc.datasets.rows.parse_fields`.
+        For your own file: the role of each key or column; see :func:`~classic_rc.datasets.rows.parse_fields`.
     gold_as : {"index0", "index1", "letter", "text", "flags"}, optional
-        How such a file codes gold.
+        For your own file: the coding of gold.
 
     Returns
     -------
@@ -102,7 +101,7 @@ def load(
     DataError
         The path does not exist, no reader recognises it, or it is malformed.
     UsageError
-        An option is unknown or means nothing here.
+        An option is unknown, or the reader does not accept it.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def load(
 
 
 def expand(name: str) -> list[str]:
-    """What a name on the command line stands for: ``sample`` for all of the embedded data, others for themselves.
+    """Expand a name from the command line: ``sample`` to all embedded samples, any other name to itself.
 
     Examples
     --------
@@ -138,24 +137,31 @@ def from_rows(
     name: str = "rows",
     split: str | None = None,
 ) -> Dataset:
-    """Questions from rows in memory: a Hugging Face dataset, ``frame.to_dict("records")``, a list of dicts.
+    """Read questions from rows in memory: a Hugging Face dataset, ``frame.to_dict("records")``, a list of dicts.
 
     Parameters
     ----------
     rows : iterable of mapping
-        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLines`), as Hugging Face keeps RACE,
-        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM, or in any other with `fields`.
+        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLines`); in the Hugging Face schema of RACE,
+        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM; or in any other schema with
+        `fields`.
     fields, gold_as
-        As of :func:`load`.
+        See :func:`load`.
     task : Task or str, optional
-        The task, whatever the rows say.
+        The task. It overrides the task in the rows.
     name, split : str, optional
-        What to call the dataset and its split.
+        The names of the dataset and its split.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     DataError
-        The rows are malformed or of no known schema.
+        The rows are malformed or have no known schema.
+    UsageError
+        An option is unknown, or `gold_as` does not apply to these rows.
 
     Examples
     --------
@@ -170,7 +176,7 @@ def from_rows(
         raise DataError("no row", source=name)
     reading = Reading(Options(split=split, fields=roles, gold_as=gold_as))
     if roles is None and not is_own_row(nodes[0].value):
-        from classic_rc.datasets.huggingface import schema_of  # with it come the readers that it draws on
+        from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.
 
         schema = schema_of(nodes[0].value)
         if schema is None:
@@ -203,7 +209,7 @@ def _named(reader: str | Reader) -> Reader:
 
 
 def _detected(source: Input, fields: Mapping[str, str] | None) -> Reader:
-    """The reader of the first file, from the top down, that one recognises."""
+    """Return the reader that recognises a file, trying the files from the highest folder down."""
     broken: DataError | None = None
     for file in sorted(source.files, key=lambda file: file.depth):
         try:
@@ -262,7 +268,7 @@ def _row_node(row: Any, source: str, number: int) -> Node:
 
 
 def _plain(value: Any) -> Any:
-    """A value without NumPy's types; NaN, which frames have for what is missing, is None."""
+    """Return a value with NumPy types as plain Python types, and NaN (a missing value in pandas) as None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float) and math.isnan(value):

@@ -1,4 +1,4 @@
-"""Rows, one a question: where they keep what, the questions that they are, and the reader of files of them."""
+"""Rows with one question each: the paths of their fields, their conversion to questions, and their base reader."""
 
 from __future__ import annotations
 
@@ -16,30 +16,35 @@ from classic_rc.io.json import Node, describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
-"""What a row may hold; the keys of our own JSON lines."""
+"""The roles of the values in a row, which are also the keys of our own JSON lines."""
 
 OWN_FIELDS = {role: role for role in ROLES}
-"""Where our own schema keeps what."""
+"""The fields of our own schema: each role is its own key."""
 
 _TASKS = {task.value: task for task in Task}
 _SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
-    """Roles and their paths.
+    """Parse the mapping of roles to paths.
 
     Parameters
     ----------
     fields : str or mapping
         ``"passage=context,question=q.text,candidates=choices,gold=label"`` or the same as a mapping. A path goes
-        through objects by key and through lists by position (``"answers.0"``); a key after a list is looked up in
-        each of its elements (``"choices.text"``). ``"option_a+option_b"`` gathers several values in a list. For
-        `task`, the name of a task stands for itself.
+        through objects by key and through lists by position (``"answers.0"``). A key after a list is looked up in
+        each element (``"choices.text"``). ``"option_a+option_b"`` collects several values in a list. For `task`,
+        the name of a task means that task.
+
+    Returns
+    -------
+    dict of str to str
+        Role to path.
 
     Raises
     ------
     UsageError
-        A role is unknown, given twice or without a path, or `passage` or `question` is missing.
+        A role is unknown, repeated or without a path, or `passage` or `question` is missing.
 
     Examples
     --------
@@ -63,7 +68,7 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
 
 
 def lookup(node: Node, path: str) -> Node | None:
-    """The value at a path (see :func:`parse_fields`); None where the row has no such key.
+    """Return the value at a path (see :func:`parse_fields`), or None if the row has no such key.
 
     Examples
     --------
@@ -79,7 +84,7 @@ def lookup(node: Node, path: str) -> Node | None:
 
 
 def is_own_row(row: Any) -> bool:
-    """Whether a row is in our own schema: it has a passage, a question, and candidates, gold or a task."""
+    """Return whether a row has our own schema: a passage, a question, and candidates, gold or a task."""
     return (
         isinstance(row, dict)
         and {"passage", "question"} <= row.keys()
@@ -88,7 +93,7 @@ def is_own_row(row: Any) -> bool:
 
 
 def task_named(name: str) -> Task:
-    """The task of a name; UsageError for one that there is not."""
+    """Return the task with this name, or raise UsageError."""
     if name not in _TASKS:
         raise unknown_name("task", name, _TASKS)
     return _TASKS[name]
@@ -101,31 +106,33 @@ def questions_of(
     gold_as: str | None = None,
     task: Task | None = None,
 ) -> Iterator[Question]:
-    """The questions of rows, all of one task.
+    """Yield the questions of rows, which all have one task.
 
     Parameters
     ----------
     rows : iterable of Node
-        Objects, one a question.
+        Objects, one per question.
     reading : Reading
     fields : mapping of str to str, optional
-        Role to path (:func:`~classic_rc.datasets.rows.parse_fields`); our own schema when None.
+        Role to path (:func:`~classic_rc.datasets.rows.parse_fields`). None means our own schema.
     gold_as : str, optional
-        How gold is coded. When None, as in our own schema without `fields`, and with them the one coding that fits.
+        The coding of gold. None means the coding of our own schema; with `fields`, the one coding that fits all
+        rows.
     task : Task, optional
-        The task, whatever the rows say.
+        The task. It overrides the task in the rows.
 
     Raises
     ------
     DataError
-        A row is malformed, or the task or the coding of gold is open.
+        A row is malformed, or the rows do not determine the task or the coding of gold.
     UsageError
-        There is no such coding, or it does not go with the task.
+        The coding is unknown, or does not apply to the task.
     """
     if gold_as is not None:
         check_coding(gold_as)
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
+    # All rows are read before the first question: the task and the coding of gold are facts about all rows.
     read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
         _check_paths(read, fields)
@@ -140,7 +147,7 @@ def questions_of(
 
 
 class RowReader(Reader):
-    """A format of one question a row, in our own schema or as ``fields`` and ``gold_as`` say."""
+    """The base class of readers of one question per row, in our own schema or with ``fields`` and ``gold_as``."""
 
     citation: ClassVar[str] = "classic_rc, its own format"
     cites = ("classic_rc",)
@@ -149,24 +156,24 @@ class RowReader(Reader):
 
     @abstractmethod
     def has_rows(self, file: File) -> bool:
-        """Whether a file has rows in this form, whatever their keys."""
+        """Return whether a file has rows in this form, with any keys."""
 
     @abstractmethod
     def rows(self, file: File, reading: Reading) -> Iterator[Node]:
-        """The rows of a file."""
+        """Yield the rows of a file."""
 
     def accepts(self, file: File, reading: Reading) -> bool:
-        """Whether it has rows in this form; without ``fields``, in our schema."""
+        """Return whether the file has rows in this form and, without ``fields``, in our own schema."""
         return self.has_rows(file) if reading.options.fields else self.recognises(file)
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """A question a row."""
+        """Yield one question per row."""
         return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
 
 
 def _follow(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict):
-        if path in node.value:  # the whole of it may be a key with dots in it
+        if path in node.value:  # The path itself may be a key that has dots.
             return node.at(path)
         key, _, rest = path.partition(".")
         return _follow(node.at(key), rest) if rest and key in node.value else None
@@ -189,7 +196,7 @@ def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row's values, of which gold waits for the task and the coding of all the rows."""
+    """The values of a row. Gold is still raw, because its meaning depends on the task and coding of all rows."""
 
     node: Node
     id: str
@@ -241,7 +248,7 @@ def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], u
 
 
 def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
-    """The candidates of a list of strings, or of objects with text, start and end."""
+    """Return the candidates from a list of strings, or of objects with text, start and end."""
     nodes = list(values.elements())
     if all(isinstance(node.value, str) for node in nodes):
         return tuple(map(Candidate, values.value))
@@ -289,13 +296,13 @@ def _own_task(values: Node, key: str) -> Task:
 
 
 def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
-    """The keys of a row that paths lead through."""
+    """Return the keys of a row that occur in paths."""
     paths = {part for path in fields.values() for part in (path, *path.split("+"))}
     return paths | {path.strip().partition(".")[0] for path in paths}
 
 
 def _meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
-    """What a row says beyond its roles: the keys no path leads through, and the members of its meta."""
+    """Return the other facts of a row: the keys that no path uses, and the members of its meta."""
     meta = {str(key): value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
         inner = values.child(fields["meta"])
@@ -306,7 +313,7 @@ def _meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet
 
 
 def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
-    """Refuse a path that leads nowhere in any row: a misspelt gold must not read as hidden."""
+    """Refuse a path that no row has: a misspelt path of gold must not be read as hidden gold."""
     for role, path in fields.items():
         literal = role == "task" and path in _TASKS
         if rows and not literal and all(lookup(row.node, path) is None for row in rows):
@@ -314,7 +321,7 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
 
 
 def _task_of(rows: Sequence[_Row], own: bool) -> Task:
-    """The one task that the rows name or leave no doubt about."""
+    """Return the one task that the rows name, or that their gold implies."""
     told: Task | None = None
     for row in rows:
         task = row.task or _only_reading(row, own)
@@ -327,7 +334,7 @@ def _task_of(rows: Sequence[_Row], own: bool) -> Task:
 
 
 def _only_reading(row: _Row, own: bool) -> Task | None:
-    """The only task that a row's gold leaves; None for hidden gold, which is of the other rows' task."""
+    """Return the task that a row's gold implies; None for hidden gold, which fits the task of the other rows."""
     if row.gold is None:
         return None
     if _are_texts(row.gold) and (own or not row.candidates):
@@ -336,7 +343,7 @@ def _only_reading(row: _Row, own: bool) -> Task | None:
 
 
 def _coding_of(rows: Sequence[_Row], task: Task) -> str:
-    """How these rows, of which the user has told the fields alone, code gold."""
+    """Return the coding of gold in rows for which the user gave fields but no coding."""
     coded = [row for row in rows if row.gold is not None]
     if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in coded)):
         return "text"

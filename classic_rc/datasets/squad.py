@@ -1,4 +1,4 @@
-"""SQuAD-like JSON: SQuAD itself, and Quoref."""
+"""The readers of SQuAD-like JSON: SQuAD itself, and Quoref."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
 UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
-"""The note that counts them."""
+"""The note that counts questions without an answer."""
 
 
 class Squad(Reader):
-    """SQuAD 1.1 and 2.0, and datasets in their form: any one of the accepted spans suffices.
+    """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
-    Questions of 2.0 that are ``is_impossible`` are kept, with the empty text as the only right answer, as the
-    official 2.0 evaluation has them, and counted in the notes. ``meta["spans"]`` has the answers' offsets (start,
-    end); an offset at which the answer's text does not stand is moved to its nearest occurrence, and counted.
-    Passages are numbered ``article-paragraph``, both from 0.
+    ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
+    2.0 evaluation, and the notes count them. ``meta["spans"]`` has the answers' offsets (start, end). An offset at
+    which the passage does not have the answer's text is moved to the nearest occurrence, and counted. A passage's
+    id is ``article-paragraph``, both numbers from 0.
     """
 
     name: ClassVar[str] = "squad"
@@ -35,12 +35,12 @@ class Squad(Reader):
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: File) -> bool:
-        """Whether its data are articles of paragraphs with a context."""
+        """Return whether the data are articles of paragraphs with a context (and no ``context_id``)."""
         paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" not in paragraph
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
-        """The questions of every paragraph."""
+        """Yield the questions of every paragraph."""
         for a, article in enumerate(file.root().items("data")):
             for p, paragraph in enumerate(article.items("paragraphs")):
                 context = paragraph.text("context")
@@ -54,11 +54,11 @@ class Squad(Reader):
                     )
 
     def passage_id(self, paragraph: Node, article: int, position: int) -> str:
-        """The passage's id: SQuAD gives none."""
+        """Return the passage's id, made from its position because SQuAD has no ids of passages."""
         return f"{article}-{position}"
 
     def gold(self, node: Node, passage: Passage, reading: Reading) -> tuple[Gold, dict[str, Any]]:
-        """A question's gold, and what its meta says of it."""
+        """Return a question's gold, and the facts about it for the question's meta."""
         if node.has("is_impossible") and node.flag("is_impossible"):
             reading.count(UNANSWERABLE)
             return ("",), {"is_impossible": True}
@@ -77,15 +77,15 @@ class Squad(Reader):
             _located(text, answer.integer("answer_start"), passage.text, reading)
             for text, answer in zip(texts, answers, strict=True)
         ]
-        # Annotators agree; but each of the spans of one answer counts.
+        # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
         return accepted, {"spans": tuple(span for span in spans if span)}
 
 
 class Quoref(Squad):
-    """Quoref's JSON, told from SQuAD's by ``context_id``.
+    """Quoref's JSON, which differs from SQuAD's by ``context_id``.
 
-    All the ``answers`` of a question together are its one answer. Fifty of the 2,768 offsets of the dev set are off
+    All ``answers`` of a question together are its one answer. Fifty of the 2,768 offsets in the dev set are wrong
     and are moved; see :class:`~classic_rc.datasets.squad.Squad`.
     """
 
@@ -101,17 +101,17 @@ class Quoref(Squad):
     task: ClassVar[Task] = Task.MULTI_SPAN
 
     def recognises(self, file: File) -> bool:
-        """Whether it is in SQuAD's form with ``context_id``."""
+        """Return whether the file has SQuAD's form with ``context_id``."""
         paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" in paragraph
 
     def passage_id(self, paragraph: Node, article: int, position: int) -> str:
-        """The paragraph's ``context_id``."""
+        """Return the paragraph's ``context_id``."""
         return paragraph.name("context_id")
 
 
 def _first_paragraph(head: Any) -> dict[str, Any] | None:
-    """The first paragraph of a SQuAD-like document; None where it is none."""
+    """Return the first paragraph of a SQuAD-like document, or None for other documents."""
     for key in ("data", "paragraphs"):
         inner = head.get(key) if isinstance(head, dict) else None
         if not isinstance(inner, list) or not inner:
@@ -121,9 +121,10 @@ def _first_paragraph(head: Any) -> dict[str, Any] | None:
 
 
 def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int, int] | None:
-    """Where an answer stands: at `start`, or at its nearest occurrence; None where it does not."""
+    """Return the offsets of an answer at `start` or at its nearest occurrence, or None."""
     if start < 0 or passage[start : start + len(text)] != text:
         start = max(start, 0)
+        # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
         places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
         if places == (-1, -1):
             reading.count("answers whose text is not in their passage, kept")

@@ -1,4 +1,4 @@
-"""Our own CSV and TSV, and any others by ``fields``."""
+"""The reader of our own CSV and TSV, and of other tables with ``fields``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
 
 
 class Table(RowReader):
-    """A comma- or tab-separated table with a header, a row a question.
+    """A comma- or tab-separated table with a header and one row per question.
 
-    The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates stand in
-    columns ``candidate_0``, ``candidate_1``, … (the last ones empty where a question has fewer) or in one column
-    ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``; any other
-    text is the gold text itself (of digits alone in quotes: ``"1990"`` within the cell), and an empty cell is
-    hidden gold. ``sentences`` and ``meta`` are JSON. Columns of other names become meta. Fields that hold the
+    The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates are in
+    columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
+    ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``. Any other
+    text is the gold text itself; a gold text of digits alone needs quotes (``"1990"`` within the cell). An empty
+    cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that contain the
     separator, quotes or line ends are quoted, with quotes doubled.
     """
 
@@ -38,18 +38,18 @@ class Table(RowReader):
     )
 
     def recognises(self, file: File) -> bool:
-        """Whether its columns are of our schema."""
+        """Return whether the columns are those of our schema."""
         columns = header(file)
         return is_own_row(
             dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns)
         )
 
     def has_rows(self, file: File) -> bool:
-        """Whether it has a header of several columns."""
+        """Return whether the file has a header of several columns."""
         return len(header(file)) > 1
 
     def rows(self, file: File, reading: Reading) -> Iterator[Node]:
-        """A row a record, its cells made what they say."""
+        """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
         if twice := next((column for column in columns if columns.count(column) > 1), None):
@@ -72,18 +72,18 @@ class Table(RowReader):
 
 
 def header(file: File) -> list[str]:
-    """The column names of a table; none where the file is JSON or XML."""
+    """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.text.lstrip()[0] in "{[<":
         return []
     return next((cells for _, cells in _records(file) if cells), [])
 
 
 def _records(file: File) -> Iterator[tuple[int, list[str]]]:
-    """The lines at which a table's records begin, and their cells."""
+    """Yield the line at which each record starts, and its cells."""
     text = file.text
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    # The default limit is shorter than some passages. It is the process's: raised, and never lowered again.
+    # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     start = 1
     try:
@@ -100,7 +100,7 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: File) -> tuple[str, list[str]]:
-    """The columns that hold a candidate each, and what they are called together."""
+    """Return the common name of the columns that have one candidate each, and those columns."""
     if fields:
         path = fields.get("candidates", "")
         several = "+" in path and path not in columns
@@ -118,7 +118,7 @@ def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: Fi
 
 
 def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) -> Node:
-    """A row with its cells made what they say: lists, objects, numbers, or nothing."""
+    """Return a row with its cells parsed: lists, objects, numbers, or None."""
     row: dict[str, Any] = dict(node.value)
     own = fields is OWN_FIELDS
     for role in ("candidates", "sentences", "meta", "gold", "task", "id", "passage_id"):
@@ -131,7 +131,7 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         elif role in ("candidates", "sentences", "meta"):
             row[column] = _json(node, column)
         elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):
-            with suppress(DataError):  # what looks like JSON and is not is a text
+            with suppress(DataError):  # Text that only looks like JSON is the gold text.
                 row[column] = _json(node, column)
     if wide:
         texts = [node.text(column) for column in wide]

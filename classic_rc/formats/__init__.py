@@ -1,4 +1,4 @@
-"""Submission and score files: the datasets' official layouts and one of our own, read and written."""
+"""Read and write submission and score files, in the datasets' official layouts and in one of our own."""
 
 from classic_rc.formats.base import Format
 from classic_rc.formats.registry import (

@@ -1,4 +1,4 @@
-"""What a format is: a way to write scores or decisions to a file, and to read them back."""
+"""The base class of formats, which write scores or decisions to a file and read them back, and their helpers."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from classic_rc.questions import Question, Task
 Content: TypeAlias = Literal["scores", "decisions"]
 
 Key: TypeAlias = "tuple[str | int, ...]"
-"""What names a question, or one of its candidates, in a file: ``("7",)``, ``("news/1.txt", "0")``."""
+"""The key of a question, or of one of its candidates, in a file: ``("7",)``, ``("news/1.txt", "0")``."""
 
 
 class Format(ABC):
     """A layout of submission or score files.
 
-    A file answers every question exactly once. It holds the first answer of a tie, since no such layout knows
-    ties.
+    A file answers every question exactly once. Of tied answers it has the first, because no such layout can
+    express ties.
 
     Attributes
     ----------
     name : str
-        As on the command line: ``"mctest-scores"``.
+        The name on the command line: ``"mctest-scores"``.
     description : str
         One sentence.
     citation : str
-        Whose layout it is.
+        The source of the layout.
     tasks : frozenset of Task
-        The tasks it can hold answers of.
+        The tasks that the layout supports.
     holds : frozenset of {"scores", "decisions"}
-        What a file can hold.
+        The possible contents of a file.
     holds_both : bool
-        Whether one file can hold scores and decisions side by side.
+        Whether one file can have both scores and decisions.
     readers : frozenset of str
-        The readers of the datasets whose official layout it is.
+        The readers of the datasets for which this is the official layout.
     """
 
     name: ClassVar[str]
@@ -56,35 +56,40 @@ class Format(ABC):
 
     @abstractmethod
     def recognises(self, text: str) -> bool:
-        """Whether a text looks like this layout, from its beginning."""
+        """Return whether the start of a text looks like this layout."""
 
     @abstractmethod
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
-        """The scores or decisions in a text, in the order of `questions`; see :meth:`read`."""
+        """Parse the scores or decisions in a text, in the order of `questions`; see :meth:`read`."""
 
     @abstractmethod
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The text of a file; see :meth:`write`."""
+        """Return the text of a file; see :meth:`write`."""
 
     def read(self, text: str, questions: Sequence[Question], *, source: str) -> Scores | list[Prediction]:
-        """What a file holds: its decisions, where it has any, else its scores.
+        """Read a file: its decisions if it has any, else its scores.
 
         Parameters
         ----------
         text : str
         questions : sequence of Question
-            The questions it answers, all of one task.
+            The questions that the file answers, all of one task.
         source : str
-            What messages call the file.
+            The name of the file in error messages.
+
+        Returns
+        -------
+        Scores or list of Prediction
+            In the order of `questions`.
 
         Raises
         ------
         UsageError
-            The layout cannot hold answers to such questions.
+            The layout does not support the task.
         DataError
-            The file is malformed, names what is not asked, or answers a question twice or not at all.
+            The file is malformed, has an unknown question, or answers a question twice or not at all.
         """
         self._check_questions(questions)
         return self.parse(text, questions, source)
@@ -92,18 +97,22 @@ class Format(ABC):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """The scores that a file holds, be there decisions beside them or not; see :meth:`read`.
+        """Read the scores of a file, which may also have decisions. The other parameters are those of :meth:`read`.
 
         Parameters
         ----------
         partial : bool
-            Whether `questions` may be some of those that the file answers. Layouts that name no questions cannot
-            tell which, and need all.
+            Whether the file may also answer questions that are not in `questions`. Layouts without names of
+            questions cannot tell them apart, and need all questions.
+
+        Returns
+        -------
+        Scores
 
         Raises
         ------
         UsageError
-            The file holds decisions alone.
+            The file has decisions only.
         """
         content = self.read(text, questions, source=source)
         if isinstance(content, Scores):
@@ -120,21 +129,22 @@ class Format(ABC):
         scores: Scores | None = None,
         predictions: Sequence[Prediction] | None = None,
     ) -> str:
-        r"""The text of a file, its lines ended by ``"\n"``.
+        r"""Return the text of a file, with ``"\n"`` line ends.
 
         Parameters
         ----------
         questions : sequence of Question
             All of one task.
         scores : Scores, optional
+            Required if the layout has only scores.
         predictions : sequence of Prediction, optional
-            The one or the other or both, as the layout holds them.
+            Required if the layout has only decisions. A layout with both takes either or both.
 
         Raises
         ------
         UsageError
-            The layout cannot hold answers to such questions, needs what is not given, or a question has no
-            answer or an infinite score.
+            The layout does not support the task or needs an argument that is missing, or a question has no answer
+            or an infinite score.
         """
         self._check_questions(questions)
         given = {"scores": scores, "decisions": predictions}
@@ -167,12 +177,12 @@ def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
 
 
 def first_answer(prediction: Prediction) -> Answer:
-    """The one answer that a file can hold.
+    """Return the first answer of a prediction, the one that a file can have.
 
     Raises
     ------
     UsageError
-        There is none.
+        The prediction has no answer, or only a selection probability.
     """
     if prediction.answers:
         return prediction.answers[0]
@@ -188,7 +198,7 @@ def first_answer(prediction: Prediction) -> Answer:
 
 
 def decided(question: Question, *answers: Answer) -> Prediction:
-    """The prediction that a file holds for a question: one answer, or none."""
+    """Return the prediction of a file for a question: one answer, or none."""
     return Prediction(question.id, answers, n_candidates=len(question.candidates))
 
 
@@ -200,26 +210,26 @@ def in_order(
     *,
     partial: bool = False,
 ) -> list[Node]:
-    """The entries of a file in the order of `keys`, each of which has exactly one.
+    """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
     Parameters
     ----------
     entries : iterable of (key, Node)
     keys : iterable of key
-        All that the file has to answer.
+        All keys that the file must answer.
     names : sequence of str
-        What the parts of a key are called, for messages.
+        The names of the parts of a key, for messages.
     source : str
-        What messages call the file.
+        The name of the file in error messages.
     partial : bool
-        Whether entries may be for something else, which are then passed over.
+        Whether to skip entries with other keys.
 
     Raises
     ------
     UsageError
-        Two of `keys` are the same.
+        Two of `keys` are equal.
     DataError
-        An entry is unknown or stands twice, or one is missing.
+        An entry is unknown, repeated or missing.
     """
     keys = list(keys)
     found = matched(entries, keys, names, source, partial=partial)
@@ -243,7 +253,7 @@ def matched(
     *,
     partial: bool = False,
 ) -> dict[Key, Node]:
-    """The entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
+    """Return the entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
     known = set(keys)
     if len(known) < len(keys):
         twice = Counter(keys).most_common(1)[0][0]
@@ -272,19 +282,19 @@ def _label(key: Key, names: Sequence[str]) -> str:
 
 
 def members(node: Node) -> Iterator[tuple[str, Node]]:
-    """The keys and the values of an object, with their places."""
+    """Return the keys and the values of an object, with their places."""
     if not isinstance(node.value, Mapping):
         raise node.error("wrong type", found=describe(node.value), expected="an object")
     return ((key, node.at(key)) for key in node.value)
 
 
 def score_at(node: Node, key: int | str) -> float:
-    """The score at a key of a JSON object, or at a position of a list.
+    """Return the score at a key of a JSON object, or at a position of a list.
 
     Raises
     ------
     DataError
-        It is not a finite number.
+        The value is not a finite number.
     """
     value = node.get(key, "a finite number")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -299,7 +309,7 @@ def score_at(node: Node, key: int | str) -> float:
 
 
 def first_row(text: str) -> Any:
-    """The first line of a text as a JSON value; None where it is none."""
+    """Return the first line of a text as a JSON value, or None if it is not JSON."""
     try:
         return json.loads(text.lstrip().partition("\n")[0])
     except (ValueError, RecursionError):

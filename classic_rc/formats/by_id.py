@@ -1,4 +1,4 @@
-"""ReCoRD's and SQuAD's prediction files: one object that gives each question's id its answer."""
+"""The prediction files of ReCoRD and SQuAD: one JSON object that maps question ids to answers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from classic_rc.questions import Question, Task
 
 
 class AnswersById(Format):
-    """An object whose keys are question ids and whose values are texts, or lists of texts for multi-span answers.
+    """An object that maps question ids to texts, or to lists of texts for multi-span answers.
 
-    The official scripts score a question without an entry 0, so its prediction is read as one without answers,
-    and a prediction without answers is left out when written.
+    The official scripts give a question without an entry the score 0. It is therefore read as a prediction without
+    answers, and a prediction without answers is not written.
     """
 
     holds = frozenset({"decisions"})
 
     def recognises(self, text: str) -> bool:
-        """Whether this begins an object that is no row of a JSON Lines layout."""
+        """Return whether the text starts with an object that is not a row of a JSON Lines layout."""
         row = first_row(text)
         is_row = isinstance(row, Mapping) and ("idx" in row or "question_id" in row)
         return text.lstrip().startswith("{") and not is_row
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
-        """The answers of a text; see :meth:`read`."""
+        """Parse the answers of a text; see :meth:`read`."""
         entries = (((key,), node) for key, node in members(Node(parse_json(text, source), source)))
         found = matched(entries, [(question.id,) for question in questions], ("id",), source)
         nodes = (found.get((question.id,)) for question in questions)
@@ -39,7 +39,7 @@ class AnswersById(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The text of an object, a line for each answer; see :meth:`write`."""
+        """Return the text of an object with one line per answer; see :meth:`write`."""
         lines = []
         for question, prediction in zip(questions, predictions or (), strict=True):
             if prediction.answers:
@@ -50,7 +50,7 @@ class AnswersById(Format):
 
 
 class ReCoRD(AnswersById):
-    """The text of the chosen entity by query id."""
+    """ReCoRD's predictions: the text of the chosen entity, by query id."""
 
     name = "record"
     description = "{id: text}; a query left out scores 0"
@@ -60,7 +60,7 @@ class ReCoRD(AnswersById):
 
 
 class SQuAD(AnswersById):
-    """The predicted text by question id; for Quoref the list of the predicted spans' texts, or one text."""
+    """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or one text."""
 
     name = "squad"
     description = "{id: text}, or {id: [texts]} for multi-span answers; a question left out scores 0"

@@ -1,4 +1,4 @@
-"""Our own layout: a row for each candidate, with its score and whether it is chosen."""
+"""Our own layout: one row per candidate, with its score and whether it is selected."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from classic_rc.questions import Question, Task
 
 
 class JSONLines(Format):
-    """JSON Lines with a row for each candidate of each question, in any order.
+    """JSON Lines with one row for each candidate of each question, in any order.
 
     =============== ============================================================================================
     ``question_id`` the question's id
     ``candidate``   the candidate's index, from 0
-    ``text``        the candidate's text (optional when read; checked where it is given)
+    ``text``        the candidate's text (optional when read; checked if it is there)
     ``score``       a finite number; in every row or in none
     ``evidence``    false where the text contributed nothing to the score (default true)
     ``selected``    whether the candidate is (part of) the answer; in every row or in none
     =============== ============================================================================================
 
-    Of candidates with one text, the first stands for the answer. Decisions on span questions without scores need
+    Of candidates with equal texts, the first is the one selected. Decisions on span questions without scores need
     no candidates: their rows are the answer's texts (without ``candidate``), or one row with nothing selected.
     """
 
@@ -41,12 +41,12 @@ class JSONLines(Format):
     holds_both = True
 
     def recognises(self, text: str) -> bool:
-        """Whether the first line is an object with a ``question_id``."""
+        """Return whether the first line is an object with a ``question_id``."""
         row = first_row(text)
         return isinstance(row, Mapping) and "question_id" in row
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
-        """The decisions of a text, or its scores where it has no decisions; see :meth:`read`."""
+        """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
         rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
             return _scores(rows, questions, source)
@@ -60,14 +60,14 @@ class JSONLines(Format):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """The scores of a text, be there decisions beside them or not.
+        """Read the scores of a text, which may also have decisions.
 
         Raises
         ------
         UsageError
-            There are decisions alone.
+            The text has decisions only.
         DataError
-            As :meth:`read`.
+            See :meth:`read`.
         """
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
@@ -77,7 +77,7 @@ class JSONLines(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The rows; see :meth:`write`."""
+        """Return the rows as text; see :meth:`write`."""
         rows: list[dict[str, Any]] = []
         for i, question in enumerate(questions):
             answer = None if predictions is None else _answer(question, predictions[i])
@@ -115,7 +115,7 @@ def _candidate_rows(
 
 
 def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
-    """The indices of the candidates that stand for an answer."""
+    """Return the indices of the candidates to mark as selected for an answer."""
     if question.task.has_choices:
         return set(cast("frozenset[int]", answer))
     answered = cast("tuple[str, ...]", answer)
@@ -140,7 +140,7 @@ def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, par
 def _rows_of_candidates(
     rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> list[list[Node]]:
-    """The rows of each question, in the order of its candidates, each of which has exactly one."""
+    """Return the rows of each question, in the order of its candidates; each candidate must have exactly one."""
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
     keys = [(q.id, i) for q, own in zip(questions, texts, strict=True) for i in range(len(own))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
@@ -159,7 +159,7 @@ def _rows_of_candidates(
 
 
 def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
-    """The rows of each question, in their own order, one at least."""
+    """Return the rows of each question, in the file's order; each question must have at least one."""
     groups: dict[str, list[Node]] = {question.id: [] for question in questions}
     for row in rows:
         name = row.name("question_id")
@@ -178,7 +178,7 @@ def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> li
 
 
 def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
-    """The answer that selected rows make; none where nothing is selected and something had to be."""
+    """Return the answer of the selected rows. Without any there is no answer, except the empty multiple answer."""
     if question.task is Task.MULTIPLE_ANSWER:
         return (frozenset(row.integer("candidate") for row in selected),)
     if not selected:

@@ -1,4 +1,4 @@
-"""MCTest's files: the authors' score files, and answer letters."""
+"""MCTest's files: the authors' score files, and the files of answer letters."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 class _StoryLines(Format):
-    """A line for each story, its four questions separated by tabs, in the order of the dataset."""
+    """One line per story, its four questions separated by tabs, in the order of the dataset."""
 
     tasks = frozenset({Task.SINGLE_CHOICE})
     readers = frozenset({"mctest"})
     citation = _AUTHORS
 
     def cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, str, str]]:
-        """Each question with where its cell stands and what that holds."""
+        """Yield each question with the place and the text of its cell."""
         stories = self.stories(questions)
         lines = text.rstrip("\n").split("\n") if text.strip() else []
         if len(lines) != len(stories):
@@ -51,18 +51,18 @@ class _StoryLines(Format):
                 yield question, f"line {number}, question {column}", cell
 
     def lines(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
-        """The text that holds a cell for each question."""
+        """Return the text with one cell per question."""
         self.stories(questions)
         rows = (cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY))
         return "".join("\t".join(row) + "\n" for row in rows)
 
     def stories(self, questions: Sequence[Question]) -> list[list[Question]]:
-        """The questions of each story.
+        """Return the questions of each story.
 
         Raises
         ------
         UsageError
-            A story has not four questions, one after the other.
+            A story does not have exactly four consecutive questions.
         """
         stories = [list(group) for _, group in groupby(questions, key=lambda question: id(question.passage))]
         for story in stories:
@@ -75,18 +75,18 @@ class _StoryLines(Format):
 
 
 class MCTestScores(_StoryLines):
-    """The authors' score files: four options' scores a question, separated by commas, to five decimals."""
+    """The authors' score files: the scores of a question's four options, separated by commas, to five decimals."""
 
     name = "mctest-scores"
     description = "a line a story; questions separated by tabs, their options' scores by commas, to 5 decimals"
     holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
-        """Whether this begins with a number and a separator."""
+        """Return whether the text starts with a number and a separator."""
         return bool(_NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip()))
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores:
-        """The scores of a text; see :meth:`read`."""
+        """Parse the scores of a text; see :meth:`read`."""
         return Scores.from_lists(
             _numbers(cell, len(question.candidates), source, where)
             for question, where, cell in self.cells(text, questions, source)
@@ -95,7 +95,7 @@ class MCTestScores(_StoryLines):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The lines of scores; see :meth:`write`."""
+        """Return the lines of scores; see :meth:`write`."""
         return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores or ()])
 
 
@@ -107,11 +107,11 @@ class MCTestAnswers(_StoryLines):
     holds = frozenset({"decisions"})
 
     def recognises(self, text: str) -> bool:
-        """Whether this begins with one capital letter in its cell."""
+        """Return whether the first cell of the text is one capital letter."""
         return bool(re.match(r"\s*[A-Z](?:\t|\s*$)", text, re.MULTILINE))
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
-        """The letters of a text as decisions; see :meth:`read`."""
+        """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
             decided(question, frozenset({_option(cell, len(question.candidates), source, where)}))
             for question, where, cell in self.cells(text, questions, source)
@@ -120,7 +120,7 @@ class MCTestAnswers(_StoryLines):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The lines of letters; see :meth:`write`."""
+        """Return the lines of letters; see :meth:`write`."""
         return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions or ()])
 
 
@@ -147,7 +147,7 @@ def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
 
 
 def _five_decimals(score: float) -> str:
-    """As .NET prints a number rounded to five decimals: 1.203, 2, 2E-05."""
+    """Return a score rounded to five decimals, in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
     return repr(round(score, 5) + 0.0).removesuffix(".0").upper()
 
 

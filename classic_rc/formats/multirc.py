@@ -12,10 +12,10 @@ from classic_rc.questions import Question, Task
 
 
 class MultiRC(Format):
-    """A list with an object for each question: its ids and a number for each option.
+    """A list with one object per question: its ids and one number per option.
 
-    A file of nothing but 0 and 1 holds decisions, any other raw scores. Questions are named by their meta
-    ``pid`` and ``qid``, where the dataset has those, else by the ids of the passage and the question.
+    If all numbers of a file are 0 or 1 they are decisions, otherwise raw scores. The keys of a question are ``pid``
+    and ``qid`` in its meta, if the dataset has them, else the ids of the passage and the question.
     """
 
     name = "multirc"
@@ -26,11 +26,11 @@ class MultiRC(Format):
     readers = frozenset({"multirc"})
 
     def recognises(self, text: str) -> bool:
-        """Whether this begins a JSON list."""
+        """Return whether the text starts a JSON list."""
         return text.lstrip().startswith("[")
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
-        """The numbers of a text, as decisions where they are all 0 or 1; see :meth:`read`."""
+        """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
         rows, are_scores = _rows(text, questions, source)
         if are_scores:
             return Scores.from_lists(rows)
@@ -40,7 +40,7 @@ class MultiRC(Format):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """The raw scores of a text; see :meth:`Format.read_scores`."""
+        """Read the raw scores of a text; see :meth:`Format.read_scores`."""
         if not partial:
             return super().read_scores(text, questions, source=source)
         self._check_questions(questions)
@@ -52,7 +52,7 @@ class MultiRC(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """A list with a line for each question: of raw scores where there are any; see :meth:`write`."""
+        """Return a list with one line per question, of raw scores if there are any; see :meth:`write`."""
         if scores is not None:
             rows = [row.tolist() for row in scores]
         else:
@@ -74,11 +74,12 @@ def _key(question: Question) -> Key:
 def _rows(
     text: str, questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> tuple[list[list[float]], bool]:
-    """The numbers of each question's options, and whether those of the file are scores, not decisions."""
+    """Return the numbers of each question's options, and whether the file has scores and not decisions."""
     nodes = list(Node(parse_json(text, source), source).elements())
     entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
     ordered = in_order(entries, map(_key, questions), ("pid", "qid"), source, partial=partial)
     rows = [_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
+    # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
     return rows, any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))
 
 

@@ -1,4 +1,4 @@
-"""The formats by name, and files read and written in them."""
+"""The formats by name, and the functions that read and write files in them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ FORMATS: dict[str, Format] = {
     layout.name: layout
     for layout in (MCTestScores(), MCTestAnswers(), MultiRC(), SuperGLUE(), ReCoRD(), SQuAD(), JSONLines())
 }
-"""Every format by its name."""
+"""All formats, by name."""
 
 
 def get_format(name: str) -> Format:
-    """The format of this name.
+    """Return the format with this name.
 
     Raises
     ------
     UsageError
-        There is none; the message proposes the nearest names.
+        The name is unknown; the message proposes the closest names.
     """
     try:
         return FORMATS[name]
@@ -38,7 +38,7 @@ def get_format(name: str) -> Format:
 
 
 def default_format(task: Task, reader: str | None = None) -> Format:
-    """The official format of the datasets of a reader, else our own.
+    """Return the official format for the datasets of a reader, or our own.
 
     Examples
     --------
@@ -52,31 +52,31 @@ def default_format(task: Task, reader: str | None = None) -> Format:
 def read_predictions(
     path: str | Path, dataset: Sequence[Question], format: str | None = None, *, notes: list[str] | None = None
 ) -> Scores | list[Prediction]:
-    """What a file of predictions holds, in the order of the dataset.
+    """Read a file of predictions, in the order of the dataset.
 
     Parameters
     ----------
     path : path-like
-        UTF-8, or UTF-16 with a byte order mark.
+        A file in UTF-8, or in UTF-16 with a byte order mark.
     dataset : sequence of Question
-        The questions that it answers.
+        The questions that the file answers.
     format : str, optional
-        The name of its format; by default recognised from the content.
+        The name of the format. None recognises it from the content.
     notes : list of str, optional
-        Gets what the user should be told: how many questions the file leaves out.
+        Receives notes for the user: the number of questions that the file leaves out.
 
     Returns
     -------
     Scores or list of Prediction
-        The decisions where the file has any, else the scores.
+        The decisions if the file has any, else the scores.
 
     Raises
     ------
     UsageError
-        The format cannot hold answers to such questions.
+        The format is unknown, or does not support the task.
     DataError
-        The file cannot be opened or recognised, is malformed, names what is not asked, or answers a question
-        twice or, unless the official script allows that, not at all.
+        The file cannot be read or recognised, is malformed, has an unknown question, or answers a question twice or
+        (unless the official script allows that) not at all.
     """
     text = read_text(path)
     content = _format_of(text, dataset, format, str(path)).read(text, dataset, source=str(path))
@@ -90,19 +90,25 @@ def read_predictions(
 def read_scores(
     path: str | Path, dataset: Sequence[Question], format: str | None = None, *, partial: bool = False
 ) -> Scores:
-    """The scores in a file, be there decisions beside them or not; as :func:`read_predictions`.
+    """Read the scores in a file, which may also have decisions.
 
     Parameters
     ----------
+    path, dataset, format
+        See :func:`read_predictions`.
     partial : bool
-        Whether the file may hold scores of other questions too; see :meth:`Format.read_scores`.
+        Whether the file may also have scores of other questions; see :meth:`Format.read_scores`.
+
+    Returns
+    -------
+    Scores
 
     Raises
     ------
     UsageError
-        The file holds decisions alone, or its format cannot hold answers to such questions.
+        The file has decisions only, or its format does not support the task.
     DataError
-        As :func:`read_predictions`.
+        See :func:`read_predictions`.
     """
     text = read_text(path)
     layout = _format_of(text, dataset, format, str(path))
@@ -116,23 +122,24 @@ def write_predictions(
     predictions: Sequence[Prediction] | None = None,
     format: str | None = None,
 ) -> None:
-    r"""Write a file of scores, decisions or both, as UTF-8 with lines ended by ``"\n"``.
+    r"""Write a file of scores, decisions or both, as UTF-8 with ``"\n"`` line ends.
 
     Parameters
     ----------
     path : path-like
-        Replaced if it is there.
+        An existing file is replaced.
     dataset : Dataset
     scores : Scores, optional
     predictions : sequence of Prediction, optional
         Of tied answers, the first is written.
     format : str, optional
-        A name in :data:`FORMATS`; by default the official one of the dataset's reader.
+        A name in :data:`FORMATS`. None means the official format for the dataset's reader.
 
     Raises
     ------
     UsageError
-        The format cannot hold that, a question has no answer and needs one, or the file cannot be written.
+        The format does not support the task or the content, a question has no answer and needs one, or the file
+        cannot be written.
     """
     layout = get_format(format) if format else default_format(dataset.task or Task.SINGLE_CHOICE, dataset.reader)
     text = layout.write(dataset, scores, predictions)
@@ -148,7 +155,7 @@ def _format_of(text: str, dataset: Sequence[Question], name: str | None, source:
     recognised = [layout for layout in FORMATS.values() if layout.recognises(text)]
     fitting = [layout for layout in recognised if not dataset or dataset[0].task in layout.tasks]
     if fitting or recognised:
-        return (fitting or recognised)[0]  # one that does not fit says so itself
+        return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
     raise DataError(
         "no format of predictions is recognised",
         source=source,

@@ -15,11 +15,11 @@ from classic_rc.questions import Question, Task
 
 
 class SuperGLUE(Format):
-    """JSON Lines, matched by the numbers that SuperGLUE gives passages, questions and options.
+    """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
 
-    MultiRC has a line for each passage, with a label (0 or 1) for each option of its questions; these carry their
-    numbers as meta ``pid``, ``qid`` and ``answer_idx`` (one an option). ReCoRD has a line for each query, with the
-    text of the chosen entity; the query's number is its id.
+    MultiRC has one line per passage, with a label (0 or 1) for each option of its questions. The numbers are in the
+    questions' meta: ``pid``, ``qid`` and ``answer_idx`` (one number per option). ReCoRD has one line per query,
+    with the text of the chosen entity; the query's number is its id.
     """
 
     name = "superglue"
@@ -30,12 +30,12 @@ class SuperGLUE(Format):
     readers = frozenset({"superglue"})
 
     def recognises(self, text: str) -> bool:
-        """Whether the first line is an object with an ``idx`` and a passage or a label."""
+        """Return whether the first line is an object with an ``idx`` and a passage or a label."""
         row = first_row(text)
         return isinstance(row, Mapping) and "idx" in row and ("passage" in row or "label" in row)
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
-        """The labels of a text; see :meth:`read`."""
+        """Parse the labels of a text; see :meth:`read`."""
         rows = json_lines(text, source)
         if questions and questions[0].task is Task.CLOZE:
             entries = (((row.integer("idx"),), row) for row in rows)
@@ -51,7 +51,7 @@ class SuperGLUE(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """The lines of a submission; see :meth:`write`."""
+        """Return the lines of a submission; see :meth:`write`."""
         answered = zip(questions, map(first_answer, predictions or ()), strict=True)
         rows: list[dict[str, Any]]
         if questions and questions[0].task is Task.CLOZE:

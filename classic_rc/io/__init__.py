@@ -1,11 +1,11 @@
 """Text and JSON in and out: opening, decompressing, decoding, strict JSON, hashing and atomic writing.
 
-Every other part of the package uses these and opens no compressed file, and replaces no file, by itself:
+The rest of the package uses these modules, and opens compressed files and replaces files only through them:
 
-* ``text``: the bytes and the text of a file, and writing a file as a whole or not at all.
-* ``compression``: gzip, bzip2, xz and zip, with the limit on what is unpacked.
+* ``text``: read the bytes or the text of a file; write a file atomically.
+* ``compression``: gzip, bzip2, xz and zip, with the limit on the unpacked size.
 * ``hashing``: the sha256 of bytes, texts, files and folders.
-* ``json``: strict JSON, and its values with the place each came from.
-* ``archives``: what a path holds, be it a file, a folder or a tar archive.
-* ``printable`` and ``progress``: what people see of texts of unknown origin and of long work.
+* ``json``: strict JSON, and JSON values that know their place in the file.
+* ``archives``: the files behind a path, which is a file, a folder or a tar archive.
+* ``printable`` and ``progress``: safe printing of foreign text, and progress bars.
 """

@@ -1,4 +1,4 @@
-"""What a path holds: a file, the files of a folder, or the members of a tar archive, in one sorted order."""
+"""The files behind a path, in one sorted order: a single file, the files of a folder, or the members of a tar."""
 
 from __future__ import annotations
 
@@ -20,60 +20,47 @@ from classic_rc.io.text import decode, read_bytes
 from classic_rc.questions import Source
 
 MAX_MEMBER = 1 << 28
-"""The largest member of an archive that is read: 256 MiB."""
+"""The largest archive member that is read: 256 MiB."""
 
 MAX_FILES = 100_000
-"""The most files that a folder or an archive may hold (RACE has 28 thousand)."""
+"""The largest number of files in a folder (RACE has 28 thousand)."""
 
 MAX_DEPTH = 8
-"""How deep folders may be nested; links that lead in a circle end here."""
+"""The deepest nesting of folders. It also stops symbolic links that form a cycle."""
 
-_DIGEST_APART = 64  # with more files than these, provenance is one digest of the folder
-# A chain of extension headers is read by recursion.
+_DIGEST_APART = 64  # With more files than this, provenance is one digest of the folder.
+# RecursionError: tarfile reads a chain of extension headers by recursion.
 _BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
 class Input:
-    """What a path holds.
+    """The files behind a path."""
 
-    Parameters
-    ----------
-    path : str
-        As the user gave it.
-    files : tuple of File
-        In one sorted order, numeric where names are numbers.
-    archive : Source, optional
-        The archive that the files are members of.
-    is_folder : bool
-    notes : tuple of str
-        What was passed over, with counts.
-    """
-
-    path: str
-    files: tuple[File, ...]
-    archive: Source | None = None
+    path: str  # as the user gave it
+    files: tuple[File, ...]  # in one sorted order, numeric where names are numbers
+    archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was skipped, with counts
 
     @property
     def single(self) -> File | None:
-        """The file that the path is; None for a folder or an archive."""
+        """The one file at the path; None for a folder or an archive."""
         return None if self.is_folder or self.archive else self.files[0]
 
     @property
     def stem(self) -> str:
-        """What people call it: the name of the file or folder without extensions."""
+        """The name of the file or folder without extensions, for people."""
         if self.single:
             return self.single.stem
         name = Path(os.path.abspath(self.path)).name
         return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz") or name
 
     def sources(self, files: list[File]) -> tuple[Source, ...]:
-        """The provenance of these files of it.
+        """Return the provenance of these files.
 
-        An archive has its own sha256. Of a folder with very many files, it is that of the lines
-        ``"<sha256>  <name>"``, as sha256sum prints them.
+        For an archive it is the sha256 of the archive. For more than 64 files of a folder it is one sha256, of the
+        lines ``"<sha256>  <name>"`` in the output format of sha256sum.
         """
         if self.archive:
             return (self.archive,)
@@ -83,14 +70,14 @@ class Input:
 
 
 def open_input(path: str | os.PathLike[str]) -> Input:
-    """What a path holds, without reading more of a folder than its names.
+    """List the files behind a path. Of a folder, only the file names are read.
 
-    ``._*``, ``.DS_Store`` and ``__MACOSX`` are passed over and counted.
+    ``._*``, ``.DS_Store`` and ``__MACOSX`` are skipped and counted.
 
     Raises
     ------
     DataError
-        There is no such path, or it cannot be read, is empty, or is an archive that is refused.
+        The path does not exist, cannot be read, has no file, or is an archive that is not accepted.
     """
     name = os.fspath(path)
     if not os.path.exists(name):
@@ -118,15 +105,15 @@ class File:
     Attributes
     ----------
     name : str
-        What messages call it: its path, or ``archive.tar.gz/member``.
+        The name in error messages: the path, or ``archive.tar.gz/member``.
     folders : tuple of str
-        The folders it is in, the nearest last; of a member, those inside the archive.
+        The folders that contain it, the innermost last. For a member, the folders inside the archive.
     base : str
-        Its own name: ``"mc160.dev.tsv"``.
+        The file name: ``"mc160.dev.tsv"``.
     depth : int
-        How many folders below the path that was opened it lies.
+        The number of folders between the opened path and the file.
     blank_lines : int
-        How many blank lines were passed over in reading it.
+        The number of blank lines that reading skipped.
     """
 
     def __init__(self, name: str, parts: tuple[str, ...], depth: int) -> None:
@@ -137,14 +124,14 @@ class File:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Its place below the path that was opened: the folders and its own name."""
+        """The place below the opened path: the folders and the file name."""
         return (*self.folders[len(self.folders) - self.depth :], self.base)
 
     @classmethod
     def member(
         cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]
     ) -> File:
-        """A member of an archive, whose `members` it joins."""
+        """Create a member of an archive and add it to `members`."""
         file = cls(name, parts, len(parts) - 1)
         file._members = members
         file.__dict__["data"] = content
@@ -153,9 +140,9 @@ class File:
 
     @cached_property
     def data(self) -> bytes:
-        """Its bytes, unpacked where it is compressed with gzip."""
+        """The bytes of the file, unpacked if it is compressed with gzip."""
         data = read_bytes(self.name)
-        # Worked out now, while the stored bytes are at hand.
+        # The hash is of the stored bytes, which are available only here.
         self.__dict__["sha256"] = sha256_of_bytes(data)
         return gunzip(data, self.name) if is_gzip(data) else data
 
@@ -166,16 +153,16 @@ class File:
 
     @property
     def stem(self) -> str:
-        """Its own name without the extension."""
+        """The file name without the extension."""
         return self.base.removesuffix(".gz").rpartition(".")[0] or self.base
 
     @property
     def suffix(self) -> str:
-        """Its extension, lower-cased, ``".gz"`` left out."""
+        """The extension in lower case, without ``".gz"``."""
         return self.base.removesuffix(".gz")[len(self.stem) :].lower()
 
     def sibling(self, *parts: str) -> File | None:
-        """The file at a path relative to the folder it is in; None where there is none."""
+        """Return the file at a path relative to this file's folder, or None."""
         if self._members is None:
             path = Path(self.name).parent.joinpath(*parts)
             return File(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
@@ -186,12 +173,12 @@ class File:
 
     @cached_property
     def text(self) -> str:
-        """Its text, with ``"\\n"`` line ends.
+        """The text of the file, with ``"\\n"`` line ends.
 
         Raises
         ------
         DataError
-            It is empty, or not text.
+            The file is empty or not text.
         """
         text = decode(self.data, self.name)
         if not text.strip():
@@ -209,24 +196,24 @@ class File:
 
     @property
     def head(self) -> Any:
-        """Its first JSON value, which is all of it or the first of JSON lines; None where it is not JSON.
+        """The first JSON value: the whole file or the first of JSON lines. None if the file is not JSON.
 
         Raises
         ------
         DataError
-            It begins as JSON does, and is not.
+            The file starts like JSON but is not valid JSON.
         """
         return self._first_value[0]
 
     def root(self) -> Node:
-        """The one JSON value that it is, to be read with its place."""
+        """Return the whole file as one JSON value, as a node that knows its place."""
         value, is_all = self.__dict__.get("_first_value", (None, False))
         return Node(value if is_all else parse_json(self.text, self.name), self.name)
 
     def records(self) -> Iterator[Node]:
-        """Its JSON lines; or, where it is one JSON value, the elements of a list, or that value.
+        """Return the records of the file: its JSON lines, the elements of its JSON list, or its single value.
 
-        An object with one member that is a list of objects stands for that list.
+        An object with a single member that is a list of objects counts as that list.
         """
         value, is_all = self._first_value
         if not is_all:
@@ -249,31 +236,31 @@ class File:
                 self.blank_lines += 1
 
     def release(self) -> None:
-        """Forget what was read, so that a folder of thousands is never all in memory."""
+        """Forget the content, so that a folder of thousands of files is never in memory at once."""
         for cached in ("data", "text", "_first_value"):
             self.__dict__.pop(cached, None)
 
 
 def is_tar(data: bytes) -> bool:
-    """Whether these (uncompressed) bytes begin a tar archive."""
+    """Return whether these (uncompressed) bytes are the start of a tar archive."""
     return data[257:262] == b"ustar"
 
 
 def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """The path and the content of every file in a tar archive, in the archive's order.
+    """Yield the path and the content of every file in a tar archive, in the archive's order.
 
     Parameters
     ----------
     data : bytes
         The archive, compressed with gzip or not.
     source : str
-        What messages call it.
+        The name of the archive in error messages.
 
     Raises
     ------
     DataError
-        It is broken or cut short, names a member by an absolute path or one with ``..``, names one twice, holds
-        links or devices, or members too large.
+        The archive is broken or truncated; has a member with an absolute path or a path with ``..``; has two
+        members of one name; or has links, devices or members larger than :data:`MAX_MEMBER`.
     """
     if is_gzip(data):
         data = gunzip(data, source)
@@ -296,9 +283,10 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose broken header is an error.
+    """An archive member that raises an error for a broken header.
 
-    tarfile takes one in mid-archive for the archive's end, and goes back and forth for ever on a negative size.
+    Without it, tarfile takes a broken header in mid-archive for the end of the archive, and loops forever on a
+    negative size.
     """
 
     @classmethod
@@ -323,6 +311,7 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
             found="a link, a device or a sparse file",
             expected="plain files",
         )
+    # Windows also separates folders by backslashes, and starts absolute paths with a drive ("C:").
     path = member.name.replace("\\", "/")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):

@@ -1,4 +1,4 @@
-"""Compressed data: gzip as a whole, within a limit; gzip, bzip2 and xz as streams; the members of zip archives."""
+"""Compressed data: whole gzip files within a size limit; gzip, bzip2 and xz streams; members of zip archives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 from classic_rc.errors import DataError
 
 MAX_UNPACKED = 1 << 30
-"""The most that is unpacked of one compressed file: 1 GiB. What its headers claim is not trusted."""
+"""The largest unpacked size of one compressed file: 1 GiB. The size in the file's headers is not trusted."""
 
 STREAM_ERRORS = (EOFError, OSError, zlib.error, lzma.LZMAError)
-"""What reading from :func:`unpacked_stream` may raise where the file is broken, cut short or cannot be read."""
+"""The errors of reading from :func:`unpacked_stream`: the file is broken, truncated or unreadable."""
 
 ZIP_ERRORS = (OSError, zipfile.BadZipFile)
-"""What :func:`zip_member` may raise where the archive is broken or cannot be read."""
+"""The errors of :func:`zip_member`: the archive is broken or unreadable."""
 
 _GZIP = b"\x1f\x8b"
 _GZIP_ERRORS = (zlib.error, EOFError, OSError, ValueError, OverflowError)
@@ -33,25 +33,25 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 
 
 def is_gzip(data: bytes) -> bool:
-    """Whether these bytes are compressed with gzip."""
+    """Return whether the bytes are compressed with gzip."""
     return data.startswith(_GZIP)
 
 
 def gunzip(data: bytes, source: str, problem: str = "the archive is broken or cut short") -> bytes:
-    """What gzip compressed, at most :data:`MAX_UNPACKED` bytes of it.
+    """Return the unpacked gzip data, at most :data:`MAX_UNPACKED` bytes.
 
     Parameters
     ----------
     data : bytes
     source : str
-        What messages call the file.
+        The name of the file in error messages.
     problem : str
-        What messages say of broken data.
+        The error message for broken data.
 
     Raises
     ------
     DataError
-        The data are broken, or unpack to more.
+        The data are broken, or larger than the limit when unpacked.
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
@@ -64,34 +64,35 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is broken or cu
 
 
 def too_large(source: str, found: str, limit: int) -> DataError:
-    """The error for what is larger than we unpack."""
+    """Return the error for data that is larger than `limit` bytes when unpacked."""
     return DataError("too large once unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
 
 
 def gzipped(data: bytes) -> bytes:
-    """The bytes compressed with gzip; equal bytes give equal results, whatever the time."""
+    """Return the bytes compressed with gzip, without a time stamp: equal bytes give equal results."""
     return gzip.compress(data, mtime=0)
 
 
 def unpacked_stream(file: io.BufferedReader) -> Any:
-    """The stream that unpacks a file, as its first bytes tell; the file itself where it is not compressed.
+    """Return a stream that unpacks a file, or the file itself if it is not compressed.
 
-    There is no limit: who reads it line by line bounds the lines.
+    The first bytes of the file show its format. The unpacked size has no limit: a caller that reads line by line
+    limits the length of lines.
     """
-    # No larger buffer around what unpacks: it would lose all that it holds where the file is cut short.
+    # No larger buffer around the unpacker: when the file is truncated, everything in that buffer would be lost.
     head = file.peek()
     return next((opener(file) for magic, opener in _OPENERS.items() if head.startswith(magic)), file)
 
 
 def zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
-    """The content of a member of a zip archive, or its first `size` bytes.
+    """Return the content of one member of a zip archive, or its first `size` bytes.
 
     Raises
     ------
     KeyError
         There is no such member.
     OSError, zipfile.BadZipFile
-        As :data:`ZIP_ERRORS`.
+        The archive is broken or unreadable; see :data:`ZIP_ERRORS`.
     """
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
         return content.read(size)

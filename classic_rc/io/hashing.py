@@ -11,24 +11,24 @@ from classic_rc.errors import DataError
 
 _BLOCK = 2**20
 _WITHOUT_MEANING = frozenset({"lock", ".DS_Store"})
-"""What a folder may gain by being looked at."""
+"""Files that reading or viewing a folder can create. They do not change its hash."""
 
 
 def sha256_of_bytes(data: bytes) -> str:
-    """The hex sha256 of bytes."""
+    """Return the hex sha256 of bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
 def sha256_of_text(text: str) -> str:
-    """The hex sha256 of a text in UTF-8.
+    """Return the hex sha256 of a text in UTF-8.
 
-    Halves of surrogate pairs, which JSON can spell, count as they are.
+    Lone surrogates, which JSON can spell, are encoded as they are.
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def sha256_of_stream(stream: BinaryIO) -> str:
-    """The hex sha256 of what is left of an open file, read block by block."""
+    """Return the hex sha256 of the rest of an open file, read block by block."""
     digest = hashlib.sha256()
     while block := stream.read(_BLOCK):
         digest.update(block)
@@ -36,7 +36,7 @@ def sha256_of_stream(stream: BinaryIO) -> str:
 
 
 def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
-    """The hex sha256 of the lines ``"<sha256>  <path>"``, as sha256sum prints them.
+    """Return the hex sha256 of the lines ``"<sha256>  <path>"``, the output format of sha256sum.
 
     Parameters
     ----------
@@ -47,12 +47,14 @@ def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
 
 
 def sha256_of(path: str | Path) -> str:
-    """The hex sha256 of a file; of a folder, that of the lines ``"<sha256>  <path>"`` of its files, sorted by path.
+    """Return the hex sha256 of a file or a folder.
+
+    For a folder it is the sha256 of the lines ``"<sha256>  <path>"`` of its files, sorted by path.
 
     Raises
     ------
     DataError
-        It cannot be read.
+        The file cannot be read.
     """
     path = Path(path)
     if path.is_dir():

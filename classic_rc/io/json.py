@@ -1,4 +1,4 @@
-"""Strict JSON, and its values with the place each came from."""
+"""Strict JSON, and JSON values that know their place in the file, so that errors can name it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ from classic_rc.errors import DataError
 from classic_rc.io.text import line_and_column
 
 _HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
-_MAX_DIGITS = 4000  # Python refuses to convert longer ones, with an error that has no position
+_MAX_DIGITS = 4000  # Python refuses to convert much longer integers, with an error that has no position.
 
 
 class Node:
-    """A value with its place, whose methods take what is expected from it or raise.
+    """A JSON value with its place. Its methods return a value of the expected type or raise DataError.
 
     Parameters
     ----------
     value : object
         A JSON value.
     source : str
-        What messages call the file.
+        The name of the file in error messages.
     line : int or str, optional
-        The line that the root value is, or what else messages call it ("row 3"); None for a whole file.
+        The line of the root value, or another name for it in error messages ("row 3"). None for a whole file.
+    parent : Node, optional
+        The object or list that contains the value; None for the root value.
+    key : int or str, optional
+        The key or the position of the value in `parent`.
 
     Examples
     --------
@@ -50,7 +54,7 @@ class Node:
 
     @property
     def line(self) -> int | None:
-        """The line that it is on; None where lines do not tell values apart."""
+        """The line of the root value; None if values are not one per line."""
         node = self
         while node._parent is not None:
             node = node._parent
@@ -79,7 +83,7 @@ class Node:
         expected: str | None = None,
         hint: str | None = None,
     ) -> DataError:
-        """The error for this place."""
+        """Return a DataError for this place."""
         return DataError(
             problem,
             source=self.source,
@@ -91,19 +95,19 @@ class Node:
         )
 
     def at(self, key: int | str) -> Node:
-        """The value at a key or a position that is known to be there."""
+        """Return the value at a key or a position that is known to exist."""
         return Node(self.value[key], self.source, None, self, key)
 
     def with_value(self, value: Any) -> Node:
-        """Another value in the same place."""
+        """Return another value with the same place."""
         return Node(value, self.source, self._line, self._parent, self._key)
 
     def has(self, key: str) -> bool:
-        """Whether this is an object with this key, and its value is not null."""
+        """Return whether this is an object that has the key with a value other than null."""
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def get(self, key: int | str, expected: str = "a value") -> Any:
-        """The value at a key of an object, or at a position of a list."""
+        """Return the value at a key of an object, or at a position of a list."""
         fits = isinstance(self.value, dict if isinstance(key, str) else (list, tuple))
         try:
             if fits:
@@ -115,35 +119,35 @@ class Node:
         raise self.error("wrong type", found=describe(self.value), expected=kind)
 
     def child(self, key: int | str) -> Node:
-        """The object or list at a key."""
+        """Return the object or list at a key."""
         value = self.get(key, "an object or a list")
         if isinstance(value, (dict, list, tuple)):
             return Node(value, self.source, None, self, key)
         raise self._wrong(key, "an object or a list")
 
     def text(self, key: int | str) -> str:
-        """The string at a key."""
+        """Return the string at a key."""
         value = self.get(key, "a string")
         if isinstance(value, str):
             return value
         raise self._wrong(key, "a string")
 
     def integer(self, key: int | str) -> int:
-        """The whole number at a key (true and false are none)."""
+        """Return the whole number at a key. true and false are not numbers."""
         value = self.get(key, "a whole number")
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         raise self._wrong(key, "a whole number")
 
     def flag(self, key: int | str) -> bool:
-        """The true or false at a key."""
+        """Return the true or false at a key."""
         value = self.get(key, "true or false")
         if isinstance(value, bool):
             return value
         raise self._wrong(key, "true or false")
 
     def name(self, key: int | str) -> str:
-        """The id at a key: a string that is not empty, or a whole number."""
+        """Return the id at a key, as a string: a non-empty string or a whole number."""
         value = self.get(key, "a string or a whole number")
         if isinstance(value, str) and value:
             return value
@@ -152,24 +156,24 @@ class Node:
         raise self._wrong(key, "a string that is not empty, or a whole number")
 
     def sequence(self, key: int | str) -> Sequence[Any]:
-        """The list at a key, as it is."""
+        """Return the list at a key, unchanged."""
         value = self.get(key, "a list")
         if isinstance(value, (list, tuple)):
             return value
         raise self._wrong(key, "a list")
 
     def items(self, key: int | str) -> Iterator[Node]:
-        """The elements of the list at a key, with their places."""
+        """Return the elements of the list at a key, with their places."""
         return Node(self.sequence(key), self.source, None, self, key).elements()
 
     def elements(self) -> Iterator[Node]:
-        """The elements of the list that this is, with their places."""
+        """Return the elements of this list, with their places."""
         if not isinstance(self.value, (list, tuple)):
             raise self.error("wrong type", found=describe(self.value), expected="a list")
         return (Node(value, self.source, None, self, i) for i, value in enumerate(self.value))
 
     def texts(self, key: int | str) -> Sequence[str]:
-        """The list of strings at a key."""
+        """Return the list of strings at a key."""
         values = self.sequence(key)
         for i, value in enumerate(values):
             if not isinstance(value, str):
@@ -177,7 +181,7 @@ class Node:
         return values
 
     def integers(self, key: int | str) -> Sequence[int]:
-        """The list of whole numbers at a key."""
+        """Return the list of whole numbers at a key."""
         node = Node(self.sequence(key), self.source, None, self, key)
         return [node.integer(i) for i in range(len(node.value))]
 
@@ -187,7 +191,7 @@ class Node:
 
 
 def describe(value: Any) -> str:
-    """A JSON value in a few words, for messages.
+    """Describe a JSON value in a few words, for messages.
 
     Examples
     --------
@@ -213,21 +217,21 @@ def describe(value: Any) -> str:
 
 
 def parse_json(text: str, source: str, line: int | None = None) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
 
     Parameters
     ----------
     text : str
     source : str
-        What messages call the file.
+        The name of the file in error messages.
     line : int, optional
-        The line of the file that `text` is, when it is one of many.
+        The line number, when `text` is one line of a file.
 
     Raises
     ------
     DataError
-        `text` is not JSON: also where it says NaN or Infinity, gives a key twice, is nested too deeply, or has
-        half of a surrogate pair or a number that Python cannot hold.
+        `text` is not strict JSON. NaN, Infinity, a repeated key, too deep nesting, a lone surrogate and a number
+        that Python cannot hold are errors too.
     """
     start = len(text) - len(text.lstrip(" \t\n"))
     value, end = parse_json_prefix(text, source, line, start)
@@ -237,7 +241,7 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:
 
 
 def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
-    """The first JSON value of a text, and the offset at which it ends; as :func:`parse_json`."""
+    """Return the first JSON value of a text and the offset of its end. Errors are those of :func:`parse_json`."""
     try:
         try:
             value, end = _STRICT.raw_decode(text, start)
@@ -250,14 +254,14 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
         raise _syntax_error(error.msg, text, error.pos, source, line) from None
     except RecursionError:
         raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
-    # Only escapes can make half of a surrogate pair, and few files have any.
+    # Only escapes can spell a lone surrogate, and few files have any, so the slow check is rare.
     if _HALF_PAIR.search(text) and (fault := _fault_in(value, source, line)):
         raise fault
     return value, end
 
 
 def json_lines(text: str, source: str) -> Iterator[Node]:
-    """The values of a text that has one on each line, blank lines passed over.
+    """Yield the values of a text with one JSON value per line. Blank lines are skipped.
 
     Raises
     ------
@@ -277,11 +281,11 @@ def _step(key: int | str | None) -> str:
 
 
 class _RefusedError(Exception):
-    """A hook met what strict JSON has not; the place is looked for only then."""
+    """A hook met something that strict JSON forbids. The text is then parsed again, to find the place."""
 
 
 class _Fault:
-    """Stands in the parsed value for what was refused, to find its path by."""
+    """A marker in the parsed value where something was refused. Its path is the place of the error."""
 
     def __init__(self, problem: str, found: str, expected: str) -> None:
         self.problem, self.found, self.expected = problem, found, expected
@@ -340,7 +344,7 @@ def _syntax_error(problem: str, text: str, offset: int, source: str, line: int |
 
 
 def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:
-    """The first fault of a parsed value as an error, found without recursion."""
+    """Return the error for the first fault in a parsed value, or None. No recursion: nesting can be deep."""
     stack = [Node(value, source, line)]
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""Text of unknown origin made harmless where people read it."""
+"""Make text of unknown origin safe to print."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _BIDI_CONTROLS = frozenset({"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FS
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""The text with control characters spelled out, so that a file's content cannot drive a terminal.
+    r"""Return the text with control characters escaped, so that a file's content cannot control a terminal.
 
-    Escapes are written for control characters (the one that starts a terminal's commands, line breaks), halves
-    of surrogate pairs, line and paragraph separators, and the overrides that reorder what stands beside them.
-    Joiners, which emoji and many scripts need, stay.
+    Escaped are control characters (the terminal's escape character and line breaks among them), lone surrogates,
+    line and paragraph separators, and the bidirectional controls that reorder the text around them. Joiners stay,
+    because emoji and many scripts need them.
 
     Parameters
     ----------
     text : str
     keep : str
-        Characters to leave as they are.
+        Characters that are never escaped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A progress bar on stderr for what takes longer than a second."""
+"""A progress bar on stderr for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _BEAT = 0.2
 def progress_bar(
     description: str, total: int | None, shown: bool, unit: str = "question"
 ) -> Iterator[Callable[[int], None]]:
-    """Show a bar while the block runs, from its second second on.
+    """Show a progress bar while the block runs. It appears after one second.
 
-    The clock goes on while a single step works, so that a long one does not look stuck.
+    A thread redraws the bar, so its clock keeps going during a long step.
 
     Parameters
     ----------
     description : str
     total : int, optional
-        How many steps there are; None where nobody knows.
+        The number of steps; None when it is unknown.
     shown : bool
-        Whether to show anything at all.
+        Whether to show anything.
     unit : str
-        What a step is; of ``"B"``, bytes, thousands and millions are shown as such.
+        The name of a step. With ``"B"`` (bytes) the counts are shown with k, M and G.
 
     Yields
     ------
     callable
-        Takes the number of steps that have just been done.
+        Takes the number of steps done since the last call.
     """
     if not shown:
         yield lambda steps: None

@@ -1,4 +1,4 @@
-"""Bytes and text in files: reading, decoding, and writing as a whole or not at all."""
+"""Bytes and text in files: reading, decoding, and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PATIENCE = (0.0, 0.05, 0.2, 1.0)
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a file, as it is stored.
+    """Return the bytes of a file as they are stored.
 
     Raises
     ------
     DataError
-        The file cannot be opened.
+        The file cannot be read.
     """
     try:
         return Path(path).read_bytes()
@@ -28,30 +28,31 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    r"""The text of a file, its line ends made ``"\n"``.
+    r"""Return the text of a file, with every line end as ``"\n"``.
 
     Raises
     ------
     DataError
-        The file cannot be opened, or is not UTF-8 or (with a byte order mark) UTF-16.
+        The file cannot be read, or is neither UTF-8 nor UTF-16 with a byte order mark.
     """
     return decode(read_bytes(path), str(path))
 
 
 def decode(data: bytes, source: str) -> str:
-    r"""The text of a file, its line ends made ``"\n"``.
+    r"""Decode the bytes of a file to text, with every line end as ``"\n"``.
 
     Parameters
     ----------
     data : bytes
         UTF-8 with or without a byte order mark, or UTF-16 with one.
     source : str
-        What messages call the file.
+        The name of the file in error messages.
 
     Raises
     ------
     DataError
-        Other bytes, with the offset (from 0) and the line (from 1) of the first that cannot be read.
+        The bytes have another encoding. The error gives the offset (from 0) and the line (from 1) of the first bad
+        byte.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def decode(data: bytes, source: str) -> str:
 
 
 def line_and_column(text: str, offset: int) -> str:
-    r"""Where a character stands, for people.
+    r"""Return the line and the column of a character, both from 1, in words for messages.
 
     Examples
     --------
@@ -94,12 +95,12 @@ def line_and_column(text: str, offset: int) -> str:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole or not at all; text as UTF-8 with LF.
+    """Write a file atomically; text is written as UTF-8 with LF line ends.
 
     Raises
     ------
     UsageError
-        The system does not allow it.
+        The file cannot be written.
     """
     try:
         write_whole(path, content)
@@ -108,19 +109,19 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """As :func:`write_file`, with the system's own error.
+    """Write a file as :func:`write_file` does, but raise the system's own error.
 
     Raises
     ------
     OSError
-        The system does not allow it.
+        The file cannot be written.
     """
     if isinstance(content, str):
         content = content.encode("utf-8")
-    if path.exists() and not path.is_file():  # a device or a pipe, which nothing may take the place of
+    if path.exists() and not path.is_file():  # A device or a pipe must not be replaced by a file.
         path.write_bytes(content)
         return
-    path = Path(os.path.realpath(path))
+    path = Path(os.path.realpath(path))  # Behind a symbolic link, replace the target and keep the link.
     temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -131,12 +132,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def replace_file(temporary: Path, path: Path) -> None:
-    """Move a file into place; on Windows, as soon as whoever reads the old one (a virus scanner) is done.
+    """Move a file into place.
+
+    On Windows another program (a virus scanner) can hold the old file open, so the move is tried several times.
 
     Raises
     ------
     OSError
-        The system does not allow it.
+        The file cannot be moved.
     """
     for seconds in _PATIENCE:
         time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""Assignments: the checks of students' files, and their grades."""
+"""Assignments: check the files of students and grade them."""
 
 from classic_rc.teaching.grading import SOLVER_CHECKS, Checked, Grade, grade_file, grade_folder, grades_csv
 

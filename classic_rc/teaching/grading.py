@@ -1,4 +1,4 @@
-"""Grading: the checks of students' files, each in a process with its own folder, a time limit and little output."""
+"""Grading of students' files, each checked in its own process and folder, with limits on time and output."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.printable import printable
 
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
-"""The checker where none is named: is it a solver, and does it beat the sliding window on the sample?"""
+"""The default checker: the file must define a solver that beats the sliding window on the sample."""
 _CHECKER_TIMEOUT = 60.0
 _LONGEST_MESSAGE = 300
 _MOST_OUTPUT = 2**20
 _GRACE = 5.0
-"""Seconds for what was written to be read, once its writers have been ended."""
+"""Seconds to read the rest of the output after the processes have been ended."""
 _WORKER = Path(__file__).with_name("worker.py")
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of one check.
+    """The outcome of one check.
 
     Parameters
     ----------
     name, title : str
-        The check's, and what it says it checks.
+        The check's name, and the first line of its docstring.
     problem : str or None
-        Why it failed; None where it passed.
+        Why it failed; None if it passed.
     """
 
     name: str
@@ -50,21 +50,22 @@ class Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether it passed."""
+        """Whether the check passed."""
         return self.problem is None
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What came of a student's file.
+    """The outcome of all checks of one student's file.
 
     Parameters
     ----------
     student : str
-        The file's name without ``.py``, or that of the folder that it is alone in.
+        The file's name without ``.py``, or the name of the student's folder.
     file : str
+        The file's name, after the student's folder if there is one.
     checks : tuple of Checked
-        The same checks in the same order for everyone.
+        The same checks in the same order for all students.
     """
 
     student: str
@@ -73,35 +74,39 @@ class Grade:
 
     @property
     def n_passed(self) -> int:
-        """How many checks passed."""
+        """The number of checks that passed."""
         return sum(check.passed for check in self.checks)
 
     @property
     def score(self) -> float:
-        """The share of checks that passed, in 0..1."""
+        """The share of checks that passed, from 0 to 1."""
         return self.n_passed / len(self.checks)
 
 
 def grade_file(
     file: str | PathLike[str], checker: str | PathLike[str] | None = None, *, timeout: float = 60.0
 ) -> Grade:
-    """Check one file, in a process of its own.
+    """Check one file, in its own process.
 
     Parameters
     ----------
     file : str or path
     checker : str or path, optional
-        A Python file with functions ``check_…(submission)``, which are given the file as a module and raise
-        AssertionError where something is wrong; :data:`SOLVER_CHECKS` by default.
+        A Python file with functions ``check_…(submission)``. They take the file as a module and raise
+        AssertionError if something is wrong. None means :data:`SOLVER_CHECKS`.
     timeout : float
-        Seconds for all the checks together.
+        Seconds for all checks together.
+
+    Returns
+    -------
+    Grade
 
     Raises
     ------
     DataError
         There is no such file, or its name does not end with ``.py``.
     UsageError
-        The checker cannot be used.
+        The checker cannot be used, or the time limit is not positive.
     """
     path = Path(file)
     _check_timeout(timeout)
@@ -119,30 +124,30 @@ def grade_folder(
     timeout: float = 60.0,
     advance: Callable[[Grade], None] = lambda grade: None,
 ) -> list[Grade]:
-    """Check every student's file, each in a process of its own, one after the other.
+    """Check the files of all students one after the other, each in its own process.
 
-    All files and the checker are read before the first of them runs, so that none can change another.
+    All files and the checker are read before the first file runs, so that no file can change another.
 
     Parameters
     ----------
     folder : str or path
-        With a Python file for each student, or a folder for each that has just one.
+        It has one Python file per student, or one folder per student with exactly one Python file.
     checker, timeout
-        As of :func:`grade_file`; the time is each file's.
+        See :func:`grade_file`. The time limit is per file.
     advance : callable
-        Is told each grade as soon as it is known.
+        Called with each grade as soon as it is known.
 
     Returns
     -------
     list of Grade
-        By the students' names.
+        Sorted by the names of the students' files or folders.
 
     Raises
     ------
     DataError
-        There is no such folder, it has no submission, or two of one name.
+        There is no such folder, it has no submission, or two submissions have the same name.
     UsageError
-        The checker cannot be used, or the time limit.
+        The checker cannot be used, or the time limit is not positive.
     """
     _check_timeout(timeout)
     submissions = _submissions(Path(folder))
@@ -156,7 +161,7 @@ def grade_folder(
 
 
 def grades_csv(grades: Sequence[Grade]) -> str:
-    """A row a student: score, how many checks passed and failed, and what came of each."""
+    """Return the grades as CSV, one row per student: score, numbers of passed and failed checks, each outcome."""
     out = io.StringIO()
     names = [check.name for check in grades[0].checks] if grades else []
     writer = csv.writer(out, lineterminator="\n")
@@ -175,7 +180,7 @@ def _check_timeout(timeout: float) -> None:
 
 
 def _cell(text: str) -> str:
-    """A name as a cell that no spreadsheet takes for a formula."""
+    """Return a name as a cell that no spreadsheet reads as a formula."""
     shown = printable(text)
     return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
@@ -225,7 +230,7 @@ def _read(path: Path) -> bytes:
 
 
 def _titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
-    """The checks of a checker and what they say they check."""
+    """Return the names and the titles of a checker's checks."""
     told, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
     if told and "checks" in told[0]:
         return dict(told[0]["checks"])
@@ -244,7 +249,7 @@ def _grade(submission: _Submission, checker: bytes, titles: Mapping[str, str], t
 
 
 def _problems(ended: Ended, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
-    """Of each check what was wrong; of those that were not reached, why not."""
+    """Return each check's problem or None; for checks that did not run, why the process ended."""
     reason = _stopped(ended.exit_code, timeout)
     problems: dict[str, str | None] = {}
     for told in ended.told:
@@ -261,29 +266,21 @@ def _stopped(exit_code: int | None, timeout: float) -> str:
 
 
 class Ended(NamedTuple):
-    """What a process told before it ended.
+    """The output and the exit code of a worker process."""
 
-    Parameters
-    ----------
-    told : list of dict
-        The lines that it wrote, each a JSON object; others are left out.
-    exit_code : int or None
-        None where it was ended because the time was up.
-    """
-
-    told: list[dict[str, Any]]
-    exit_code: int | None
+    told: list[dict[str, Any]]  # the lines of output that are JSON objects
+    exit_code: int | None  # None if the time limit ended the process
 
 
 def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> Ended:
-    """Run a checker on a submission, both written anew into a temporary folder that only they are told of.
+    """Run a checker on a submission. Both are written to a new temporary folder of their own.
 
     Parameters
     ----------
     checker : bytes
-        Its source.
+        The source of the checker.
     submission : (str, bytes), optional
-        The file's name and content; None to hear only which checks there are.
+        The file's name and content. None only lists the checks.
     timeout : float
         In seconds.
     """
@@ -325,14 +322,14 @@ def _run(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
 
 
 def _drain(pipe: IO[bytes], output: bytearray) -> None:
-    """Read to the end, and keep what is within the limit, so that no writer waits and no memory fills."""
+    """Read a pipe to its end and keep only the part within the limit: no writer blocks, and memory is bounded."""
     with pipe:
         while data := pipe.read(2**16):
             output += data[: max(_MOST_OUTPUT - len(output), 0)]
 
 
 def _end_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process and those that it has started, as far as the system still knows them for its own."""
+    """End a process and its child processes. A child that left the process group or tree is not found."""
     if os.name == "nt":
         if process.poll() is None:
             command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]

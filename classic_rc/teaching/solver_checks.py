@@ -1,4 +1,4 @@
-"""The checker of files that hold a solver: it keeps the interface's promises, and beats the sliding window."""
+"""The default checker of submissions: the solver must keep the interface's contract and beat the sliding window."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def _solver(submission: ModuleType) -> Solver:
 
 
 def _renamed(dataset: Dataset) -> Dataset:
-    """The same questions under other ids: answers are to be found, not remembered."""
+    """Return the same questions with other ids, so that a solver cannot look up remembered answers."""
     return replace(dataset, questions=[replace(q, id=f"question {i}") for i, q in enumerate(dataset)])

@@ -1,4 +1,4 @@
-"""The process that one submission is checked in: it says on its first stdout what came of each check."""
+"""The process that checks one submission. It writes the outcome of each check to its original stdout."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LONGEST_MESSAGE = 500
 
 
 def main() -> None:
-    """Run ``worker.py PACKAGE CHECKER [FILE]``: check the file; without one, say which checks there are.
+    """Run ``worker.py PACKAGE CHECKER [FILE]``: check the file, or list the checks if no file is given.
 
-    PACKAGE is the folder in which this package is found if it is not installed. A line of JSON is written for each
-    check as soon as it is over: what is known stays known, even if the submission ends or hangs this process later.
+    PACKAGE is the folder that contains this package, for the case that it is not installed. A line of JSON is
+    written as soon as a check ends, so its outcome is kept even if the submission ends or hangs this process later.
     """
     package, *paths = sys.argv[1:]
     sys.path.append(package)
@@ -47,11 +47,11 @@ def main() -> None:
             problem = described(error, files[0])
         for name, check in checks.items():
             tell(check=name, problem=problem if submission is None else _outcome(check, submission, files[0]))
-    os._exit(0)  # whatever threads and exit handlers the submission has left behind
+    os._exit(0)  # Skip any threads and exit handlers that the submission has left behind.
 
 
 def checks_of(checker: ModuleType) -> dict[str, Check]:
-    """A checker's functions whose names begin with ``check_``, by what follows, in the order of the file."""
+    """Return the functions of a checker that start with ``check_``, by the rest of the name, in file order."""
     own = {
         name.removeprefix("check_"): value
         for name, value in vars(checker).items()
@@ -63,7 +63,7 @@ def checks_of(checker: ModuleType) -> dict[str, Check]:
 
 
 def load(file: Path, name: str) -> ModuleType:
-    """Run a file as a module of the given name, which others find it by: what it defines can be pickled."""
+    """Run a file as a module and register it under `name`, so that what it defines can be pickled."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -74,12 +74,12 @@ def load(file: Path, name: str) -> ModuleType:
 
 
 def described(error: BaseException, file: Path) -> str:
-    """An error in one line: what a check says, or the error's kind, text and line in `file`."""
+    """Describe an error in one line: a check's own message, or the error's type, text and line in `file`."""
     if isinstance(error, SystemExit):
         return "it ends the program (sys.exit or quit)"
     try:
         text = " ".join(str(error)[:_LONGEST_MESSAGE].split())
-    except Exception:  # an error of the submission's own making
+    except Exception:  # The submission's own error classes can have a broken __str__.
         text = ""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
@@ -107,7 +107,7 @@ def _same(filename: str, file: Path) -> bool:
 
 
 def _own_stdout() -> Any:
-    """The process' stdout for us alone: what the submission prints goes nowhere."""
+    """Return the original stdout for the worker alone; what the submission prints is discarded."""
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

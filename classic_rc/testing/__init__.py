@@ -1,4 +1,4 @@
-"""For tests, ours and our users': synthetic questions, and what every solver must do."""
+"""Tools for tests, ours and our users': synthetic questions, and the checks that every solver must pass."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_solver", "synthetic_dataset"]
 
-# Loaded on first use, so that `python -m classic_rc.testing` starts without scikit-learn.
+# Names load on first use, so that `python -m classic_rc.testing` starts without scikit-learn.
 _HOMES = {
     "check_solver": "classic_rc.testing.solver_check",
     "synthetic_dataset": "classic_rc.testing.synthetic",
-    # Where the grading of assignments was before it had a package of its own.
+    # The grading of assignments was here before it moved to classic_rc.teaching; the old names still work.
     **dict.fromkeys(("Checked", "Grade", "grade_file", "grade_folder"), "classic_rc.teaching.grading"),
 }
 

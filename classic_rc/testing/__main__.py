@@ -1,4 +1,4 @@
-"""``python -m classic_rc.testing``: check a file, or grade a folder of them."""
+"""``python -m classic_rc.testing``: check a student's file, or grade a folder of files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 fine; 1 a check of the one file failed; 2 usage; 3 a file or folder is missing.
+        The exit code. 0: fine; 1: a check of the one file failed; 2: usage error; 3: a file or folder is missing.
     """
     prepare_streams()
     args = _parser().parse_args(argv)

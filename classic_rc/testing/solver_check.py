@@ -1,4 +1,4 @@
-"""What every solver must do."""
+"""The checks that every solver must pass."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from classic_rc.testing.synthetic import synthetic_dataset
 
 
 def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, position_matters: bool = False) -> None:
-    """Check that a solver keeps the interface's promises.
+    """Check that a solver keeps the contract of the Solver interface.
 
     Parameters
     ----------
     solver : Solver
     tasks : sequence of Task, optional
-        By default all that the solver says it is for.
+        The tasks to check. None means all tasks that the solver supports.
     position_matters : bool
         Whether scores may depend on a candidate's position (a constant position, a random draw).
 
     Raises
     ------
     AssertionError
-        With what is wrong, and for which task.
+        A check fails. The message says what is wrong, and for which task.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
         reversed_ = solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
         same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
         assert same, "permuting candidates must permute their scores"
-    if _is_importable(type(solver)):  # a class of a notebook or a doctest cannot be pickled by anyone
+    if _is_importable(type(solver)):  # Classes defined in a notebook or a doctest cannot be pickled.
         copy = pickle.loads(pickle.dumps(solver))
         assert _same(copy.score_candidates(dataset), scores), "a pickled solver must give the same scores"
 

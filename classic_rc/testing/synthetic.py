@@ -1,4 +1,4 @@
-"""Synthetic questions of every task, awkward ones included."""
+"""Synthetic questions of every task, with edge cases."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _WORDS = (
 
 
 def synthetic_dataset(task: Task, n_passages: int = 8, seed: int = 0, *, name: str = "synthetic") -> Dataset:
-    """Questions made of random words, awkward ones included.
+    """Return questions of random words, with edge cases.
 
-    Among them: an empty passage, an empty question, an empty candidate, candidates that are equal, and, where
-    several answers may be right, questions without any. Span questions come without candidates.
+    The edge cases are an empty passage, an empty question, an empty candidate, equal candidates and, for
+    multiple-answer questions, questions without a right answer. Span questions have no candidates.
 
     Parameters
     ----------
     task : Task
     n_passages : int
-        Each has three questions.
+        The number of passages; each has three questions.
     seed : int
     name : str
 
