@@ -259,8 +259,8 @@ def page_data(
     """Return all that the script shows, as plain data in a compact form that only the script reads.
 
     Passages, names of terms and weights of words are written once and referred to by number. A mark is four
-    numbers: its kind, its start minus the start of the last mark, its length (in code points), and the number of its
-    weight, or -1.
+    numbers: its kind, its start minus the start of the last mark, its length (in code points), and the number of
+    its weight, or -1.
 
     Parameters
     ----------

@@ -66,12 +66,12 @@ class Reproduction:
 
     solver: str  # a solver specification; ``{rte}`` is a placeholder for a file that the user names
     exact: bool  # the figures are known to match to the last printed digit
-    reason: str  # why they match, or why they do not
+    reason: str  # why they match, or why not
     ties: str | None = None  # the tie policy, if not the solver's own
     train: str | None = None  # the split of the same dataset to learn from
     tune: str | None = None  # the split to tune on
     tune_metric: str | None = None
-    merged: bool = False  # a figure over several splits is of one file with all of them
+    merged: bool = False  # a figure over several splits needs them merged into one file
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def published() -> Published:
 def published_rows(dataset: Dataset) -> tuple[Official | None, list[PublishedRow]]:
     """Return the official split that a dataset is, and the figures published for it.
 
-    Figures of a subset that the data lacks are left out. So are figures of all questions if the data are one subset.
+    Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
 
     Parameters
     ----------
