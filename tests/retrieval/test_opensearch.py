@@ -1,4 +1,4 @@
-"""The wiring of the engine `opensearch`, on an in-memory server; its scores are not OpenSearch's, so none is tested."""
+"""The wiring of the engine `opensearch`, on an in-memory server with other scores, which are not tested."""
 
 from __future__ import annotations
 
