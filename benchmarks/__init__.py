@@ -1,1 +1,1 @@
-"""How fast this package is beside its peers: ``python -m benchmarks``, or one file by itself."""
+"""Benchmarks of this package against its peers: run ``python -m benchmarks``, or one file by itself."""

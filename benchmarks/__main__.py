@@ -23,7 +23,7 @@ BENCHMARKS = {
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run what is named, or all."""
+    """Run the named benchmarks, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer rounds")

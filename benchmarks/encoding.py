@@ -1,4 +1,4 @@
-"""Turning text into word ids, beside nltk's tokenizer and scikit-learn's vectorizer."""
+"""Speed of turning text into word ids, compared with nltk's tokenizer and scikit-learn's vectorizer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from classic_rc.text.encode import encode
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Microseconds a token, on the passages, questions and options of RACE-sized data."""
+    """Measure microseconds per token on the passages, questions and options of RACE-sized data."""
     from nltk import word_tokenize
     from sklearn.feature_extraction.text import CountVectorizer
 

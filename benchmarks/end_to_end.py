@@ -1,4 +1,4 @@
-"""From the dataset's own file to the table, stage by stage, in a process of its own."""
+"""Time from a dataset's file to the table of results, stage by stage, in a separate process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ print(json.dumps([seconds, peak]))
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Generated RACE-sized data as JSON lines, and, where it is there, RACE itself from its tar.gz."""
+    """Measure generated RACE-sized data in JSON lines and, if its file is there, RACE itself from its tar.gz."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "generated.jsonl"

@@ -1,4 +1,4 @@
-"""Data of our own making, of the size and shape of the real: words drawn by Zipf's law."""
+"""Generated data with the size and shape of real datasets; words follow Zipf's law."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 SHAPES = {
-    # tokens a passage, questions a passage, tokens a question, tokens an option
+    # tokens per passage, questions per passage, tokens per question, tokens per option
     "MCTest": (210, 4, 8, 3),
     "RACE": (300, 4, 10, 6),
 }
 
 
 def zipf_words(rng: np.random.Generator, n: int, n_words: int = 30_000) -> np.ndarray:
-    """`n` word ids of a vocabulary in which the r-th word has a probability proportional to 1 / r."""
+    """Draw `n` word ids from a vocabulary in which the r-th word has a probability proportional to 1 / r."""
     weights = 1 / np.arange(1, n_words + 1)
     return rng.choice(n_words, n, p=weights / weights.sum()).astype(np.int32)
 
 
 def token_arrays(shape: str, n_passages: int, seed: int = 0) -> TokenArrays:
-    """Encoded questions with four options each, of one of the :data:`SHAPES`."""
+    """Return encoded questions with four options each, in one of the :data:`SHAPES`."""
     rng = np.random.default_rng(seed)
     passage, per_passage, question, option = SHAPES[shape]
     n_questions = n_passages * per_passage
@@ -41,7 +41,7 @@ def token_arrays(shape: str, n_passages: int, seed: int = 0) -> TokenArrays:
 
 
 def dataset(shape: str, n_passages: int, seed: int = 0) -> Dataset:
-    """The same as questions with text: pronounceable words, sentences of ten of them."""
+    """Return the same questions as text, with pronounceable words in sentences of ten words."""
     arrays = token_arrays(shape, n_passages, seed)
     syllables = [c + v for c in "bcdfghjklmnprstvwz" for v in "aeiou"]
     words = [

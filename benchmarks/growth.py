@@ -1,4 +1,4 @@
-"""How the time grows: with the number of candidates, of spans, of questions, and with the passage."""
+"""How time grows with the number of candidates, spans and questions, and with the length of the passage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from classic_rc.kernels.spans import score_spans
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Large candidate sets, spans, and whole datasets of growing size."""
+    """Measure large candidate sets, long passages, spans, and whole datasets of growing size."""
     most = 10**5 if quick else 10**6
     rounds = 2 if quick else 3
     return [_candidates(most, rounds), _passages(rounds, quick), _spans(rounds, quick), _questions(rounds, quick)]
 
 
 def one_question(n_candidates: int, n_tokens: int, seed: int = 0) -> TokenArrays:
-    """One passage, one question, `n_candidates` distinct candidates of one to four words."""
+    """Return one passage and one question with `n_candidates` random candidates of one to four words."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 5, n_candidates)
     question = zipf_words(rng, 9)

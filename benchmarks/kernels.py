@@ -1,4 +1,4 @@
-"""The kernels against the plain-Python reference and against NumPy called once a question."""
+"""Speed of the kernels compared with the plain-Python reference and with NumPy called once per question."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 
 SAMPLE_PASSAGES = 6
-"""How many passages the slow ones work on; their time is scaled up to all."""
+"""The number of passages for the slow functions; their time is scaled up to all passages."""
 
 
 def run(quick: bool = False) -> list[Table]:
-    """SW+D with four options, and all windows of 2..30 tokens."""
+    """Measure SW+D with four options, and all windows of 2..30 tokens."""
     n_passages = 200 if quick else 1000
     rounds = 3 if quick else 7
     combined, sweeps = [], []
@@ -67,7 +67,7 @@ def _row(shape: str, arrays: TokenArrays, seconds: dict[str, float], scale: floa
 
 
 def _texts(arrays: TokenArrays):
-    """(passage, question, candidate) of every candidate, as lists."""
+    """Yield (passage, question, candidate) for every candidate, as lists."""
 
     def lists(tokens: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
         return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
@@ -80,7 +80,7 @@ def _texts(arrays: TokenArrays):
 
 
 def plain(arrays: TokenArrays, stop: np.ndarray) -> list[tuple[int, float]]:
-    """Window and distance in plain Python."""
+    """Compute window and distance in plain Python."""
     listed = set(np.flatnonzero(stop).tolist())
     return [
         (reference.sliding_window(p, q, c), reference.word_distance(p, q, c, listed)) for p, q, c in _texts(arrays)
@@ -88,12 +88,12 @@ def plain(arrays: TokenArrays, stop: np.ndarray) -> list[tuple[int, float]]:
 
 
 def plain_sweep(arrays: TokenArrays) -> list[list[int]]:
-    """All windows in plain Python."""
+    """Compute all windows in plain Python."""
     return [[reference.sliding_window(*texts, size) for size in range(2, 31)] for texts in _texts(arrays)]
 
 
 def numpy_a_question(arrays: TokenArrays, window: int | None = None) -> list[int]:
-    """The window as one would write it in NumPy for a single candidate, called for each."""
+    """Compute the window for one candidate at a time, as a user would write it in NumPy."""
     scores = []
     for q, question in enumerate(arrays.question_passage.tolist()):
         passage = arrays.passage_tokens[arrays.passage_offsets[question] : arrays.passage_offsets[question + 1]]
@@ -110,7 +110,7 @@ def numpy_a_question(arrays: TokenArrays, window: int | None = None) -> list[int
 
 
 def _check(arrays: TokenArrays, stop: np.ndarray) -> None:
-    """What is timed must agree, or the ratios mean nothing."""
+    """Check that the timed functions agree; the ratios mean nothing otherwise."""
     windows, distances, _ = window_and_distance(arrays, stop)
     assert list(zip(windows.tolist(), distances.tolist(), strict=True)) == plain(arrays, stop)
     assert sliding_window(arrays).tolist() == numpy_a_question(arrays)

@@ -1,4 +1,4 @@
-"""Language models from text of our own making: seconds, memory, and candidates a second."""
+"""Language models of generated text: seconds, memory, and candidates per second."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ print(json.dumps([sum(map(len, tables.keys)), fit, peak, rate]))
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Each model in a process of its own, from word ids and from text."""
+    """Measure each model in a separate process, from word ids and from text."""
     rows = []
     for order in (3, 5):
         for source in ("ids", "text"):

@@ -1,11 +1,11 @@
 r"""``python -m benchmarks.recorder``: keep what many commands print and write, and compare other code with it.
 
-``record FOLDER`` runs a broad list of commands and keeps output, exit codes and files. ``compare FOLDER`` runs the
-commands that are listed there with the code at hand and prints what is different. The code at hand is that of
-``PYTHONPATH``, if that has the package, or else that of the current folder.
+``record FOLDER`` runs a broad list of commands and keeps their output, exit codes and files. ``compare FOLDER``
+runs the commands of a record with the current code and prints the differences. The current code is the package in
+``PYTHONPATH``, if there is one, or else the package in the current folder.
 
-Every command runs in a new folder with three links: ``data``, ``inputs`` (made here) and ``kept``, which is what
-the record holds, also when it is compared: files that old code wrote are read by new code.
+Every command runs in a new folder with three links: ``data``, ``inputs`` (written by the recorder) and ``kept``,
+the files of the record. A comparison links to the same ``kept``, so that new code reads files that old code wrote.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from benchmarks.recorder_commands import ROOT, Command, commands
 
 DATA = ROOT.parent / "shared" / "data"
 LONGEST = 600
-"""Seconds until a command is ended."""
+"""The time limit of a command in seconds."""
 
 _SHOWN = 12
 _ENVIRONMENT = {
@@ -56,12 +56,12 @@ _ENVIRONMENT = {
 
 
 def _code(done: Any) -> int:
-    """The exit code that ``sys.exit`` makes of what it is given."""
+    """Return the exit code that ``sys.exit`` makes of its argument."""
     return done if isinstance(done, int) else int(done is not None)
 
 
 def _run_step(program: str, arguments: list[str]) -> int:
-    """Run a step in this process, and say how it would have ended one of its own."""
+    """Run a step in this process, and return the exit code that it would have in a separate one."""
     try:
         if program == "classic-rc":
             from classic_rc.cli.main import main
@@ -77,12 +77,12 @@ def _run_step(program: str, arguments: list[str]) -> int:
     except SystemExit as done:
         return _code(done.code)
     except BaseException:
-        traceback.print_exc(limit=0)  # where it was raised may change
+        traceback.print_exc(limit=0)  # the lines of the traceback may change, the error may not
         return 99
 
 
 def run_here(steps: list[list[str]], output: Path, work: Path) -> None:
-    """Run steps in the folder `work`, with stdin, stdout and stderr as files, which this process cannot undo."""
+    """Run steps in the folder `work`, with stdin, stdout and stderr as files; this process stays redirected."""
     os.chdir(work)
     sys.dont_write_bytecode = True
     for number, name in ((1, "stdout"), (2, "stderr")):
@@ -105,7 +105,7 @@ def run_here(steps: list[list[str]], output: Path, work: Path) -> None:
 
 
 def _start(command: Command, output: Path, work: Path) -> int | subprocess.Popen[bytes]:
-    """Begin a command in a process: its number, or where nothing forks the process."""
+    """Start a command in a new process; return its id, or a Popen object if the system has no fork."""
     if not hasattr(os, "fork"):
         arguments = [sys.executable, __file__, "step", json.dumps(command.steps), str(output), str(work)]
         return subprocess.Popen(arguments)
@@ -123,7 +123,7 @@ def _start(command: Command, output: Path, work: Path) -> int | subprocess.Popen
 
 @contextlib.contextmanager
 def _workplace(record: Path, inputs: Path, data: Path) -> Iterator[Callable[[], Path]]:
-    """Makes folders to work in, each with the links."""
+    """Provide a function that makes new working folders with the three links."""
     with tempfile.TemporaryDirectory(prefix="record-") as name:
         numbers = itertools.count(10000)
 
@@ -138,7 +138,7 @@ def _workplace(record: Path, inputs: Path, data: Path) -> Iterator[Callable[[], 
 
 
 def _keep(work: Path, output: Path) -> None:
-    """Move what a command wrote to its output, and note where it ran."""
+    """Move the files that a command wrote to its output folder, and note where it ran."""
     for link in ("data", "inputs", "kept"):
         (work / link).unlink()
     shutil.move(work, output / "files")
@@ -148,7 +148,7 @@ def _keep(work: Path, output: Path) -> None:
 def run_all(
     todo: Sequence[Command], outputs: Path, make: Callable[[], Path], jobs: int, done: Callable[[Command], None]
 ) -> None:
-    """Run commands, `jobs` at once."""
+    """Run commands, at most `jobs` at the same time."""
     running: dict[Any, tuple[Command, Path]] = {}
     waiting = list(reversed(todo))
     while waiting or running:
@@ -171,7 +171,7 @@ def run_all(
 
 
 def _warm_up() -> None:
-    """Import what commands import, once for all of them."""
+    """Import once, before forking, what the commands import."""
     from classic_rc.cli.main import main
 
     said = io.StringIO()
@@ -196,21 +196,13 @@ _BEFORE_VERSION = rb"\brc:|[Vv]ersion\W{1,6}|\bclassic(?:[-_ ]|\\?_)rc(?:</\w+>)
 
 @dataclass(frozen=True)
 class Masks:
-    """What may differ: times, the package's version where it is said to be that, and where commands ran.
+    """What may differ between runs: times, the package's version (where a label precedes it), and paths."""
 
-    Parameters
-    ----------
-    names : dict of str to str
-        What stands for a path.
-    versions : set of str
-        Those of the package that recorded, and of that which is compared.
-    """
-
-    names: dict[str, str]
-    versions: set[str]
+    names: dict[str, str]  # placeholder for each path
+    versions: set[str]  # of the package that made the record and of the package that is compared
 
     def hide(self, content: bytes, work: str) -> bytes:
-        """Bytes without what may differ."""
+        """Replace what may differ by placeholders."""
         for path, name in sorted({**self.names, work: "<work>"}.items(), key=lambda item: -len(item[0])):
             content = content.replace(path.encode(), name.encode())
         versions = b"|".join(re.escape(version.encode()) for version in sorted(self.versions))
@@ -219,7 +211,7 @@ class Masks:
 
 
 def contents(output: Path, masks: Masks) -> dict[str, bytes]:
-    """All that a command said and wrote, masked, by name; archives by their members."""
+    """Return all output and files of a command by name, masked; an archive is split into its members."""
     work = (output / "where").read_text(encoding="utf-8")
     found: dict[str, bytes] = {}
     for path in sorted(output.rglob("*")):
@@ -238,7 +230,7 @@ def contents(output: Path, masks: Masks) -> dict[str, bytes]:
 
 
 def differences(old: dict[str, bytes], new: dict[str, bytes]) -> Iterator[str]:
-    """Lines that say what is different."""
+    """Yield lines that describe the differences."""
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if before is None or after is None:
@@ -265,7 +257,7 @@ def _changed(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# The two things to do.
+# Recording and comparing: the two commands.
 
 
 def _chosen(listed: Sequence[Command], only: str | None, quick: bool) -> list[Command]:
@@ -273,7 +265,7 @@ def _chosen(listed: Sequence[Command], only: str | None, quick: bool) -> list[Co
 
 
 def _teller(total: int) -> Callable[[Command], None]:
-    """Says on stderr, if that is a terminal, how far it is."""
+    """Return a function that shows the progress on stderr, if that is a terminal."""
     count = itertools.count(1)
 
     def tell(command: Command) -> None:
@@ -290,7 +282,7 @@ def _teller(total: int) -> Callable[[Command], None]:
 
 
 def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = False, jobs: int = 2) -> int:
-    """Run all commands, and keep what they do in a folder."""
+    """Run all commands, and keep their output and files in a folder."""
     if folder.exists() and any(folder.iterdir()):
         sys.exit(f"{folder} is not empty")
     inputs, outputs = folder / "inputs", folder / "commands"
@@ -327,7 +319,7 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
 def compare(
     folder: Path, data: Path | None = None, *, only: str | None = None, quick: bool = False, jobs: int = 2
 ) -> int:
-    """Run the commands of a record again, and print what is different."""
+    """Run the commands of a record again, and print the differences."""
     kept = json.loads((folder / "commands.json").read_text(encoding="utf-8"))
     data = data or Path(kept["data"])
     todo = _chosen([Command(**entry) for entry in kept["commands"]], only, quick)

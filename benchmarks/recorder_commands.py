@@ -1,4 +1,4 @@
-"""What the recorder runs: commands in a short notation, scripts, and the files that they read, good and damaged."""
+"""The commands of the recorder in a short notation, its scripts, and the input files for them, good and damaged."""
 
 from __future__ import annotations
 
@@ -18,31 +18,21 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Command:
-    """Steps that run one after the other in one folder.
-
-    Parameters
-    ----------
-    id : str
-    steps : list of list of str
-        Each a program (``classic-rc``, ``python``, or a module) with its arguments; at the end perhaps ``<`` and
-        what stdin is.
-    quick : bool
-        Whether ``--quick`` runs it.
-    late : bool
-        Whether it reads what others wrote, so that it is recorded after them.
-    """
+    """Steps that run one after the other in one folder."""
 
     id: str
+    # A step is a program (``classic-rc``, ``python`` or a module) and its arguments; the last two may be ``<`` and
+    # the file that is stdin.
     steps: list[list[str]]
-    quick: bool = True
-    late: bool = False
+    quick: bool = True  # whether ``--quick`` runs it
+    late: bool = False  # it reads files of other commands, so it is recorded after them
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# What is run. A line is a command, without `classic-rc` in front; what begins with blanks continues it. In
-# `NAME: STEP && STEP < STDIN` the name is given because others read the files. {a|b} and {TASK} stand for each in
-# turn, for as many commands as the longest braces have, and after `all` for all combinations; {0} is what the first
-# braces became. A star: `--quick` runs it, too.
+# The commands. A line is a command without `classic-rc` in front; a line that begins with blanks continues it. In
+# `NAME: STEP && STEP < STDIN`, the name is given because other commands read the files. {a|b} and {TASK} are
+# replaced by their values in turn, in as many commands as the longest list of values has; after `all`, in all
+# combinations. {0} is the value of the first braces. A star means that `--quick` runs the command too.
 
 _SPECS = """
 constant-position,position=2 longest,unit=words shortest,unit=words random,seed=7 {length|verbatim-overlap}
@@ -453,7 +443,7 @@ class Wrong(Middle):
 '''
 
 # ------------------------------------------------------------------------------------------------------------------
-# What is read: a small file for every reader, and the same files damaged.
+# Input files: a small file for every reader, and the same files damaged.
 
 _STORY = "\t".join(
     r"Author: 1|Ann had a red kite.\newline\tabIt flew, and Bob found it.|one: Who had a kite?|Ann|Bob|none|a cat|"
@@ -483,7 +473,7 @@ def _squad(answers: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 
 
 def _small() -> dict[str, Any]:
-    """A small file for every reader: text, or what is written as JSON."""
+    """Return a small file for every reader: text, or data to write as JSON."""
     ines, paul = {"text": "Ines", "answer_start": 14}, {"text": "Paul", "answer_start": 25}
     cases = [
         {"text": "rain", "isAnswer": True},
@@ -607,7 +597,7 @@ def _rows(*changes: dict[str, Any]) -> str:
 
 
 def write_inputs(folder: Path) -> list[str]:
-    """Write all that commands read apart from the datasets; the names of the damaged files are given back."""
+    """Write all inputs of commands except the datasets, and return the names of the damaged files."""
     shutil.copytree(ROOT / "data", folder / "repo")
     shutil.copytree(
         ROOT / "docs" / "assignments", folder / "assignments", ignore=shutil.ignore_patterns("__pycache__")
@@ -677,7 +667,7 @@ def write_inputs(folder: Path) -> list[str]:
     for number, change in enumerate(_lines(_DAMAGE)):
         name, old, new = change.split(" ", 2)
         place = f"bad/{number}/{name}"
-        if "/" in name:  # there are files beside it
+        if "/" in name:  # the reader also needs the files next to it
             shutil.copytree((folder / "small" / name).parent, (folder / place).parent)
         text = small[name] if isinstance(small[name], str) else json.dumps(small[name])
         _write(folder / place, text.replace(old.replace("_", " "), new.replace("_", " ")))
@@ -693,13 +683,13 @@ _BRACES = r"\{(?!\d\})([^{}]*)\}"
 
 
 def _lines(text: str, sign: str = "|") -> Iterator[str]:
-    """The entries of a list: its lines, cut at bars that are not in braces."""
+    """Yield the entries of a list: its lines, split at bars outside braces."""
     for line in text.strip("\n").replace("\n  ", " ").splitlines():
         yield from re.split(r"\|(?![^{}]*\})", line) if sign else [line]
 
 
 def _expanded(line: str, sets: dict[str, list[str]]) -> Iterator[str]:
-    """A line with all choices of what its braces hold, or where it begins with `all` all combinations of them."""
+    """Yield a line with each value of its braces in turn, or with all combinations if it begins with `all`."""
     every, line = line.startswith("all "), line.removeprefix("all ")
     choices = [sets.get(group, group.split("|")) for group in re.findall(_BRACES, line)]
     most = max(map(len, choices), default=1)
@@ -711,7 +701,7 @@ def _expanded(line: str, sets: dict[str, list[str]]) -> Iterator[str]:
 
 
 def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> list[Command]:
-    """Write the inputs to `folder`, and make the list of what is run."""
+    """Write the inputs to `folder`, and return the list of commands."""
     damaged = write_inputs(folder)
     tasks = {
         "single-choice": "lantern.1",

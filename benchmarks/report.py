@@ -25,7 +25,7 @@ SHOWN = (
 
 
 def markdown(table: Table) -> str:
-    """A table as Markdown, its title above and its notes below."""
+    """Return a table as Markdown, with its title above and its notes below."""
     lines = [table["header"], ["---"] + ["---:"] * (len(table["header"]) - 1), *table["rows"]]
     cells = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
     return "\n".join([f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""])
@@ -36,7 +36,7 @@ def _cell(value: object) -> str:
 
 
 def readme_section(results: dict[str, Any]) -> str:
-    """What stands in the README between the two comments."""
+    """Return the README section between the two comments."""
     tables = {t["title"]: t for tables in results["benchmarks"].values() for t in tables}
     machine = results["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
@@ -45,7 +45,7 @@ def readme_section(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Put the section into the README."""
+    """Write the section into the README."""
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)

@@ -1,4 +1,4 @@
-"""Queries of question and option against sentences: what each engine answers a CPU second, side by side."""
+"""Queries per CPU second of each search engine, for queries of a question and an option against sentences."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from classic_rc.retrieval.index import open_index
 from classic_rc.text.analyzers import get_analyzer
 
 SIZES = (10_000, 100_000, 1_000_000)
-"""Sentences."""
+"""Numbers of sentences."""
 
 ENGINES = {engine.name: engine for engine in PEERS}
 OURS = PEERS[0].name
 
 FEW = 100
-"""Sentences that are indexed before the clock starts, so that no import, JVM or compiler is timed."""
+"""The number of sentences indexed before the clock starts, so that no import, JVM or compiler is timed."""
 
 Figures = dict[str, dict[str, float]]
-"""By what was measured, and by engine."""
+"""Figures by what was measured, then by engine."""
 
 TITLES = {
     "constrained": "The best sentence with a term of question and option, queries a CPU second",
@@ -61,24 +61,15 @@ NOTES = {
 
 
 class Workload(NamedTuple):
-    """Sentences in files, and what is asked.
+    """Sentences in files, and the questions to ask."""
 
-    Parameters
-    ----------
-    folder : Path
-        Holds the sentences, as ``text`` and as ``terms``, a line each, the batch, and a folder with few sentences.
-    batch : Batch
-    origin : str
-        Where the sentences come from.
-    """
-
-    folder: Path
+    folder: Path  # has the sentences, one per line, as `text` and as `terms`, the batch, and the folder `few`
     batch: Batch
-    origin: str = ""
+    origin: str = ""  # where the sentences come from
 
     @classmethod
     def make(cls, n_sentences: int, n_questions: int, folder: Path) -> Self:
-        """Write the files."""
+        """Write the files of a workload."""
         analyzer = get_analyzer("lucene-english")
         sentences, questions, options, origin = material(n_sentences, n_questions, analyzer)
         option_terms = [list(analyzed(own, analyzer)) for own in options]
@@ -92,16 +83,16 @@ class Workload(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """What :meth:`make` wrote."""
+        """Read the files that :meth:`make` wrote."""
         return cls(folder, Batch(*json.loads((folder / "batch").read_text(encoding="utf-8"))))
 
     def build(self, engine: type[Peer], few: bool = False) -> Peer:
-        """The engine with the sentences, or with few of them, indexed."""
+        """Return the engine with all sentences indexed, or with only a few."""
         source = self.folder / "few" if few else self.folder
         return engine(source / engine.reads, self.new_folder())
 
     def new_folder(self) -> Path:
-        """One that is empty."""
+        """Make a new, empty folder."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
 
@@ -111,7 +102,7 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Throughput with and without the constraint, speed of indexing, memory, and two processes over one index."""
+    """Measure throughput with and without the constraint, indexing, memory, and two processes over one index."""
     missing = {name: reason for name, engine in ENGINES.items() if (reason := engine.missing())}
     names = [name for name in ENGINES if name not in missing]
     sizes = SIZES[:1] if quick else SIZES
@@ -134,7 +125,7 @@ def run(quick: bool = False) -> list[Table]:
 
 
 def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: int) -> Figures:
-    """All figures for one number of sentences."""
+    """Measure all figures for one number of sentences."""
     engines = {name: workload.build(ENGINES[name]) for name in names}
     figures: Figures = {}
     for kind in ("constrained", "top"):
@@ -154,7 +145,7 @@ def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: 
 
 
 def _affordable(engine: Peer, kind: str, batch: Batch, seconds: float) -> Batch:
-    """As many of the first questions as the engine answers in some seconds, or all if it answers them sooner."""
+    """Return as many of the first questions as the engine answers in about `seconds`, or all if it is faster."""
     n = 1
     while True:
         part = batch.first(n)
@@ -167,7 +158,7 @@ def _affordable(engine: Peer, kind: str, batch: Batch, seconds: float) -> Batch:
 
 
 def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float]:
-    """How many per cent of each engine's best sentences are ours."""
+    """Return the percentage of each engine's best sentences that are the same as ours."""
     return {
         name: 100 * statistics.mean(a == b for a, b in zip(own, found[OURS], strict=False))
         for name, own in found.items()
@@ -181,7 +172,7 @@ def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float]:
 
 
 def index_and_search(folder: str, name: str, n_questions: str) -> None:
-    """Print the CPU seconds that an engine takes to index, and the peak memory of that and of searching, in MB."""
+    """Print the CPU seconds that an engine needs to index, and the peak memory of indexing and searching in MB."""
     workload = Workload.of(Path(folder))
     batch = workload.batch.first(int(n_questions))
     workload.build(ENGINES[name], few=True)
@@ -196,7 +187,7 @@ def index_and_search(folder: str, name: str, n_questions: str) -> None:
 
 def _peak() -> float:
     status = Path("/proc/self/status")
-    if status.exists():  # what `resource` tells on Linux is the parent's peak if that is higher
+    if status.exists():  # on Linux, `resource` gives the parent's peak if that is higher
         [line] = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) / 2**10
     try:
@@ -207,7 +198,7 @@ def _peak() -> float:
 
 
 def _pair(workload: Workload, rounds: int) -> Table:
-    """How much two processes answer that have one index folder mapped, and how much one does."""
+    """Compare the throughput of one process and of two processes that map the same index folder."""
     index = workload.new_folder()
     IndexFolder(workload.folder / "text", index)
     with (
@@ -229,14 +220,14 @@ def _pair(workload: Workload, rounds: int) -> Table:
 
 
 def _tell(*processes: subprocess.Popen[str]) -> list[float]:
-    """Have all search at the same time: the seconds that each takes."""
+    """Make all processes search at the same time, and return the seconds that each needs."""
     for process in processes:
         print("search", file=process.stdin, flush=True)
     return [float(process.stdout.readline()) for process in processes if process.stdout]
 
 
 def search_when_told(folder: str, index: str) -> None:
-    """Answer each line of standard input with the seconds that the batch takes."""
+    """Search the batch for each line of standard input, and print the seconds that it takes."""
     batch = Workload.of(Path(folder)).batch
     engine = open_index(index, similarity=SIMILARITY).engine
     engine.best_constrained(batch.questions, batch.options)
@@ -247,7 +238,7 @@ def search_when_told(folder: str, index: str) -> None:
 
 
 def _process(function: str, *arguments: object) -> subprocess.Popen[str]:
-    """One of this module's functions in a process of its own."""
+    """Run one of this module's functions in a new process."""
     program = f"import sys; from benchmarks.retrieval import {function}; {function}(*sys.argv[1:])"
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],

@@ -1,4 +1,4 @@
-"""Search engines under one roof: each indexes sentences, and answers what it can of two kinds of queries."""
+"""Search engines behind one interface: each indexes sentences and answers two kinds of queries."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
 
 K = 10
-"""How many hits are asked for where no constraint is."""
+"""The number of hits per query without the constraint."""
 
 SIMILARITY = "bm25-lucene"
-"""k1 = 1.2, b = 0.75: those of FTS5 and tantivy cannot be changed."""
+"""BM25 with k1 = 1.2 and b = 0.75, which FTS5 and tantivy do not let us change."""
 
 
 class Batch(NamedTuple):
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     option_terms: list[list[list[str]]]
 
     def first(self, n: int) -> Batch:
-        """The first `n` questions."""
+        """Return the batch of the first `n` questions."""
         return Batch(self.questions[:n], self.options[:n], self.question_terms[:n], self.option_terms[:n])
 
     @property
@@ -45,11 +45,11 @@ class Batch(NamedTuple):
         return sum(map(len, self.options))
 
     def queries(self) -> list[str]:
-        """The text of each query."""
+        """Return the text of each query: question and option."""
         return [f"{q} {o}" for q, own in zip(self.questions, self.options, strict=True) for o in own]
 
     def terms(self) -> Iterator[tuple[list[str], list[str]]]:
-        """The terms of each query, the question's and the option's."""
+        """Yield the terms of each query: those of the question and those of the option."""
         return ((q, o) for q, own in zip(self.question_terms, self.option_terms, strict=True) for o in own)
 
 
@@ -59,9 +59,9 @@ class Peer(ABC):
     Parameters
     ----------
     sentences : Path
-        A file with a sentence a line: its text or its index terms with blanks between, as :attr:`reads` says.
+        A file with one sentence per line: its text, or its index terms separated by blanks, as :attr:`reads` says.
     folder : Path
-        Where an index may be kept; empty.
+        An empty folder for the index.
     """
 
     name: ClassVar[str]
@@ -73,28 +73,28 @@ class Peer(ABC):
 
     @classmethod
     def missing(cls) -> str | None:
-        """Why it cannot run here, if it cannot."""
+        """Return why the engine cannot run here, or None if it can."""
         return None if find_spec(cls.package) else f"the package {cls.package} is not installed"
 
     @classmethod
     def release(cls) -> str:
-        """What was measured, and its version."""
+        """Return the name and version of the measured package."""
         return f"{cls.package} {version(cls.package)}"
 
     @abstractmethod
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
-        """The numbers of the :data:`K` best sentences of each query."""
+        """Return the indices of the :data:`K` best sentences of each query."""
 
     @abstractmethod
     def constrained(self, batch: Batch) -> Sequence[int]:
-        """The number of each query's best sentence that has a term of question and option; -1 for none."""
+        """Return the index of each query's best sentence that has a term of question and option, or -1."""
 
-    def prepare(self, batch: Batch) -> None:  # noqa: B027  few have to
-        """Do what is not timed before a batch with the constraint."""
+    def prepare(self, batch: Batch) -> None:  # noqa: B027  most have nothing to do
+        """Prepare for a batch; this is not timed."""
 
 
 class _Own(Peer):
-    """An engine of this package, which is given plain text."""
+    """An engine of this package; it gets plain text."""
 
     reads = "text"
     package = "classic_rc"
@@ -108,7 +108,7 @@ class _Own(Peer):
 
 
 class SparsePeer(_Own):
-    """The default engine, its index in memory."""
+    """The default engine with its index in memory."""
 
     name = "sparse"
 
@@ -128,7 +128,7 @@ class IndexFolder(_Own):
 
 
 class LucenePeer(_Own):
-    """Lucene in this process, its index in a folder."""
+    """Lucene in this process with its index in a folder."""
 
     name = "Lucene (pyjnius)"
 
@@ -136,7 +136,7 @@ class LucenePeer(_Own):
         self.engine = Lucene(similarity=SIMILARITY, folder=folder).index(_lines(sentences))
 
     def prepare(self, batch: Batch) -> None:
-        for _ in range(5):  # Java compiles what it has run often
+        for _ in range(5):  # the JVM compiles code that has run often
             self.constrained(batch)
             self.top(batch)
 
@@ -154,7 +154,7 @@ class LucenePeer(_Own):
 
 
 class Tantivy(Peer):
-    """tantivy, its index in memory and in one segment, as fast as its Python package allows."""
+    """tantivy with its index in memory and in one segment, as fast as its Python package allows."""
 
     name = package = "tantivy"
 
@@ -177,14 +177,14 @@ class Tantivy(Peer):
         writer.wait_merging_threads()
         index.reload()
         self._searcher = index.searcher()
-        assert self._searcher.num_segments == 1  # so that the numbers of documents are those of sentences
+        assert self._searcher.num_segments == 1  # so that document numbers are sentence numbers
 
     def _any(self, terms: Iterable[str]) -> Any:
         query, should = self._tantivy.Query, self._tantivy.Occur.Should
         return query.boolean_query([(should, query.term_query(self._schema, "terms", t, "freq")) for t in terms])
 
     def _run(self, query: Any, k: int) -> list[int]:
-        # Counting all hits, which is the default, would have it look at each.
+        # Counting all hits, the default, would visit every hit.
         return [address.doc for _, address in self._searcher.search(query, k, count=False).hits]
 
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
@@ -200,7 +200,7 @@ class Tantivy(Peer):
 
 
 class FTS5(Peer):
-    """SQLite's full-text search, its index in a file and without the texts."""
+    """SQLite's full-text search with its index, without the texts, in a file."""
 
     name = "SQLite FTS5"
     package = "sqlite3"
@@ -209,7 +209,7 @@ class FTS5(Peer):
         self._database = sqlite3.connect(folder / "fts5.db")
         self._database.execute("PRAGMA journal_mode = OFF")
         self._database.execute("PRAGMA cache_size = -1000000")
-        # Terms hold no blank: whatever else is in them is part of a word.
+        # Terms have no blanks, so every other character in them is part of a word.
         kept = "".join(chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum())
         tokenizer = f"unicode61 remove_diacritics 0 tokenchars {_quoted(kept, chr(39))}"
         self._database.execute(
@@ -275,7 +275,7 @@ class RankBM25(Peer):
 
 
 class BM25S(Peer):
-    """bm25s, which adds up the scores that it worked out for all postings beforehand."""
+    """bm25s, which adds up scores that it computed for all postings when it indexed."""
 
     name, package = "bm25s (numpy)", "bm25s"
     backend = "numpy"
@@ -289,7 +289,7 @@ class BM25S(Peer):
         self._weights = np.zeros(self._index.scores["num_docs"], dtype=np.float32)
 
     def _having(self, terms: list[str]) -> np.ndarray:
-        """Which sentences have one of the terms."""
+        """Return which sentences have one of the terms."""
         scores = self._index.scores
         found = np.zeros(len(self._weights), dtype=bool)
         for i in self._index.get_tokens_ids(terms):
@@ -315,7 +315,7 @@ class BM25S(Peer):
 
 
 class BM25SNumba(BM25S):
-    """The same, compiled."""
+    """bm25s with its compiled Numba backend."""
 
     name, backend = "bm25s (numba)", "numba"
 

@@ -1,4 +1,4 @@
-"""Sentences to search and questions to ask: real ones where the datasets' own files are, else of our own making."""
+"""Sentences to search and questions to ask: real ones if the datasets' files are there, else generated ones."""
 
 from __future__ import annotations
 
@@ -27,31 +27,20 @@ FILES = (
     *(f"dream/{split}.json" for split in ("train", "dev")),
 )
 N_WORDS = 60_000
-"""The vocabulary of text that is wholly generated."""
+"""The size of the vocabulary of generated text."""
 
 
 class Material(NamedTuple):
-    """What a benchmark searches and asks.
+    """The sentences that a benchmark searches, and its questions."""
 
-    Parameters
-    ----------
-    sentences : list of str
-        Without line breaks.
-    questions : list of str
-    options : list of list of str
-        Of each question; each has an index term, and so has the question.
-    origin : str
-        Where the sentences come from, for the table's notes.
-    """
-
-    sentences: list[str]
-    questions: list[str]
-    options: list[list[str]]
-    origin: str
+    sentences: list[str]  # without line breaks
+    questions: list[str]  # each has at least one index term
+    options: list[list[str]]  # of each question; each option has at least one index term
+    origin: str  # where the sentences come from, for the table's notes
 
 
 def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int = 0) -> Material:
-    """Sentences and questions; the first questions of a longer list are those of a shorter."""
+    """Return sentences and questions; a longer list of questions starts with the shorter one."""
     rng = np.random.default_rng(seed)
     if DATA.is_dir():
         real, asked = _real(seed)
@@ -71,7 +60,7 @@ def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int =
 
 
 def analyzed(texts: Sequence[str], analyzer: Analyzer) -> Iterator[list[str]]:
-    """The index terms of each text."""
+    """Yield the index terms of each text."""
     encoder = TextEncoder(analyzer)
     for start in range(0, len(texts), 10_000):
         tokens, ends = encoder.encode(texts[start : start + 10_000])
@@ -82,7 +71,7 @@ def analyzed(texts: Sequence[str], analyzer: Analyzer) -> Iterator[list[str]]:
 
 @cache
 def _real(seed: int) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """All sentences of the datasets, and their questions in an order of our own."""
+    """Return all sentences of the datasets, and their questions in random order."""
     questions: list[Question] = list(chain.from_iterable(load(DATA / name) for name in FILES))
     passages = {q.passage.text: q.passage for q in questions}.values()
     sentences = [_line(p.text[start:end]) for p in passages for start, end in passage_sentences(p)]
@@ -93,7 +82,7 @@ def _real(seed: int) -> tuple[list[str], list[tuple[str, list[str]]]]:
 
 
 def _alike(sentences: Sequence[str], n: int, rng: np.random.Generator) -> list[str]:
-    """`n` more sentences with the words and the lengths of these, in no order."""
+    """Return `n` more sentences with words and lengths drawn from the given ones."""
     words = " ".join(sentences).split()
     lengths = rng.choice([len(s.split()) for s in sentences], n)
     return _texts([words[i] for i in rng.integers(len(words), size=int(lengths.sum())).tolist()], lengths)
@@ -102,7 +91,10 @@ def _alike(sentences: Sequence[str], n: int, rng: np.random.Generator) -> list[s
 def _generated(
     n_sentences: int, n_questions: int, rng: np.random.Generator
 ) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """Words by Zipf's law, every other of the most frequent a stop word, in texts as long as the real ones."""
+    """Return generated texts as long as real ones, with words drawn by Zipf's law.
+
+    Every second of the 66 most frequent words is a stop word.
+    """
     syllables = [c + v for c in "bcdfghjklmnprstvwz" for v in "aeiou"]
     spelled = ["".join(syllables[i // 90**k % 90] for k in range(3)) for i in range(N_WORDS)]
     spelled[: 2 * 33 : 2] = sorted(stop_words("lucene"))
@@ -121,7 +113,7 @@ def _texts(words: list[str], lengths: np.ndarray) -> list[str]:
 
 
 def _with_terms(asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer) -> tuple[list[str], list[list[str]]]:
-    """The questions and options that have an index term."""
+    """Return the questions and options that have an index term."""
     kept = [(q, [o for o in options if analyzer.analyze(o)]) for q, options in asked if analyzer.analyze(q)]
     return [q for q, options in kept if options], [options for _, options in kept if options]
 

@@ -1,4 +1,4 @@
-"""Fitting and running the surface-feature learner: seconds, memory and candidates a second."""
+"""Fitting and running the surface-feature learner: seconds, memory and candidates per second."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ print(json.dumps([n, solver.design_.n_features, fit, peak, n / score]))
 
 
 def run(quick: bool = False) -> list[Table]:
-    """MultiRC train, where it is there, or data of our own making: each fit in a process of its own."""
+    """Measure MultiRC train if its file is there, else generated data; each fit has its own process."""
     name, *source = ("MultiRC train", str(MULTIRC), "0")
     if quick or not MULTIRC.is_file():
         name, *source = ("generated", "generated", "100" if quick else "1700")

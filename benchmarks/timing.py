@@ -1,4 +1,4 @@
-"""Timing side by side in one process: interleaved rounds, so that a machine's moods fall on all alike."""
+"""Timing in one process with interleaved rounds, so that changes of the machine's speed affect all functions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Table = dict[str, Any]
 def interleaved(
     functions: Mapping[str, Callable[[], Any]], rounds: int = 7, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
-    """The median seconds of each function, after one call that is not counted.
+    """Return the median seconds of each function, after one call that is not counted.
 
     Parameters
     ----------
     functions : mapping of str to callable
     rounds : int
-        In each round every function is called once, in turn.
+        In each round, every function is called once, in turn.
     clock : callable
-        Tells the seconds: ``time.process_time`` those of all threads together.
+        Returns seconds; ``time.process_time`` adds up the CPU seconds of all threads.
     """
     for function in functions.values():
         function()
@@ -39,7 +39,7 @@ def interleaved(
 
 
 def environment() -> dict[str, Any]:
-    """What the figures were measured with."""
+    """Return the versions and the machine that the figures were measured with."""
     packages = ("classic_rc", "numpy", "scipy", "scikit-learn", "nltk")
     return {
         "python": platform.python_version(),

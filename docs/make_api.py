@@ -1,10 +1,10 @@
-"""Makes the API reference from the source: api.md, a line a name; or a page for each package in a folder.
+"""Make the API reference from the source: api.md with one line per name, or one page per package in a folder.
 
 python docs/make_api.py
 python docs/make_api.py FOLDER
 
-What is public is what the packages' `__init__` files name in `__all__`. A name's text comes from the module that
-defines it. Nothing of the package is imported.
+Public names are those in `__all__` of the packages' `__init__` files. A name's text comes from the module that
+defines it. The script does not import the package.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Constant = ast.Assign | ast.AnnAssign
 
 @dataclass(frozen=True)
 class Module:
-    """What a module's source says."""
+    """The source of a module: its docstring, its public names, definitions and imports."""
 
     name: str
     tree: ast.Module
@@ -46,7 +46,7 @@ class Module:
 
     @property
     def public(self) -> list[str]:
-        """The names in a package's ``__all__``; of another module, those it documents that have no underscore."""
+        """The names in a package's ``__all__``; for another module, its documented names without an underscore."""
         if not self.is_package:
             return [name for name, (_, text) in self.defined().items() if text and not name.startswith("_")]
         for node in self.tree.body:
@@ -55,7 +55,7 @@ class Module:
         return []
 
     def defined(self) -> dict[str, tuple[Definition | Constant, str]]:
-        """The functions, classes and constants that it defines, with their docstrings."""
+        """Return the functions, classes and constants that the module defines, with their docstrings."""
         found: dict[str, tuple[Definition | Constant, str]] = {}
         for node, after in zip(self.tree.body, [*self.tree.body[1:], None], strict=True):
             if isinstance(node, Definition):
@@ -67,19 +67,19 @@ class Module:
         return found
 
     def imported(self) -> dict[str, tuple[str, str]]:
-        """The names that it imports, those for type checkers included: from which module, and under which name."""
+        """Return the imported names (those for type checkers too), each with its module and its name there."""
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module]
         return {alias.asname or alias.name: (node.module, alias.name) for node in nodes for alias in node.names}
 
 
 @dataclass(frozen=True)
 class Name:
-    """An exported name, and where it comes from."""
+    """An exported name and where it comes from."""
 
     name: str
-    home: str  # the module that defines it; of a module itself, its name
-    origin: str  # its name there; empty for a module
-    text: str  # its docstring, or nothing
+    home: str  # the module that defines it; for a module, the module itself
+    origin: str  # its name in that module; empty for a module
+    text: str  # its docstring; empty if it has none
     node: Definition | Constant | ast.Module
 
     @property
@@ -89,7 +89,7 @@ class Name:
 
 @cache
 def sources() -> dict[str, Module]:
-    """Every module of the package by its name."""
+    """Return every module of the package by name."""
     found = {}
     for file in sorted((ROOT / "classic_rc").rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
@@ -100,7 +100,7 @@ def sources() -> dict[str, Module]:
 
 @cache
 def modules() -> list[Module]:
-    """The packages that export names, and the modules that they export, in the order of their names."""
+    """Return the packages that export names and the modules that they export, sorted by name."""
     packages = {module.name for module in sources().values() if module.is_package and module.public}
     named = [name for package in packages for name in names(sources()[package])]
     exported = {name.home for name in named if isinstance(name.node, ast.Module)}
@@ -108,18 +108,18 @@ def modules() -> list[Module]:
 
 
 def names(module: Module) -> list[Name]:
-    """The public names of a package or module.
+    """Return the public names of a package or module.
 
     Raises
     ------
     LookupError
-        A package exports what it neither defines nor imports.
+        A package exports a name that it neither defines nor imports.
     """
     return [resolved(module, name) for name in module.public]
 
 
 def resolved(module: Module, name: str) -> Name:
-    """A name of a module, followed through imports to the module that defines it."""
+    """Follow a name of a module through imports to the module that defines it."""
     if name == "__version__":
         return Name(name, f"{module.name}._version", name, VERSION, ast.Assign())
     if name in module.defined():
@@ -135,12 +135,12 @@ def resolved(module: Module, name: str) -> Name:
 
 
 def summary(text: str) -> str:
-    """The first paragraph in one line, its cross-references as code."""
+    """Return the first paragraph in one line, with cross-references as code."""
     return re.sub(r":[a-z]+:`~?([^`]*)`", r"`\1`", " ".join(text.partition("\n\n")[0].split()))
 
 
 def index() -> str:
-    """The content of api.md."""
+    """Return the content of api.md."""
     lines = [HEAD.rstrip()]
     for module in modules():
         lines += ["", f"## {module.name}", "", summary(module.text), "", "| name | what it is |", "|---|---|"]
@@ -150,7 +150,7 @@ def index() -> str:
 
 
 def page(module: Module) -> str:
-    """A package's page: its docstring, then a section for each name that it exports."""
+    """Return a package's page: its docstring, then a section for each exported name."""
     parts = [f"# {module.name}", module.text]
     for name in names(module):
         parts.append(f"## {name.name}")
@@ -170,7 +170,7 @@ def page(module: Module) -> str:
 
 
 def described(node: Definition) -> str:
-    """A signature and a docstring, as they stand."""
+    """Return the signature and the docstring of a definition as a text block."""
     if isinstance(node, ast.ClassDef):
         made = next((own for own in node.body if isinstance(own, ast.FunctionDef) and own.name == "__init__"), None)
         signature = f"class {node.name}" + (f"({ast.unparse(made.args)})" if made else "")

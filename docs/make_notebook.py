@@ -1,4 +1,4 @@
-"""Makes tour.ipynb of tour.md: prose and code as cells, without outputs.
+"""Make tour.ipynb from tour.md: prose and code become cells, without outputs.
 
 python docs/make_notebook.py
 """
@@ -15,13 +15,13 @@ FOLDER = Path(__file__).parent
 SOURCE, NOTEBOOK = FOLDER / "tour.md", FOLDER / "tour.ipynb"
 
 SHOWN = "evaluation"
-"""The last cell: what only a notebook shows."""
+"""The code of the last cell, whose output only a notebook shows."""
 
 
 def notebook(text: str) -> dict[str, Any]:
-    """The notebook (nbformat 4.5) of a page whose code blocks are doctests.
+    """Return the notebook (nbformat 4.5) of a page whose code blocks are doctests.
 
-    A cell ends where the page shows an output, so that the notebook shows it too.
+    A cell ends at each output on the page, so that the notebook shows the output too.
     """
     cells = []
     for number, part in enumerate(re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL)):
@@ -42,7 +42,7 @@ def notebook(text: str) -> dict[str, Any]:
 
 
 def sources(block: str) -> list[str]:
-    """A block's code, cut behind each example that has an output."""
+    """Return a block's code, split after each example that has an output."""
     found, open_ = [], ""
     for example in DocTestParser().parse(block):
         if isinstance(example, Example):

@@ -1,4 +1,4 @@
-"""Makes parameters.md, the parameters of all solvers, from what their classes declare.
+"""Make parameters.md, the parameters of all solvers, from the declarations of their classes.
 
 python docs/make_parameters.py
 """
@@ -23,13 +23,13 @@ Where no values are listed, the class's docstring says more (`help(classic_rc.so
 
 
 def page() -> str:
-    """The page as text."""
+    """Return the page as text."""
     sections = (section(name, SOLVERS[name]) for name in LINES)
     return "\n".join([HEAD, *sections])
 
 
 def section(name: str, solver: type[Solver]) -> str:
-    """A solver's table."""
+    """Return a solver's section with its table of parameters."""
     rows = "".join(f"| {' | '.join(row)} |\n" for row in parameters(solver))
     return (
         f"## {name}\n\n{solver.description}.\n\n| parameter | default | what | values |\n|---|---|---|---|\n{rows}"
@@ -37,14 +37,14 @@ def section(name: str, solver: type[Solver]) -> str:
 
 
 def parameters(solver: type[Solver]) -> Iterator[tuple[str, str, str, str]]:
-    """A row for each parameter."""
+    """Yield a table row for each parameter."""
     for name, parameter in inspect.signature(solver).parameters.items():
         declared = solver.parameters[name]
         yield f"`{name}`", f"`{parameter.default!r}`", declared.help, values(declared)
 
 
 def values(declared: Parameter) -> str:
-    """What a parameter may be, in words."""
+    """Describe the values of a parameter in words."""
     file = "a path" if declared.is_file else ""
     return " or ".join(part for part in (declared.choices, file) if part)
 

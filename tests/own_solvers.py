@@ -1,4 +1,4 @@
-"""Solvers that several packages' tests share."""
+"""Solvers that tests of several packages share."""
 
 from __future__ import annotations
 

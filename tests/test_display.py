@@ -1,4 +1,4 @@
-"""Results in notebooks: what is shown is escaped; frames come from pandas, or one error says what is missing."""
+"""Results in notebooks: all text is escaped; frames need pandas, and one error says so if it is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups and folds of passages that stay together, and what two datasets share."""
+"""Groups and folds of passages that stay together, and the overlap of two datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an installed package has: every file that is no module is in setup.cfg, and what setup.cfg names exists."""
+"""The installed package: setup.cfg names every data file, and everything that it names exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public figures: they take results, alone or several, and are those that the command line draws."""
+"""The public figures take one result or several, and are the figures that the command line draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README shows is what there is; its Python examples run as doctests."""
+"""What the README shows is true, and its Python examples run as doctests."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _all_keys(labels: Sequence[Labels], crossed: bool) -> list[str]:
-    """All that files of labels say: each label, whether it is alone, and how many there are."""
+    """Return the keys of label files: each label, and, if a question has several, ``:alone`` and ``:count`` too."""
     if not labels and not crossed:
         raise UsageError("say what to break down by: --by KEY (`classic-rc list keys`), or --labels FILE")
     keys = []
@@ -82,12 +82,12 @@ def _all_keys(labels: Sequence[Labels], crossed: bool) -> list[str]:
 
 
 def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Dataset) -> Contest:
-    """The systems' outcomes on the dataset; none of no system.
+    """Return the outcomes of the systems on the dataset; without systems, a contest without contenders.
 
     Raises
     ------
     UsageError
-        Systems answered other questions.
+        The systems answered other questions.
     """
     from classic_rc.cli.systems import contests
     from classic_rc.evaluation.comparison import Contest
@@ -104,7 +104,7 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
 
 
 def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
-    """The counts of ``KEY,KEY``, or of one key with itself."""
+    """Count the groups of ``KEY,KEY`` together, or of one key with itself."""
     from classic_rc.evaluation.breakdown import cross_tabulate
     from classic_rc.evaluation.grouping import group_questions
 

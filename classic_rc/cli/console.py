@@ -26,7 +26,7 @@ _ASCII_FALLBACK = "classic_rc.ascii"
 
 
 def _ascii_fallback(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding shows instead of characters that it lacks."""
+    """Replace characters that the encoding lacks with plain ASCII."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
@@ -43,7 +43,10 @@ codecs.register_error(_ASCII_FALLBACK, _ascii_fallback)
 
 
 def prepare_streams() -> None:
-    """Make pipes UTF-8 with LF, unless the user asked for another encoding, and no character an error."""
+    """Set up stdout and stderr: no character raises an error, and pipes get UTF-8 and LF line ends.
+
+    ``PYTHONIOENCODING`` overrides the encoding of pipes.
+    """
     asked = os.environ.get("PYTHONIOENCODING")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -53,7 +56,7 @@ def prepare_streams() -> None:
 
 
 def message(text: str) -> None:
-    """Say something on stderr, behind the program's name."""
+    """Write one line to stderr, after the program's name."""
     line = printable(text)
     with suppress(BrokenPipeError):
         sys.stderr.write(f"classic-rc: {line}\n")
@@ -61,14 +64,13 @@ def message(text: str) -> None:
 
 
 class Failures:
-    """Errors of single datasets or systems, which must not cost the others their results."""
+    """Collected errors of single datasets or systems; the others still give their results."""
 
-    exit_code: int = 0
-    """The first error's; 0 without any."""
+    exit_code: int = 0  # of the first error; 0 if there is none
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Say an error where it happens, and go on."""
+        """Report an error of the block on stderr, and continue after the block."""
         try:
             yield
         except ClassicRCError as error:
@@ -78,7 +80,7 @@ class Failures:
 
 @contextmanager
 def plugin_warnings_as_messages() -> Iterator[None]:
-    """Let warnings about plug-ins be one line, as all that we say."""
+    """Print warnings about plug-ins as one-line messages."""
     with warnings.catch_warnings():
         show: Any = warnings.showwarning
 
@@ -93,13 +95,14 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
 
 def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
-    """A command's result as JSON: the package's version, then the command's own keys.
+    """Return a command's result as JSON: the package version, then the command's own keys.
 
     Parameters
     ----------
     plain : dict
+        The result as plain data.
     infinite : bool
-        Whether numbers may be infinite, and are written as ``Infinity``, which is no JSON.
+        Allow infinite numbers. They are written as ``Infinity``, which is not valid JSON.
     """
     import json
 
@@ -108,7 +111,7 @@ def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
 
 
 def emit(text: str, output: str | None) -> None:
-    """Put results on stdout, or into a file; what cannot be written to the file is not lost but printed."""
+    """Write results to stdout or to a file; print them if the file cannot be written, so that they are not lost."""
     if output is None:
         sys.stdout.write(text)
         return
@@ -120,11 +123,12 @@ def emit(text: str, output: str | None) -> None:
 
 
 def check_writable(output: str | None, *inputs: str | None) -> None:
-    """Refuse, before anything is computed, an output that cannot be a file or would replace an input.
+    """Check, before anything is computed, that `output` can be a file and would not replace an input.
 
     Raises
     ------
     UsageError
+        `output` is a folder, is in a folder that does not exist, or is one of the inputs.
     """
     if output is None:
         return
@@ -139,27 +143,28 @@ def check_writable(output: str | None, *inputs: str | None) -> None:
 
 
 def check_folder(folder: str | None) -> None:
-    """Refuse, before anything is computed, a folder that cannot be made because something else has its name.
+    """Check, before anything is computed, that nothing but a folder has the name of the folder to save in.
 
     Raises
     ------
     UsageError
+        `folder` exists and is not a folder.
     """
     if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} is not a folder: give a folder to save in")
 
 
 def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:
-    """Whether to write colours: if not told otherwise, to a terminal that can show them, unless NO_COLOR is set."""
+    """Return whether to write colours; ``auto`` means on a terminal that shows them, unless NO_COLOR is set."""
     if when == "auto":
         return stream.isatty() and not os.environ.get("NO_COLOR") and _shows_colour()
     if when == "always":
-        _shows_colour()  # a Windows console has to be told, whatever it answers
+        _shows_colour()  # turns colours on in a Windows console; the answer does not matter
     return when == "always"
 
 
 def _shows_colour() -> bool:
-    """Whether the terminal takes colour codes; a Windows console is asked to."""
+    """Return whether the terminal shows colour codes; on Windows, turn them on first."""
     if sys.platform != "win32":
         return os.environ.get("TERM") != "dumb"
     import ctypes

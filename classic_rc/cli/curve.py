@@ -69,7 +69,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _form(output: str | None) -> str:
-    """What to write: ``csv`` or a figure's format, by the file's suffix."""
+    """Return the output format by the file's suffix: ``csv`` or a figure format."""
     from classic_rc.reports.figures import FIGURE_FORMATS
 
     if output is None:
@@ -82,7 +82,7 @@ def _form(output: str | None) -> str:
 
 
 def _systems(args: argparse.Namespace) -> dict[str, Solver | str]:
-    """The solvers and the files of predictions, by name, in the order of the legend."""
+    """Return the solvers and the predictions files by name, in the order of the legend."""
     from classic_rc.solvers.specs import parse_solver
 
     named: list[tuple[str, Solver | str]] = [(spec.strip(), parse_solver(spec)) for spec in args.solver]
@@ -98,7 +98,7 @@ def _systems(args: argparse.Namespace) -> dict[str, Solver | str]:
 
 
 def _named_file(text: str) -> tuple[str, str]:
-    """The name and the path in ``[NAME=]FILE``; a file's own name may have a ``=`` in it."""
+    """Split ``[NAME=]FILE`` into name and path; the name of an existing file may contain a ``=``."""
     name, _, file = text.partition("=")
     return (Path(text).stem, text) if Path(text).exists() or not (name and file) else (name, file)
 
@@ -106,7 +106,7 @@ def _named_file(text: str) -> tuple[str, str]:
 def _answers(
     args: argparse.Namespace, dataset: Dataset, system: Solver | str, learning: dict[str, Any]
 ) -> Scores | list[Prediction]:
-    """A solver's scores, or what a file holds."""
+    """Return a solver's scores, or the scores or predictions in a file."""
     from classic_rc.evaluation.evaluate import predict
     from classic_rc.formats.registry import read_predictions
 
@@ -116,7 +116,7 @@ def _answers(
     else:
         with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
             result = predict(dataset, system, decide=False, jobs=args.jobs, **learning)
-        assert result.scores is not None  # as for all questions with choices
+        assert result.scores is not None  # check_choices() let only questions with choices through
         answers, notes = result.scores, [*result.warnings]
     inputs.tell(args, "warning", notes)
     return answers
@@ -132,6 +132,6 @@ def _report(curves: list[PrecisionRecallCurve], form: str, output: str | None) -
         return
     try:
         write_file(Path(output), figure_bytes(precision_recall_figure(curves), form))
-    except UsageError:  # what cannot be written is not lost but printed
+    except UsageError:  # print the points, so that they are not lost
         emit(curves_csv(curves), None)
         raise

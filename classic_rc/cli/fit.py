@@ -29,7 +29,7 @@ def handle(args: argparse.Namespace) -> int:
     solver = parse_solver(args.solver)
     require_persistent(solver)
     dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
-    configured(solver, dataset)  # refuses data that the solver is not for
+    configured(solver, dataset)  # raises if the solver does not fit this kind of data
     with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)

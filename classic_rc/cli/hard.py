@@ -80,13 +80,13 @@ def handle(args: argparse.Namespace) -> int:
     try:
         if args.output is not None:
             write_file(Path(args.output), _written(found, args))
-    finally:  # a file that cannot be written must not cost the scores
+    finally:  # print the scores even if the file cannot be written
         emit(_rendered(found, args.format), None)
     return 0
 
 
 def _written(found: HardSubset, args: argparse.Namespace) -> str:
-    """The hard questions as they go to the file."""
+    """Return the hard questions as text for the file."""
     if (args.form or ("jsonl" if args.output.endswith(_JSONL) else "ids")) == "jsonl":
         from classic_rc.datasets.jsonl import to_jsonl
 

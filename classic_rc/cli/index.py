@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _DATASETS = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
-"""Endings of files that have no sentence or paragraph a line, but may be a dataset."""
+"""Suffixes of files that are not text line by line but may be a dataset."""
 
 _TEXT = "text"
 
@@ -78,7 +78,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[Input]:
-    """What is to be indexed, in the order given; how each CORPUS is read goes to stderr."""
+    """Return what to index, in the order given, and note on stderr how each CORPUS is read."""
     from classic_rc.datasets.registry import expand
     from classic_rc.retrieval.reading import STDIN, Passages, read_texts
 

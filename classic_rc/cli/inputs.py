@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def named_datasets(arguments: Sequence[str]) -> Iterator[str]:
-    """The datasets that arguments stand for, each by a name of its own."""
+    """Yield the name of every dataset that the arguments name; one argument can name several."""
     from classic_rc.datasets.registry import expand
 
     return (name for argument in arguments for name in expand(argument))
 
 
 def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
-    """Read DATA as the options say, its notes on stderr; options that the command lacks say nothing."""
+    """Read DATA as the reading options say, with its notes on stderr; options the command lacks are None."""
     from classic_rc.datasets.registry import load
 
     how = {name: getattr(args, name, None) for name in ("reader", "subset", "answers", "fields", "gold_as")}
@@ -40,7 +40,7 @@ def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None)
 
 
 def training_data(args: argparse.Namespace) -> dict[str, Any]:
-    """The datasets of ``--train`` and ``--tune``, as keyword arguments."""
+    """Read the datasets of ``--train`` and ``--tune`` and return them as keyword arguments."""
     return {
         role: None if data is None else dataset_of(args, data, split=split or "")
         for role, data, split in (
@@ -51,12 +51,12 @@ def training_data(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def learning_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of learning, as the keyword arguments of :func:`classic_rc.evaluate`."""
+    """Return the training and tuning options as keyword arguments of :func:`classic_rc.evaluate`."""
     return {**training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
 
 
 def decision_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The decision options, as the keyword arguments of :func:`classic_rc.evaluate`."""
+    """Return the decision options as keyword arguments of :func:`classic_rc.evaluate`."""
     return {
         "ties": args.ties,
         "threshold": args.threshold,
@@ -68,7 +68,16 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
-    """What runs on a dataset: the named ones, or the usual ones of its task and of what there is to learn from."""
+    """Return the solvers to run on a dataset: the named ones, or else the default set for its task.
+
+    The default set includes solvers that learn if there is something to learn from. On questions with several right
+    answers, `AllPositive` is always among the solvers.
+
+    Raises
+    ------
+    DataError
+        The dataset has no question.
+    """
     from classic_rc.questions import Task
     from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS
     from classic_rc.solvers.specs import parse_solver
@@ -84,17 +93,17 @@ def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) ->
         return named
     from classic_rc.solvers.trivial import AllPositive
 
-    # F1m and F1a of everything selected are high: no number should be read without them beside it.
+    # F1m and F1a are high when everything is selected, so every table shows that row for comparison.
     return named if any(isinstance(s, AllPositive) for s in named) else [AllPositive(), *named]
 
 
 def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
-    """The solvers, those that search set to search as the options say.
+    """Apply ``--corpus`` and ``--exclude-verbatim`` to the solvers that search, and return all solvers.
 
     Raises
     ------
     UsageError
-        Something is to be searched, and no solver does.
+        One of the options is given, and no solver searches.
     """
     if not args.corpus and not args.exclude_verbatim:
         return list(solvers)
@@ -107,7 +116,13 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
 
 
 def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
-    """The generator that ``--spans`` describes."""
+    """Return the span generator that ``--spans`` describes, or None.
+
+    Raises
+    ------
+    UsageError
+        The value is not ``k=N`` with N of at least 1.
+    """
     if args.spans is None:
         return None
     from classic_rc.text.spans import SpanGenerator
@@ -115,7 +130,7 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
     text = args.spans.removeprefix("k=")
     try:
         most = int(text) if text.isdecimal() else 0
-    except ValueError:  # more digits than Python reads
+    except ValueError:  # Python refuses to read more than 4,300 digits
         most = 0
     if most < 1:
         raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
@@ -123,7 +138,7 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
 
 
 def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
-    """What the files of ``--labels`` say of the questions, their notes on stderr."""
+    """Read the files of ``--labels``, with their notes on stderr."""
     from classic_rc.datasets.labels import check_names, read_labels
 
     notes: list[str] = []
@@ -136,12 +151,12 @@ def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
 
 
 def figure_form(path: str, *inputs: str | None) -> str:
-    """The format of the figure that ``--plot`` names, by its suffix; whether it can be drawn is checked too.
+    """Return the figure format of ``--plot`` by its suffix, and check that the figure can be drawn and written.
 
     Raises
     ------
     UsageError
-        No format has the suffix, or the file cannot be written.
+        The suffix is not that of a figure format, or the file cannot be written.
     MissingPackageError
         Matplotlib is not installed.
     """
@@ -157,12 +172,12 @@ def figure_form(path: str, *inputs: str | None) -> str:
 
 
 def shows_progress(args: argparse.Namespace) -> bool:
-    """Whether a progress bar may be drawn: on a terminal, unless told to be quiet."""
+    """Return whether to draw progress bars: on a terminal, unless ``--quiet`` is given."""
     return not args.quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def tell(args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None) -> None:
-    """Say each of the texts on stderr as a ``note`` or a ``warning``, unless told to be quiet."""
+    """Write each text to stderr as a ``note`` or a ``warning``, unless ``--quiet`` is given."""
     if not args.quiet:
         for text in texts:
             message(f"{kind}: {about}: {text}" if about else f"{kind}: {text}")

@@ -28,7 +28,7 @@ def _solvers() -> Iterator[Entry]:
     from classic_rc.solvers.registry import LINES, SOLVERS
 
     for name in SOLVERS:
-        line = LINES.get(name) or SOLVERS[name]  # our own are not imported to be listed
+        line = LINES.get(name) or SOLVERS[name]  # the package's own solvers are listed without importing them
         variants = f" [{', '.join(line.variants)}]" if line.variants else ""
         yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 

@@ -37,18 +37,18 @@ COMMANDS = {
     "list": ("listing", "say what there is: solvers, variants, readers, metrics, analyzers, formats."),
     "cite": ("cite", "print BibTeX of what a solver, a dataset or a metric follows."),
 }
-"""Each sub-command's module, with ``OPTIONS`` and ``handle``, and its line in ``--help``."""
+"""Each sub-command's module (which has ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
 _INTERRUPTED = 130
 _READER_LEFT = (errno.EPIPE, errno.EINVAL)
-"""How writing fails when the reader of our output has left, as `head` does; the second on Windows."""
+"""The errors of writing to a pipe whose reader is gone, as `head` is after its lines; Windows raises the second."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Argparse's parser, whose errors are this package's."""
+    """An argparse parser that raises the errors of this package."""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """As argparse's, but what is left over is an error here, where the sub-command's options are known."""
+        """Parse like argparse, but raise an error on unknown arguments here, where the options are known."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self._refuse(unknown[0])
@@ -60,7 +60,7 @@ class _Parser(argparse.ArgumentParser):
         self.error(f"{argument!r} is one argument too many, or DATA stand apart: name all DATA together")
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse would print.
+        """Raise the message that argparse would print.
 
         Raises
         ------
@@ -70,12 +70,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """A sub-command's parser, which imports the sub-command when its arguments are parsed."""
+    """A sub-command's parser; it imports the sub-command when arguments are parsed, not before."""
 
     module = ""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """As its base class does, with the sub-command's options."""
+        """Add the sub-command's options, then parse like the base class."""
         if self.module:
             from classic_rc.cli.options import add_options
 
@@ -87,7 +87,7 @@ class _CommandParser(_Parser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     parser = _Parser(
         prog="classic-rc",
         description="Classical, non-neural baselines for reading comprehension: the floor under your numbers.",
@@ -106,13 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Without the program's name; by default the process' own.
+        The arguments without the program's name; by default those of the process.
 
     Returns
     -------
     int
-        0 fine; 1 a check failed; 2 usage, or no room for it; 3 data missing or malformed;
-        4 an optional package is missing; 130 interrupted.
+        The exit code: 0 fine; 1 a check failed; 2 usage, or not enough memory, or output that cannot be
+        written; 3 data missing or malformed; 4 an optional package is missing; 130 interrupted.
     """
     prepare_streams()
     try:
@@ -130,8 +130,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         message("error: there is not enough memory for this")
         return UsageError.exit_code
     except OSError as error:
-        with suppress(OSError):  # what is finished may still go out; then nothing, when Python closes stdout
+        with suppress(OSError):  # try to write what is finished
             sys.stdout.flush()
+        # Python flushes stdout again at exit: point it to the null device, or that flush would fail too.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno in _READER_LEFT:

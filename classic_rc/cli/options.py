@@ -14,7 +14,7 @@ _MOST_RESAMPLES = 10**9
 
 
 def whole_number(text: str) -> int:
-    """The value of an option that takes a whole number."""
+    """Parse a whole number."""
     try:
         return int(text)
     except ValueError:
@@ -22,7 +22,7 @@ def whole_number(text: str) -> int:
 
 
 def finite_number(text: str) -> float:
-    """The value of an option that takes any number but infinity."""
+    """Parse a finite number."""
     try:
         number = float(text)
     except ValueError:
@@ -33,7 +33,7 @@ def finite_number(text: str) -> float:
 
 
 def resamples(text: str) -> int:
-    """The value of ``--resamples``; the library says what is too few."""
+    """Parse ``--resamples``; the library checks the lower bound."""
     number = whole_number(text)
     if number > _MOST_RESAMPLES:
         raise argparse.ArgumentTypeError(f"{number} is more than {_MOST_RESAMPLES:,}")
@@ -41,14 +41,14 @@ def resamples(text: str) -> int:
 
 
 def resamples_after_data(text: str) -> int:
-    """The value of ``--intervals``, which may have none: DATA after it would be taken for one."""
+    """Parse ``--intervals``. Its value is optional, so argparse takes DATA that follows it for the value."""
     if not text.isdecimal() or resamples(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
     return resamples(text)
 
 
 def jobs(text: str) -> int:
-    """The value of ``--jobs``."""
+    """Parse ``--jobs``."""
     number = whole_number(text)
     if number == 0 or number < -1:
         raise argparse.ArgumentTypeError(f"{number} processes cannot work: give 1 or more, or -1 for all cores")
@@ -60,23 +60,20 @@ def jobs(text: str) -> int:
 
 
 class Option(NamedTuple):
-    """An argument of the command line, as argparse takes it."""
+    """A command-line argument in the form that argparse takes."""
 
-    flags: tuple[str, ...]
-    """``("-o", "--output")``, or the one name of a positional argument."""
-    name: str
-    """What commands call it: the long flag, or a name that tells it from another option with the same flag."""
-    settings: dict[str, Any]
-    """The keyword arguments of ``add_argument``."""
+    flags: tuple[str, ...]  # ("-o", "--output"), or the one name of a positional argument
+    name: str  # in OPTIONS of commands: the long flag, or a unique name if two options share the flag
+    settings: dict[str, Any]  # the keyword arguments of add_argument
 
     @property
     def is_positional(self) -> bool:
-        """Whether it has no flag."""
+        """Whether the argument has no flag."""
         return not self.flags[0].startswith("-")
 
 
 Choice = Sequence[str | Option]
-"""What a command has: names of options, headings (all options under them), options that `vary` made."""
+"""The options of a command: names, headings (all options under them), and options made by :func:`vary`."""
 
 
 def _option(*flags: str, name: str | None = None, **settings: Any) -> Option:
@@ -445,14 +442,14 @@ TABLE: dict[str, tuple[Option, ...]] = {
         _option("--quiet", action="store_true", help="no progress and no notes on stderr"),
     ),
 }
-"""Every option of the command line, under the heading that it has in ``--help``."""
+"""Every option of the command line, by its heading in ``--help``."""
 
 
 _BY_NAME = {option.name: (heading, option) for heading, options in TABLE.items() for option in options}
 
 
 def vary(name: str, **settings: Any) -> Option:
-    """Return an option of the table with other settings than it has there."""
+    """Return an option of the table with some settings replaced."""
     option = _BY_NAME[name][1]
     return option._replace(settings={**option.settings, **settings})
 
@@ -469,7 +466,7 @@ def chosen(choice: Choice) -> Iterator[tuple[str, Option]]:
 
 
 def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
-    """Give a parser the options that a sub-command chooses."""
+    """Add the options that a sub-command chooses to its parser."""
     headings: dict[str, argparse._ArgumentGroup] = {}
     for heading, option in chosen(choice):
         if option.is_positional:

@@ -45,7 +45,7 @@ def handle(args: argparse.Namespace) -> int:
         result = predict(
             dataset,
             solver,
-            # Spans are scored and dropped some passages at a time: what remains is the decisions.
+            # Span scores are dropped after each chunk of passages, so only decisions can be written.
             decide=args.decide or "scores" not in form.holds or dataset.span_generator is not None,
             jobs=args.jobs,
             overrides=Overrides(**inputs.decision_options(args)),

@@ -102,15 +102,15 @@ def handle(args: argparse.Namespace) -> int:
 
 
 class _System(NamedTuple):
-    """A row's solver, ready to explain it."""
+    """A solver that is ready to explain the answers of its row."""
 
-    row: int
+    row: int  # index in the evaluation's rows
     explainer: Explainer
-    is_explained: bool
+    is_explained: bool  # False for a system that is here only for its curve
 
 
 def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
-    """Which of the solvers are to explain their answers."""
+    """Return the indices of the solvers whose answers the report explains."""
     from classic_rc.evaluation.signature import plain_params
     from classic_rc.solvers.specs import parse_solver
 
@@ -157,7 +157,7 @@ def _systems(
     explained: set[int],
     learning: dict[str, Any],
 ) -> Iterator[_System]:
-    """The solvers that are to explain their answers, and those that have a curve."""
+    """Yield the solvers whose answers are explained or that have a precision-recall curve."""
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.plan import Learning, Overrides
 
@@ -176,7 +176,7 @@ def _has_curve(evaluation: Evaluation) -> bool:
 
 
 def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
-    """The curves of systems that a threshold decides, where any number of candidates may be right."""
+    """Yield the curves of systems that decide by a threshold, for questions with any number of right candidates."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.page import system_names
 

@@ -39,7 +39,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _files(given: list[str]) -> dict[str, list[str]]:
-    """The files of ``--with`` by name."""
+    """Return the paths of the ``--with`` options by name."""
     files: dict[str, list[str]] = {}
     for text in given:
         name, equals, path = text.partition("=")

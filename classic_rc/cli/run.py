@@ -91,7 +91,7 @@ def _evaluate(
 
 
 def _check_baseline(name: str, solvers: list[Solver]) -> None:
-    """Refuse a baseline that no row will be called, before anything is computed."""
+    """Check, before anything is computed, that a row will have the name of the baseline."""
     variants = (solver.variant_name() if solver.variants else None for solver in solvers)
     names = [f"{s.name}:{variant}" if variant else s.name for s, variant in zip(solvers, variants, strict=True)]
     if name not in names:
@@ -110,13 +110,22 @@ def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
         return
     try:
         emit(render_results(evaluations, args.format, args.published), args.output)
-    finally:  # a table that cannot be written must not cost the record
+    finally:  # save the record even if the table cannot be written
         if args.save is not None:
             _save(Path(args.save), evaluations)
 
 
 def render_results(evaluations: list[Evaluation], form: str, published: bool = False) -> str:
-    """The results of all datasets in one form, with published figures if wanted, ending with a line break."""
+    """Return the results of all datasets in one form, with a final line break.
+
+    Parameters
+    ----------
+    evaluations : list of Evaluation
+    form : str
+        ``"table"``, ``"markdown"``, ``"latex"``, ``"csv"`` or ``"json"``.
+    published : bool
+        Also show the published figures of the same data.
+    """
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.reports.results import results_csv, results_table
     from classic_rc.reports.tables import render

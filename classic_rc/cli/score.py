@@ -47,7 +47,7 @@ def handle(args: argparse.Namespace) -> int:
     else:
         content = read_predictions(args.file, dataset, args.form, notes=notes)
     given = {"group_by": args.group_by, "read_seconds": time.perf_counter() - start}
-    # F1m and F1a of everything selected are high: no number should be read without them beside it.
+    # F1m and F1a are high when everything is selected, so the table shows that row for comparison.
     beside = [AllPositive()] if dataset.task is Task.MULTIPLE_ANSWER else []
     if isinstance(content, Scores):
         tune = None if args.tune is None else inputs.dataset_of(args, args.tune, split=args.tune_split or "")

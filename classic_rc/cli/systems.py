@@ -20,51 +20,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """What an argument names: a solver, or a path and perhaps a row of the record there.
+    """A system argument: a solver, a predictions file, or a run record with an optional row."""
 
-    Parameters
-    ----------
-    text : str
-        The argument.
-    name : str or None
-        What the user calls it.
-    solver : Solver, optional
-    path, row : str, optional
-    """
-
-    text: str
-    name: str | None
+    text: str  # the argument as given
+    name: str | None  # the user's name for it (NAME=)
     solver: Solver | None = None
-    path: str | None = None
-    row: str | None = None
+    path: str | None = None  # of a predictions file or a run record
+    row: str | None = None  # of the record, after the "#"
 
     @property
     def record(self) -> Path | None:
-        """The run record that it is, if any."""
+        """The file of the run record at `path`, or None."""
         from classic_rc.evaluation.record import record_file
 
         return None if self.path is None else record_file(self.path)
 
     @property
     def file(self) -> str | None:
-        """What is read of it."""
+        """The file that is read, or None for a solver."""
         return str(self.record) if self.record else self.path
 
     @property
     def label(self) -> str:
-        """What tells its systems from others of the same names."""
+        """A label that distinguishes its rows from rows of the same name in other systems."""
         if self.name is not None or self.path is None:
             return self.name or self.text
         folder_of_record = self.record and self.record.resolve().parent
         return folder_of_record.name if folder_of_record else Path(self.path).stem
 
     def rows_of(self, contest: Contest) -> Contest:
-        """The rows that it names, under the name that it gives them.
+        """Return the contest with only the rows that this argument names, renamed if it gives a name.
 
         Raises
         ------
         UsageError
-            There is no such row.
+            The record has no row of that name.
         """
         rows = contest.contenders
         if self.row is not None:
@@ -79,16 +69,16 @@ class System:
 
 
 def parse_system(text: str) -> System:
-    """What an argument names, with or without ``NAME=``.
+    """Parse a system argument, with or without ``NAME=``.
 
-    A solver's name is that solver, even where a file is called so: the file is ``./NAME`` then.
+    A solver's name means the solver, even if a file has the same name; ``./NAME`` means the file.
 
     Raises
     ------
     DataError
-        It looks like a path, and nothing is there.
+        The text looks like a path, and no file is there.
     UsageError
-        It is neither a path nor a solver.
+        The text is neither a path nor a solver.
     """
     from classic_rc.solvers.registry import SOLVERS
     from classic_rc.solvers.specs import parse_solver
@@ -110,14 +100,14 @@ def parse_system(text: str) -> System:
 def contests(
     args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None = None
 ) -> Iterator[tuple[Contest, Contender | None]]:
-    """The systems on each dataset that all of them answered, and `random` there, if it is known.
+    """Yield, for each dataset that all systems answered, the contest and the row of `random` (None if unknown).
 
     Solvers and predictions answer the questions of `dataset`, or else of ``--data``.
 
     Raises
     ------
     UsageError
-        A system needs questions that are not given, or the systems answered different ones.
+        A system needs questions that are not given, or the systems answered different questions.
     """
     if dataset is None:
         dataset = _dataset(args, systems)
@@ -140,7 +130,7 @@ def contests(
 
 
 def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
-    """The questions of ``--data``; None where they are not needed."""
+    """Read the questions of ``--data``; return None if only run records are compared."""
     if args.data is not None:
         return inputs.dataset_of(args, args.data)
     for system in systems:
@@ -157,7 +147,7 @@ def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | N
 def _entries(
     args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
 ) -> Iterator[Mapping[str, Contest]]:
-    """What each system brings, by the fingerprint of the dataset."""
+    """Yield the contests of each system, by dataset fingerprint."""
     from classic_rc.evaluation.comparison import Contest
     from classic_rc.evaluation.record import read_contests
 
@@ -172,7 +162,7 @@ def _entries(
                 raise DataError("there is no run in this record", source=str(record))
             yield answered
             continue
-        assert dataset is not None  # or it would have been asked for
+        assert dataset is not None  # _dataset() raises if a system needs it
         if system.solver is not None:
             evaluation = _evaluated(args, dataset, next(solvers), learning)
         else:
@@ -182,7 +172,7 @@ def _entries(
 
 
 def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
-    """What a file's decisions score, or what its scores lead to."""
+    """Evaluate the decisions in a file, or decide and evaluate the scores in it."""
     from classic_rc.evaluation.evaluate import evaluate_predictions
     from classic_rc.formats.registry import read_predictions
     from classic_rc.predictions import Scores
@@ -223,12 +213,12 @@ def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contende
 
 
 def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]) -> list[str]:
-    """The fingerprints of the datasets that all systems answered.
+    """Return the fingerprints of the datasets that all systems answered.
 
     Raises
     ------
     UsageError
-        There is none.
+        No dataset was answered by all systems.
     """
     from classic_rc.evaluation.comparison import joined
 
@@ -238,7 +228,7 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
         fingerprint, contest = next(iter(first.items()))
         joined(
             [contest, *(next(iter(o.values())) for o in others if fingerprint not in o)]
-        )  # says what is different
+        )  # always raises: its error says how the questions differ
     left_out = {c.fingerprint: c for entry in by_system for c in entry.values() if c.fingerprint not in shared}
     labels = (contest.label for contest in left_out.values())
     inputs.tell(args, "warning", (f"{label} is left out: not all systems answered it" for label in labels))
@@ -246,7 +236,7 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
 
 
 def _told_apart(named: Sequence[tuple[str, Contest]]) -> Contest:
-    """All systems of some contests; those of one name are called by their sources too, or numbered."""
+    """Join contests; rows that share a name get the label of their source in front, and then a number if needed."""
     from classic_rc.evaluation.comparison import joined
 
     contest = joined([contest for _, contest in named])

@@ -1,6 +1,6 @@
-"""Tables of results, in the forms that people and programs read.
+"""Reports: tables in several formats, explanations, one-page HTML, published figures and BibTeX.
 
-The names load on first use: a table needs none of what makes a page.
+Each name loads on first use, so that printing a table does not import what an HTML page needs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of breakdowns by groups of questions, and their flat records."""
+"""Tables and CSV records of a breakdown by groups of questions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,20 @@ from classic_rc.reports.tables import Table, percent, records_csv
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
-    """A table for each: a row a group, below the total, with n, its share and every system's metric.
+    """Return one table per breakdown: the total, then one row per group.
 
-    Groups of few questions are faint. Signatures, which are the same for all, stand below the last.
+    A row has the number of questions, its share in percent, and the metric of every system. Small groups are faint.
+    The signatures are the same for all tables and are below the last one.
 
     Parameters
     ----------
     breakdowns : sequence of Breakdown
-        Of the same systems.
+        Breakdowns of the same systems.
+
+    Returns
+    -------
+    list of Table
+        In the order of `breakdowns`.
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
     signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.contest.contenders]
@@ -30,7 +36,7 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
 
 
 def breakdown_table(breakdown: Breakdown) -> Table:
-    """One of :func:`breakdown_tables`, without the signatures."""
+    """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the signatures."""
     grouping, contest = breakdown.grouping, breakdown.contest
     groups = (breakdown.total, *breakdown.groups)
     rows = [
@@ -77,14 +83,25 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
 
 
 def cross_table(cross: CrossTabulation) -> Table:
-    """How many questions are in each row's group and each column's."""
+    """Return the table with the number of questions that are in both a row's group and a column's group."""
     rows = [[name, *map(str, counts)] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
     keys = f"{cross.rows.key} / {cross.columns.key}"
     return Table(f"questions by {keys}", [keys, *cross.columns.masks], rows)
 
 
 def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabulation] = ()) -> str:
-    """A record for every cell, then for every count; metrics are fractions in full precision."""
+    """Return breakdowns and cross-tabulations as CSV: a record for every cell, then one for every count.
+
+    Parameters
+    ----------
+    breakdowns : sequence of Breakdown
+    crosses : sequence of CrossTabulation
+
+    Returns
+    -------
+    str
+        Metrics and shares are fractions in full precision.
+    """
     cells = [record for breakdown in breakdowns for record in _records(breakdown)]
     counts = [
         {"key": cross.rows.key, "group": row, "cross_key": cross.columns.key, "cross_group": column, "questions": n}

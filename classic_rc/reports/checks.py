@@ -1,4 +1,4 @@
-"""What an audit finds as tables: leaks, words that tell, defects, and the questions that nothing solves."""
+"""Tables of what an audit finds: leaks, words that predict the answer, defects, questions no baseline solves."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LINE = 96
 
 
 def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
-    """The tables of one dataset: partial inputs, words of the options (if any tells), integrity.
+    """Return the tables of one dataset: partial inputs, words that predict the right option (if any), integrity.
 
     Parameters
     ----------
     report : CheckReport
     level : float
-        In points: what the gain of a partial input must surely exceed to be called a leak.
+        In points. A partial input leaks if the lower bound of its gain's 95 % interval is above this.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
 
 
 def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
-    """A line for each partial input that leaks."""
+    """Return one line per partial input that leaks; `level` is in points."""
     return [
         f"{report.dataset.name} leaks: {r.name}: {points(r.tested.gain)} points ({_interval(r.tested)})"
         for r in report.leaks(level)
@@ -85,7 +85,7 @@ def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
 
 
 def _left_out(partial: PartialInputs) -> list[tuple[str, str]]:
-    """What was not tried, all that share a reason together, and why."""
+    """Group the partial inputs that were not tried by the reason: pairs of names and reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in partial.left_out.items():
         reasons.setdefault(reason, []).append(name)
@@ -130,7 +130,7 @@ def _integrity(report: CheckReport) -> Table:
 
 
 def _ids(ids: tuple[str, ...], room: int) -> str:
-    """Ids, each cut in its middle where they would not fit in the line."""
+    """Join ids; if they do not fit in `room` characters, shorten each in its middle, to 12 characters at least."""
     most = max(room // len(ids) - 2, 12)
     head = most // 2 - 1
     return ", ".join(i if len(i) <= most else f"{i[:head]}…{i[head + 1 - most :]}" for i in ids)
@@ -149,7 +149,9 @@ def _balance(balance: Balance) -> Iterator[str]:
 
 
 def hard_table(found: HardSubset) -> Table:
-    """Every system's main metric on all questions and on the hard ones, and what chance would have left.
+    """Return the table with every system's main metric on all questions and on the hard ones.
+
+    The notes compare the share of questions removed with the share that guessing would remove.
 
     Parameters
     ----------
@@ -178,7 +180,7 @@ def hard_table(found: HardSubset) -> Table:
 
 
 def _notes(found: HardSubset) -> list[str]:
-    """What was removed, what would have been, and what the words mean."""
+    """Return the notes: what was removed, what guessing would remove, and what the words mean."""
     members, most = found.n_members, found.max_solved
     removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
     return [

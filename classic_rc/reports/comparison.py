@@ -1,4 +1,4 @@
-"""The tables of a comparison of systems, and its flat records."""
+"""Tables and CSV records of a comparison of systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from classic_rc.reports.tables import NOTHING, Table, bounds, p_value, percent, 
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
-    """The tables of one dataset: systems, pairs, and who solves what (if that can be told).
+    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of systems solves.
+
+    The last table is left out if the comparison has no regions.
 
     Parameters
     ----------
@@ -25,7 +27,17 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
 
 
 def comparison_csv(comparisons: Sequence[Comparison]) -> str:
-    """Everything in flat records of three kinds (system, pair, region); numbers are fractions in full precision."""
+    """Return comparisons as CSV, with records of three kinds: system, pair and region.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+
+    Returns
+    -------
+    str
+        Metrics, differences and shares are fractions in full precision.
+    """
     return records_csv([record for comparison in comparisons for record in _records(comparison)])
 
 
@@ -94,7 +106,7 @@ def _method(comparison: Comparison) -> str:
 
 
 def _overlap(comparison: Comparison) -> Table:
-    names = comparison.regions[0].systems  # who solves what all solve
+    names = comparison.regions[0].systems  # the first region is what all systems solve, so it names them all
     rows = [
         [
             *("yes" if name in region.systems else NOTHING for name in names),
@@ -127,7 +139,7 @@ def _records(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """Intervals as two columns, several names in one."""
+    """Split each interval into two columns (low, high), and join lists of names into one text."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         if key.endswith("interval"):

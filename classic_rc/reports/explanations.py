@@ -1,4 +1,4 @@
-"""Explanations as text and as HTML: the passage with what mattered marked, and the numbers behind each score."""
+"""Explanations as text and as HTML: the passage with its important words marked, and the terms of each score."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Ma
 
 SHOWN_CANDIDATES = 20
 _BESIDE = 3
-"""So many numbers stand beside the score; more get a line each."""
+"""Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
 
 Pair = tuple[str, str]
@@ -44,22 +44,22 @@ LEGEND: Mapping[str, str] = {
     "candidate": "candidate's word",
     "pair-question": "the nearest pair",
 }
-"""What marks mean; both words of a pair share one."""
+"""What each kind of mark means. ``pair-candidate`` has no entry: both words of a pair share one."""
 
 
 def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
-    """An explanation for a terminal or a text file.
+    """Return an explanation as text for a terminal or a file.
 
     Parameters
     ----------
     explanation : Explanation
     colour : bool
-        Mark with ANSI colours instead of characters.
+        Mark words with ANSI colours instead of characters.
 
     Returns
     -------
     str
-        Ends with a line break. Of many candidates, the best 20 are shown.
+        Ends with a line break. Shows at most the 20 best candidates.
     """
     marks = _ANSI if colour else _PLAIN
     question = explanation.question
@@ -84,28 +84,28 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
 
 
 def ranked(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
-    """The candidates with their indices, the best first."""
+    """Return the candidates with their indices, best first."""
     return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
 
 
 def number_name(name: str) -> str:
-    """The name of a term of a score, for people."""
+    """Return the name of a score's term as it is shown."""
     return printable(name.replace("_", " "))
 
 
 def adds_up(candidate: CandidateExplanation) -> bool:
-    """Whether the numbers are shares of the score, so that it makes sense to see them side by side."""
+    """Return whether the numbers sum to the score (within 1e-6), so that bars can compare them."""
     total = sum(candidate.numbers.values())
     return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
 
 
 def candidate_label(index: int) -> str:
-    """A letter, as in tests on paper, or the number where letters run out."""
+    """Return the candidate's letter, as in tests on paper, or its index after Z."""
     return chr(ord("A") + index) if index < 26 else str(index)
 
 
 def is_right(question: Question, index: int) -> bool:
-    """Whether the candidate is right; false for all where gold is hidden."""
+    """Return whether the candidate is right; always false if gold is hidden."""
     gold = question.gold or ()
     return (index if question.task.has_choices else question.candidates[index].text) in gold
 
@@ -127,7 +127,8 @@ def _columns(numbers: Mapping[str, float]) -> Iterator[str]:
 
 
 def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pair]) -> str:
-    """The passage, control characters spelled out, with symbols around marks; longer ones enclose shorter ones."""
+    """Return the passage with symbols around its marks, longer marks outside; control characters are escaped."""
+    # Marks that open later close first, hence the negative order of the closing symbols.
     opening: dict[int, list[tuple[int, str]]] = {}
     closing: dict[int, list[tuple[int, str]]] = {}
     for order, mark in enumerate(sorted(marks, key=lambda m: (m.start, -m.end))):
@@ -144,7 +145,7 @@ def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pai
 
 
 def _wrapped(text: str) -> list[str]:
-    """Lines of whole words; colours take no room, and end with the line to go on in the next."""
+    """Wrap text into lines of whole words; colour codes have no width, and none of them spans two lines."""
     lines: list[str] = []
     for paragraph in text.splitlines():
         room = 0
@@ -160,6 +161,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _closed(lines: Iterable[str]) -> Iterator[str]:
+    """Close open colours at the end of each line, and open them again at the start of the next."""
     endings = dict(_ANSI.values())
     active: list[str] = []
     for line in lines:
@@ -173,7 +175,7 @@ def _closed(lines: Iterable[str]) -> Iterator[str]:
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """An explanation as a document that needs nothing else.
+    """Return an explanation as a self-contained HTML document.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def explanation_html(explanation: Explanation) -> str:
     Returns
     -------
     str
-        HTML. Of many candidates, the best 20 are shown.
+        HTML. Shows at most the 20 best candidates.
     """
     question = explanation.question
     shown = ranked(explanation)[:SHOWN_CANDIDATES]
@@ -200,7 +202,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def _candidate(question: Question, index: int, candidate: CandidateExplanation) -> dict[str, Any]:
-    """What the template shows of a candidate."""
+    """Return what the template shows of a candidate."""
     largest = max((abs(value) for value in candidate.numbers.values()), default=0.0)
     return {
         "label": candidate_label(index),
@@ -217,15 +219,15 @@ def _candidate(question: Question, index: int, candidate: CandidateExplanation) 
 
 
 class Piece(NamedTuple):
-    """A piece of a text that no mark begins or ends in."""
+    """A piece of text in which no mark begins or ends."""
 
     text: str
-    kinds: Sequence[str]  # of the marks that cover it
-    title: str  # what its words weigh, for who points at it
+    kinds: Sequence[str]  # the kinds of the marks that cover it
+    title: str  # the weights of its words, shown when the mouse points at it
 
 
 def marked_pieces(text: str, marks: Iterable[Mark]) -> list[Piece]:
-    """The text cut where marks begin and end; marks of unknown kinds are left out."""
+    """Cut the text where marks begin and end; ignore marks of unknown kinds."""
     known = [mark for mark in marks if mark.kind in LEGEND or mark.kind == "pair-candidate"]
     cuts = sorted({0, len(text), *(cut for mark in known for cut in (mark.start, mark.end))})
     pieces = []

@@ -1,4 +1,4 @@
-"""Figures for papers, drawn with matplotlib (the extra `plot`), and the numbers behind them."""
+"""Figures for papers, drawn with matplotlib (the extra `plot`), and the points of curves as CSV."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.breakdown import Breakdown, Group
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-"""Okabe and Ito's colours, told apart with any colour vision; without the yellow, which white paper swallows."""
+"""The colours of Okabe and Ito, distinct with any colour vision; without yellow, which is hard to see on white."""
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", "h", ">")
-# Five, seven and eleven have no common divisor: 385 systems pass before two look the same.
+# Five line styles, seven colours, eleven markers: pairwise coprime, so 385 systems have different looks.
 
 FIGURE_FORMATS = ("pdf", "png", "svg")
 _NO_DATE: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 _COLUMN = 3.3
-"""Inches: one column of a paper of two."""
+"""Inches: the width of one column of a two-column paper."""
 _SQUARE_AXES = 3.0
-"""Inches: what axes as wide as the column need in height, with their labels."""
+"""Inches: the height, with labels, of square axes that are as wide as the column."""
 _COLUMN_LETTERS, _HALF_COLUMN_LETTERS = 50, 20
-"""How long a name in the legend may be, and in one of two columns."""
+"""The longest name in a legend of one column, and in a legend of two columns."""
 
 _STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -52,17 +52,18 @@ _STYLE: dict[str, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "savefig.dpi": 300,
-    "pdf.fonttype": 42,  # publishers refuse the other kind, Type 3
-    "svg.hashsalt": "classic_rc",  # ids that are the same each time
+    "pdf.fonttype": 42,  # TrueType; publishers refuse the default, Type 3
+    "svg.hashsalt": "classic_rc",  # makes the ids in the file the same each time
 }
 
 
 def require_matplotlib() -> None:
-    """Refuse, before anything is computed, to draw without matplotlib.
+    """Check, before anything is computed, that matplotlib is installed.
 
     Raises
     ------
     MissingPackageError
+        Matplotlib is not installed.
     """
     try:
         import matplotlib  # noqa: F401
@@ -72,10 +73,10 @@ def require_matplotlib() -> None:
 
 @contextmanager
 def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[tuple[Figure, Axes]]:
-    """A figure with one pair of axes in this package's style, for the length of a ``with`` block.
+    """Open a figure with one pair of axes in this package's style, for use in a ``with`` block.
 
-    No window, no display and none of pyplot's figures; the user's matplotlib settings are put aside meanwhile,
-    so that a figure is the same on every machine.
+    The figure needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib
+    settings are ignored, so that a figure is the same on every machine.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[t
     Yields
     ------
     figure : matplotlib.figure.Figure
-        To be turned into a file by :func:`figure_bytes`, inside the block or after it.
+        :func:`figure_bytes` turns it into a file, inside the block or after it.
     axes : matplotlib.axes.Axes
 
     Raises
@@ -105,13 +106,17 @@ def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[t
 
 
 def figure_bytes(figure: Figure, form: str) -> bytes:
-    """The content of a figure's file, the same each time: no date is written.
+    """Return the content of a figure's file. It has no date, so it is the same each time.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     form : {"pdf", "png", "svg"}
-        The fonts are embedded in a PDF; text is outlines in an SVG.
+        A PDF embeds its fonts; an SVG has text as outlines.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
@@ -129,7 +134,7 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
 
 
 def _add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any) -> Legend:
-    """A legend below the axes."""
+    """Add a legend below the axes."""
     legend = figure.legend(drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look)
     # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
     for text, name in zip(legend.get_texts(), names, strict=True):
@@ -138,12 +143,12 @@ def _add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], *
 
 
 def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
-    """Several systems' curves and points in one figure of a column's width, the legend below the axes.
+    """Draw the curves and points of several systems in one figure of a column's width, with a legend below.
 
     Parameters
     ----------
     curves : sequence of PrecisionRecallCurve
-        All of one average.
+        All macro or all micro averages.
 
     Returns
     -------
@@ -152,7 +157,7 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
     Raises
     ------
     UsageError
-        There is no curve, or macro and micro averages are to share axes.
+        There is no curve, or the curves mix macro and micro averages.
     MissingPackageError
         Matplotlib is not installed.
     """
@@ -166,26 +171,26 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
 
 
 def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) -> list[Line2D]:
-    """Draw curves and points on axes of one's own, without a legend.
+    """Draw curves and points on the given axes, without a legend.
 
-    Grey lines join points of equal F1, which stands at the right. A curve is drawn in steps: between two
-    cut points there is no precision to be had.
+    Grey lines join points of equal F1; the axis on the right has its values. A curve has steps, because no
+    threshold gives a precision between two cut points.
 
     Parameters
     ----------
     curves : sequence of PrecisionRecallCurve
-        All of one average.
+        All macro or all micro averages.
     axes : matplotlib.axes.Axes
 
     Returns
     -------
     list of matplotlib.lines.Line2D
-        One a curve, for a legend.
+        One line per curve, for a legend.
 
     Raises
     ------
     UsageError
-        There is no curve, or macro and micro averages are to share axes.
+        There is no curve, or the curves mix macro and micro averages.
     """
     averages = {curve.average for curve in curves}
     if len(averages) != 1:
@@ -201,7 +206,7 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
         if curve.is_point:
             look |= {"linestyle": "none", "markersize": 7, "markeredgecolor": "black", "markeredgewidth": 0.6}
         else:
-            # Markers beside each other's, not upon each other.
+            # Seven markers a curve, shifted by a fifth of their distance so that curves' markers do not overlap.
             marked = np.searchsorted(curve.recall, (np.arange(7) + (i % 5 + 0.5) / 5) / 7)
             marked = np.unique(np.minimum(marked, len(curve.recall) - 1)).tolist()
             look |= {"linestyle": _LINES[i % len(_LINES)], "drawstyle": "steps-pre", "markevery": marked}
@@ -210,9 +215,10 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
 
 
 def _draw_equal_f1(axes: Axes, label: str) -> None:
+    # F1 = 2PR / (P + R), so on the line of a level P = level * R / (2R - level).
     levels = np.arange(1, 11) / 10
     for level in levels:
-        recall = np.linspace(level / (2 - level), 1, 200)  # from where the precision would be 1
+        recall = np.linspace(level / (2 - level), 1, 200)  # from the recall at which the precision is 1
         axes.plot(recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5)
     right = axes.secondary_yaxis("right")
     right.set_yticks(levels / (2 - levels), [*(f"{level:.1f}" for level in levels[:-1]), label])
@@ -225,7 +231,7 @@ def _label(curve: PrecisionRecallCurve) -> str:
 
 
 def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
-    """A record for every point of every curve, in full precision; a decided point has no threshold."""
+    """Return every point of every curve as CSV, in full precision; a point made from decisions has no threshold."""
     return records_csv(
         [
             {
@@ -250,21 +256,21 @@ def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
 
 _BARS_WIDTH = 5.0
 _BAR, _GAP, _AXIS = 0.14, 0.12, 0.55
-"""Inches: the height of a bar, the room between two groups, and what an axis with its label takes."""
+"""Inches: the height of a bar, the gap between two groups, and the height of an axis with its label."""
 _NAME_LETTERS = 40
 _PALE = 0.3
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "****", "OOOO")
 
 
 def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
-    """Bars of the metric with their intervals, group by group; without systems, of the questions' shares.
+    """Draw the metric of every system in each group as bars with intervals; without systems, each group's share.
 
-    Bars of groups of few questions are pale.
+    The bars of small groups are pale.
 
     Parameters
     ----------
     breakdowns : sequence of Breakdown
-        Of the same systems and metric.
+        Breakdowns of the same systems and metric; each has its own panel.
 
     Returns
     -------
@@ -295,7 +301,7 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
 
 
 def _look(i: int) -> dict[str, Any]:
-    """A colour, and behind the last of them a hatch."""
+    """Return the look of bar `i`: a colour, and after the last colour a hatch too."""
     hatch = _HATCHES[i // len(COLOURS) % len(_HATCHES)]
     return {"color": COLOURS[i % len(COLOURS)], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
 
@@ -348,19 +354,28 @@ def _name(group: Group) -> str:
 
 _BINS = 40
 _SHOWN_LENGTHS = 0.995
-"""The share of lengths that a histogram shows; the longest are left out, or nothing else could be seen."""
+"""The share of lengths that a histogram shows; the longest 0.5 % would make the rest too narrow to see."""
 _PANEL_HEIGHT = 1.5
 
 
 def histogram_figure(found: DatasetStatistics) -> Figure:
-    """How long passages, questions and candidates are, a panel each; of several datasets an outline each.
+    """Draw histograms of the lengths of passages, questions and candidates, one panel each.
 
-    A height is the share of the texts that are so long. The longest 0.5 % are left out.
+    The height of a bar is the percentage of texts with that length in tokens. The longest 0.5 % are left out.
+    Several datasets are drawn as one outline each.
+
+    Parameters
+    ----------
+    found : DatasetStatistics
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Raises
     ------
     UsageError
-        There is no text.
+        The datasets have no text.
     MissingPackageError
         Matplotlib is not installed.
     """
@@ -386,7 +401,7 @@ def histogram_figure(found: DatasetStatistics) -> Figure:
 
 
 def _bin_edges(lengths: list[Values]) -> np.ndarray:
-    """Borders of bars between whole numbers, as many numbers to each bar."""
+    """Return bin edges halfway between whole numbers, with the same count of whole numbers in each bin."""
     most = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
     step = max(1, int(np.ceil((most + 1) / _BINS)))
     return np.arange(0, most + 1 + step, step) - 0.5

@@ -1,7 +1,7 @@
-"""HTML from the Jinja2 templates in ``templates/``: escaped text in documents that fetch nothing.
+"""HTML from the Jinja2 templates in ``templates/``: documents that fetch nothing, with all text escaped.
 
-Whatever a template writes is escaped, unless it is HTML from here; no template has to ask for it. Jinja2 loads when
-the first page is made.
+Every value is escaped without the template asking for it, except markup made in this module. Jinja2 loads when the
+first page is made.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ _BAR = 60
 
 
 def fill_template(name: str, **values: Any) -> str:
-    """Fill a template in.
+    """Fill in a template.
 
     Parameters
     ----------
     name : str
-        A file in ``templates/``. Every document needs ``data``: what its script reads, or None for no script.
+        A file in ``templates/``.
     **values
-        What the template writes. Text is escaped.
+        The values that the template uses; text is escaped. Every document needs ``data``: what its script reads, or
+        None for a document without a script.
 
     Returns
     -------
     str
-        HTML; the same for the same values.
+        HTML; the same values always give the same HTML.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def fill_template(name: str, **values: Any) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates with the filters that they use; style and script of documents are there by name."""
+    """Return the Jinja2 environment with our filters; ``style`` and ``script`` are global names in it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -79,9 +80,9 @@ def environment() -> Environment:
 
 
 def _as_html(value: Any) -> Markup:
-    """What a template writes for a value.
+    """Escape a value that a template writes.
 
-    Jinja2's own escaping comes after this and finds nothing to do; alone it would leave control characters in.
+    Jinja2's own escaping comes after this and changes nothing. By itself it would not escape control characters.
     """
     from markupsafe import Markup
 
@@ -89,7 +90,7 @@ def _as_html(value: Any) -> Markup:
 
 
 def escaped(text: str) -> str:
-    r"""Text for an element or a quoted attribute; control characters are spelled out, line breaks stay.
+    r"""Escape text for an element or a quoted attribute; control characters become visible, line breaks stay.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def escaped(text: str) -> str:
 
 
 def breakable(text: str, at: str) -> str:
-    """Escaped text in which a line may end after the first character of each `at`.
+    """Escape text, and allow a line break after the first character of each `at`.
 
     Examples
     --------
@@ -111,9 +112,9 @@ def breakable(text: str, at: str) -> str:
 
 
 def embedded_json(value: Any) -> str:
-    r"""JSON that can stand in a ``<script type="application/json">`` whatever texts it holds.
+    r"""Return JSON that is safe in a ``<script type="application/json">``, whatever texts it holds.
 
-    All of it is ASCII, and no ``<`` is left that could begin ``</script>`` or ``<!--``.
+    The JSON is ASCII and has no ``<``, which could begin ``</script>`` or ``<!--``.
 
     Examples
     --------
@@ -121,11 +122,11 @@ def embedded_json(value: Any) -> str:
     ["\u003c/script>","caf\u00e9"]
     """
     compact = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return compact.replace("<", "\\u003c")  # outside strings JSON has none
+    return compact.replace("<", "\\u003c")  # JSON has "<" only in strings
 
 
 def number_text(value: float) -> str:
-    """A number in five digits, with a proper minus.
+    """Format a number with five significant digits and a proper minus sign.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def number_text(value: float) -> str:
 
 
 class Bar(NamedTuple):
-    """A bar to the right of zero, or to its left for a negative number; in pixels."""
+    """A bar to the right of zero, or to the left for a negative number; in pixels."""
 
     sign: str  # "plus" or "minus"
     start: int  # where it begins, from the left end of the longest negative bar
@@ -145,12 +146,13 @@ class Bar(NamedTuple):
 
     @classmethod
     def of(cls, value: float, largest: float) -> Bar:
-        """The bar of a number; `largest` is the largest magnitude that is shown with it."""
+        """Return the bar of a number; `largest` is the largest magnitude in the same chart."""
+        # A value that is NaN, or a chart whose largest value is infinite, gets no bar.
         length = round(min(abs(value) / largest, 1) * _BAR) if 0 < largest < float("inf") and value == value else 0
         return cls("minus", _BAR - length, length) if value < 0 else cls("plus", _BAR, length)
 
 
 def _sha256(content: str) -> str:
-    """A content's hash as a content security policy names it."""
+    """Return the hash of a content in the form of a content security policy."""
     digest = hashlib.sha256(content.encode("utf-8")).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,4 +1,4 @@
-"""The one-page report of a dataset and its results, and the data that its script browses."""
+"""The one-page HTML report of a dataset and its results, with the data that its script shows."""
 
 from __future__ import annotations
 
@@ -38,26 +38,28 @@ _MOST_FILES = 5
 
 @dataclass(frozen=True)
 class PageContent:
-    """What a report shows.
+    """The content of a one-page report.
 
     Parameters
     ----------
     evaluation : Evaluation
-        With intervals, if they are to be shown.
+        The results. If it has intervals, the report shows them.
     check : CheckReport, optional
-        Whether the dataset leaks.
+        The audit of the dataset: leaks and integrity.
     statistics : DatasetStatistics, optional
+        The statistics of the dataset.
     curves : sequence of PrecisionRecallCurve
-        Macro averages, named as the rows.
+        Macro averages, with the names of the rows.
     explanations : mapping of int to iterable of Explanation
-        By the index of a row, the explanations of all questions, in order.
+        For the index of a row, the explanations of all questions, in order.
     breakdowns : sequence of Breakdown
-        The results by groups, which questions can be chosen by, too.
+        The results by groups. The reader can also choose questions by these groups.
     published : bool
-        Whether published figures stand beside ours.
-    title, date : str, optional
-        What to call the page (by default the dataset's name), and the date to give it (by default none, so that
-        the same data and systems make the same file).
+        Show the published figures of the same data in the table of results.
+    title : str, optional
+        The title of the page; by default the dataset's name.
+    date : str, optional
+        The date on the page; by default none, so that the same data and systems make the same file.
     """
 
     evaluation: Evaluation
@@ -72,7 +74,7 @@ class PageContent:
 
 
 def page_html(content: PageContent) -> str:
-    """The report as one document that needs no other file and no network.
+    """Return the report as one HTML document that needs no other file and no network.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def page_html(content: PageContent) -> str:
     Returns
     -------
     str
-        HTML; the same for the same content.
+        HTML; the same content always gives the same HTML.
     """
     dataset = content.evaluation.dataset
     groupings = [breakdown.grouping for breakdown in content.breakdowns]
@@ -101,13 +103,13 @@ def page_html(content: PageContent) -> str:
 
 
 def usual_keys(dataset: Dataset) -> list[str]:
-    """The keys of `meta` that tell from 2 to 12 groups of questions apart."""
+    """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
     return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
 
 
 def system_names(rows: Sequence[Row]) -> list[str]:
-    """The rows' names, numbered where several would have one."""
+    """Return the rows' names, with numbers if several rows have the same name."""
     seen: dict[str, int] = {}
     names = []
     for row in rows:
@@ -134,7 +136,7 @@ def _results(content: PageContent) -> dict[str, Any]:
 
 
 def _with_protocol(table: Table) -> Table:
-    """The table with all that makes its caption for its notes, but no signatures: they have their own section."""
+    """Return the table with its caption as its only note. Signatures have their own section on the page."""
     said = (table.caption or "").removeprefix(table.title).removeprefix(". ")
     return replace(table, notes=[said] if said else [])
 
@@ -181,7 +183,7 @@ def _sources(evaluation: Evaluation) -> dict[str, Any]:
     for metric in metrics_for(dataset.task):
         rows.append([metric.label, metric.citation])
         cited.append(metric.name)
-    # A folder's path is the reader's own affair.
+    # File names only: the path of a folder is private to the user.
     names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MOST_FILES]]
     rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
     n_more = len(dataset.sources) - len(names)
@@ -195,18 +197,18 @@ def _sources(evaluation: Evaluation) -> dict[str, Any]:
 
 _SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
 _COLOURS, _DASHES = 7, 5
-"""How many the style sheet has; they have no common divisor, so that 35 systems pass before two look the same."""
+"""How many of each the style sheet has. Their numbers are coprime, so 35 systems have different looks."""
 
 
 def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
-    """A figure with the curves, a point where each system decides, and the legend: what its template needs.
+    """Return the values that the figure's template needs: curves, a point where each system decides, a legend.
 
     Parameters
     ----------
     curves : sequence of PrecisionRecallCurve
-        All of one average.
+        All macro or all micro averages.
     chosen : sequence of PrecisionRecallCurve
-        Single points; one of a curve's name is drawn in its look. Their order is the legend's.
+        Single points, in the order of the legend. A point with a curve's name has that curve's look.
     """
     names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
     look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
@@ -226,7 +228,7 @@ def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Preci
 
 
 def _path(curve: PrecisionRecallCurve) -> str:
-    """Steps to half a pixel, without the points that stand where the last one does."""
+    """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
     points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
     moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
     (x, y), *others = points[moved].tolist()
@@ -242,7 +244,7 @@ def _y(precision: Any) -> Any:
 
 
 _EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
-"""So many of a question's options, or of the different texts of its mentions or spans; the right ones besides."""
+"""How many options, or different texts of mentions or spans, have an explanation; the right ones always do."""
 _RIGHT, _PARTLY, _WRONG = "rpw"
 _EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
 _WHOLE = 1 - 1e-9
@@ -254,18 +256,20 @@ def page_data(
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
-    """All that the script shows, as plain data; it is made to be small, and read nowhere else.
+    """Return all that the script shows, as plain data in a compact form that only the script reads.
 
-    Passages, names of terms and weights of words are written once and numbered. Marks are four numbers each: the
-    kind, the start less the last mark's, the length (in code points), and the weight's number, or -1.
+    Passages, names of terms and weights of words are written once and referred to by number. A mark is four
+    numbers: its kind, its start minus the start of the last mark, its length (in code points), and the number of
+    its weight, or -1.
 
     Parameters
     ----------
     evaluation : Evaluation
     explanations : mapping of int to iterable of Explanation
-        By the index of a row, the explanations of all questions in order; each is dropped when it is written.
+        For the index of a row, the explanations of all questions, in order. Each is dropped once it is written, so
+        a generator keeps memory small.
     groupings : sequence of Grouping
-        Ways to choose among the questions.
+        The groupings by which the reader can choose questions.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
@@ -298,7 +302,7 @@ def page_data(
 
 
 def _question(question: Question, passage: int) -> list[Any]:
-    """Id, passage, text, options (if it has its own), and what is right: indices or texts."""
+    """Return a question's id, passage number, text, options (for choices) and gold (indices or texts)."""
     if question.task.has_choices:
         return [
             question.id,
@@ -311,7 +315,7 @@ def _question(question: Question, passage: int) -> list[Any]:
 
 
 def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
-    """A letter a question for right, partly or wrong; credits of the partly right, and ties, by question."""
+    """Return a letter per question (right, partly right, wrong), and by question the partial credits and ties."""
     if row.expected:
         return {"expected": True}
     assert dataset.task is not None
@@ -330,7 +334,7 @@ def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
 
 
 class _Shared:
-    """Names of terms and weights of words, each numbered when it first comes."""
+    """Names of terms and weights of words, numbered in the order of their first use."""
 
     def __init__(self) -> None:
         self.terms: list[str] = []
@@ -351,7 +355,7 @@ class _Shared:
 
 
 def _entries(shared: _Shared, explanation: Explanation) -> list[list[Any]]:
-    """The candidates worth a look: index or text, score, flags, terms, marks, perhaps quote and source."""
+    """Return the candidates to show: index or text, score, flags, terms, marks, and quote and source if any."""
     question = explanation.question
     return [
         [
@@ -390,7 +394,7 @@ def _marks(shared: _Shared, marks: Iterable[Mark]) -> Iterator[int]:
 
 
 def _rounded(value: float) -> float | str:
-    """Five digits, whole numbers without a point; what JSON has no number for as text."""
+    """Round to five significant digits; whole numbers become int, and infinities (not in JSON) text."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
     short = float(f"{value:.5g}")

@@ -1,4 +1,4 @@
-"""Published figures: what papers and releases say that systems score, with the source of each."""
+"""Published figures: the scores that papers and releases report for systems, each with its source."""
 
 from __future__ import annotations
 
@@ -20,122 +20,71 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.reports.tables import NOTHING
 
 STATUSES = ("verified", "derived", "secondary")
-"""How sure a figure is: read at its source; worked out from released files by the official measure; transcribed."""
+"""How a figure is known: read at its source; computed from released files with the official metric; transcribed."""
 
 SUBSETS: Mapping[str, tuple[str, str]] = {
     **{value: ("type", value) for value in ("one", "multiple", "NE", "CN", "V", "P")},
     **{value: ("level", value) for value in ("middle", "high")},
 }
-"""Subsets that figures are about, as the key and the value of the questions' `meta`."""
+"""The subsets of published figures, each with its key and value in the questions' `meta`."""
 
 _UNKNOWN = "?"
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """One published figure. What is not known is None, and shown as ``?``.
-
-    Parameters
-    ----------
-    system : str
-    dataset, split : str
-        As :class:`~classic_rc.datasets.official.Official` has them; several are joined by ``+``.
-    subset : str or None
-        A key of :data:`SUBSETS`; None for all questions.
-    n : int or None
-        Questions.
-    metric : str
-        As in :data:`classic_rc.metrics.METRICS`.
-    value : Decimal or None
-        In percent, with the digits that were printed.
-    ties : str or None
-        The tie policy.
-    tuned_on : str or None
-        The splits that it was tuned on; ``"nothing"`` where it was not.
-    source : str
-    status : str
-        One of :data:`STATUSES`.
-    note : str or None
-    reproduction : str or None
-        The key of the :class:`Reproduction` that is to come to the same.
-    """
+    """One published figure. Unknown fields are None, and shown as ``?``."""
 
     system: str
-    dataset: str
-    split: str
-    subset: str | None
-    n: int | None
-    metric: str
-    value: Decimal | None
-    ties: str | None
-    tuned_on: str | None
+    dataset: str  # as in `Official`; several are joined by "+"
+    split: str  # likewise
+    subset: str | None  # a key of SUBSETS; None for all questions
+    n: int | None  # number of questions
+    metric: str  # a name in classic_rc.metrics.METRICS
+    value: Decimal | None  # in percent, with the digits that were printed
+    ties: str | None  # the tie policy
+    tuned_on: str | None  # the splits that it was tuned on; "nothing" if it was not tuned
     source: str
-    status: str
+    status: str  # one of STATUSES
     note: str | None
-    reproduction: str | None
+    reproduction: str | None  # key of the Reproduction that should give the same figure
 
     @property
     def decimals(self) -> int:
-        """How many digits were printed behind the point."""
+        """The number of printed digits after the decimal point."""
         exponent = self.value.as_tuple().exponent if self.value is not None else 0
         return -exponent if isinstance(exponent, int) else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; the value is a float."""
+        """Return the figure as plain data; the value becomes a float."""
         return {**asdict(self), "value": None if self.value is None else float(self.value)}
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How this package comes to published figures.
+    """How this package reproduces a published figure."""
 
-    Parameters
-    ----------
-    solver : str
-        A specification. A file that only the user has stands in it as ``{rte}``.
-    exact : bool
-        Whether the figures are known to come out to the last printed digit.
-    reason : str
-        Why they do, or why they do not.
-    ties : str, optional
-        The tie policy, where it is not the solver's.
-    train : str, optional
-        The split of the same dataset that it learns from.
-    tune : str, optional
-        The split that it is tuned on.
-    tune_metric : str, optional
-    merged : bool
-        Whether a figure over several splits is of one file that holds them all, not of each by itself.
-    """
-
-    solver: str
-    exact: bool
-    reason: str
-    ties: str | None = None
-    train: str | None = None
-    tune: str | None = None
+    solver: str  # a solver specification; ``{rte}`` is a placeholder for a file that the user names
+    exact: bool  # the figures are known to match to the last printed digit
+    reason: str  # why they match, or why not
+    ties: str | None = None  # the tie policy, if not the solver's own
+    train: str | None = None  # the split of the same dataset to learn from
+    tune: str | None = None  # the split to tune on
     tune_metric: str | None = None
-    merged: bool = False
+    merged: bool = False  # a figure over several splits needs them merged into one file
 
 
 @dataclass(frozen=True)
 class Published:
-    """All published figures.
+    """All published figures and how to reproduce them."""
 
-    Parameters
-    ----------
-    rows : tuple of PublishedRow
-        Figures of one paper that contradict each other are both there.
-    reproductions : mapping of str to Reproduction
-    """
-
-    rows: tuple[PublishedRow, ...]
-    reproductions: Mapping[str, Reproduction]
+    rows: tuple[PublishedRow, ...]  # if two figures of one paper contradict each other, both are here
+    reproductions: Mapping[str, Reproduction]  # by key
 
 
 @cache
 def published() -> Published:
-    """The figures that come with the package.
+    """Return the published figures that come with the package.
 
     Examples
     --------
@@ -154,15 +103,20 @@ def published() -> Published:
 
 
 def published_rows(dataset: Dataset) -> tuple[Official | None, list[PublishedRow]]:
-    """What is published about a dataset's split, and which one that is.
+    """Return the official split that a dataset is, and the figures published for it.
 
-    Figures of a subset that the data lacks, and figures of all questions where the data are one subset, are left
-    out.
+    Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
 
     Parameters
     ----------
     dataset : Dataset
-        Of one published dataset and split; of several nothing is published in one figure.
+        Questions of one published dataset and split. For a mix of several no figure is returned.
+
+    Returns
+    -------
+    origin : Official or None
+        None if the dataset is not one published split.
+    rows : list of PublishedRow
     """
     origins = {origin for origin, _ in official_parts(dataset)}
     origin = origins.pop() if len(origins) == 1 else None
@@ -174,12 +128,19 @@ def published_rows(dataset: Dataset) -> tuple[Official | None, list[PublishedRow
 
 
 def is_about(row: PublishedRow, origin: Official) -> bool:
-    """Whether a figure is about just this dataset and split."""
+    """Return whether a figure is about exactly this dataset and split."""
     return row.dataset == origin.dataset and row.split == origin.split
 
 
 def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | None:
-    """Which questions a figure is about; None where it is about none, or about more than there is."""
+    """Return the mask of the questions that a figure of this subset is about.
+
+    Returns
+    -------
+    numpy.ndarray of bool or None
+        One value per question; None if the data have no such question, or if the figure is about all questions and
+        the data are only one subset.
+    """
     if subset is not None:
         mask = _mask(dataset, *SUBSETS[subset])
         return mask if mask.any() else None
@@ -198,7 +159,7 @@ def _mask(dataset: Dataset, key: str, value: str) -> NDArray[np.bool_]:
 
 
 def value_text(row: PublishedRow) -> str:
-    """The figure as printed, ``?`` where it is not known."""
+    """Return the figure as printed, or ``?`` if it is unknown."""
     return _UNKNOWN if row.value is None else str(row.value)
 
 
@@ -206,9 +167,9 @@ _MARK = "published: "
 
 
 def published_cells(evaluation: Evaluation) -> list[list[str]]:
-    """A line a system and source, in the columns of :func:`~classic_rc.reports.results.results_table`.
+    """Return a row per system and source, in the columns of :func:`~classic_rc.reports.results.results_table`.
 
-    Shown are figures of the same dataset, split, subset and metric; ``?`` stands for what is not known.
+    The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is unknown.
     """
     task = evaluation.dataset.task
     assert task is not None
@@ -231,7 +192,7 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
 
 
 def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Every figure of the data and its subsets as a record of :func:`~classic_rc.reports.results.results_csv`."""
+    """Return all figures of the data and its subsets, for :func:`~classic_rc.reports.results.results_csv`."""
     return [_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
 
 
@@ -252,7 +213,7 @@ def _record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
 
 
 def published_warning(evaluation: Evaluation) -> str | None:
-    """What to say where figures are shown beside content that is not the official file's."""
+    """Return a warning if no figure is known for the data or if they differ from the official file; else None."""
     origin, rows = published_rows(evaluation.dataset)
     if not rows:
         return "no published figure is known for this data"
@@ -262,7 +223,7 @@ def published_warning(evaluation: Evaluation) -> str | None:
 
 
 def _shown_subset(evaluation: Evaluation, row: PublishedRow) -> str | None:
-    """A figure of a subset stands in the main columns where the data are that subset alone."""
+    """Return the subset of a figure; None (the main columns) if the data are only that subset."""
     if row.subset is None:
         return None
     key, value = SUBSETS[row.subset]
@@ -270,7 +231,7 @@ def _shown_subset(evaluation: Evaluation, row: PublishedRow) -> str | None:
 
 
 def _subset(evaluation: Evaluation, value: str) -> str:
-    """The subset that a group is, or a name that no figure has."""
+    """Return the subset that a group of the evaluation is, or ``""``, which no figure has."""
     known = SUBSETS.get(value)
     return value if known is not None and known[0] == evaluation.group_by else ""
 

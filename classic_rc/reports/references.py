@@ -1,4 +1,4 @@
-"""What to cite: BibTeX for solvers, variants, datasets and metrics, from one file of references."""
+"""BibTeX for solvers, variants, datasets and metrics, from one file of references."""
 
 from __future__ import annotations
 
@@ -17,34 +17,23 @@ _ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n.*?^\}$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Citable:
-    """Something that has a name and follows somebody's work.
+    """A named part of the package, and the work that it follows."""
 
-    Parameters
-    ----------
-    kind : str
-        ``"solver"``, ``"variant"``, ``"dataset"`` or ``"metric"``.
-    name : str
-    citation : str
-        In words: what exactly is followed.
-    cites : tuple of str
-        Keys of references; ``"classic_rc"`` where it is our own, none where a package that plugs it in gives none.
-    """
-
-    kind: str
+    kind: str  # "solver", "variant", "dataset" or "metric"
     name: str
-    citation: str
-    cites: tuple[str, ...]
+    citation: str  # in words: what exactly it follows
+    cites: tuple[str, ...]  # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
 
     @property
     def comment(self) -> str:
-        """The line above its references."""
+        """The BibTeX comment line above its references."""
         said = f": {self.citation}" if self.citation else ""
         return f"% {self.kind} {self.name}{said}"
 
 
 @cache
 def references() -> Mapping[str, str]:
-    """The BibTeX entries by key, in the order of the file; the package's own comes first.
+    """Return the BibTeX entries by key, in the order of the file; the package's own entry is the first.
 
     Examples
     --------
@@ -56,7 +45,7 @@ def references() -> Mapping[str, str]:
 
 
 def citables() -> Iterator[Citable]:
-    """Everything that can be cited by name: solvers with their variants, datasets, metrics."""
+    """Yield everything that can be cited by name: solvers with their variants, datasets, metrics."""
     from classic_rc.datasets.registry import READERS
     from classic_rc.metrics.registry import METRICS
     from classic_rc.solvers.registry import SOLVERS
@@ -71,14 +60,14 @@ def citables() -> Iterator[Citable]:
 
 
 def cited(name: str) -> list[Citable]:
-    """What has a name: a solver, ``SOLVER:VARIANT``, a dataset (a reader's name), a metric, or several of these.
+    """Return what has a name: a solver, ``SOLVER:VARIANT``, a dataset (by its reader), a metric, or several.
 
-    The package's own name, and the key of a reference, stand for themselves.
+    The package's own name and the key of a reference are names too.
 
     Raises
     ------
     UsageError
-        Nothing has it; the message proposes the nearest names.
+        The name is unknown; the message suggests the nearest names.
     """
     found = [citable for citable in citables() if citable.name == name]
     if found:
@@ -89,17 +78,22 @@ def cited(name: str) -> list[Citable]:
 
 
 def bibliography(names: tuple[str, ...] = ()) -> str:
-    """BibTeX, ready for a file: every reference once, behind comments that say what follows it.
+    """Return BibTeX ready for a file: comments that say what each name follows, then every reference once.
 
     Parameters
     ----------
     names : tuple of str
-        What to cite (:func:`cited`); without any, the package and everything in it.
+        What to cite: solvers, variants (``SOLVER:VARIANT``), datasets, metrics or keys of references. Without
+        names, the package and everything in it, without comments.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     UsageError
-        A name is not known.
+        A name is unknown.
     """
     wanted = [c for name in names for c in cited(name)] if names else [*cited(_PACKAGE), *citables()]
     keys = dict.fromkeys(key for citable in wanted for key in citable.cites)

@@ -1,4 +1,4 @@
-"""Published figures with what this package comes to in their place, and tables of saved runs computed again."""
+"""Published figures next to the figures that this package computes, and tables of saved runs that are run again."""
 
 from __future__ import annotations
 
@@ -27,61 +27,43 @@ _FILE = re.compile(r"\{(\w+)\}")
 _ROUNDING = 1e-6
 
 _Key: TypeAlias = "tuple[str, str | None]"
-"""A dataset and split, as in published rows."""
+"""A dataset and a split, as in published rows."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A published figure and ours.
-
-    Parameters
-    ----------
-    published : PublishedRow
-    reproduction : Reproduction
-    data : str
-        The datasets that ours is over.
-    n : int
-        Their questions, of the figure's subset.
-    ours : float or None
-        In percent; None where it could not be computed.
-    problem : str or None
-        Why not.
-    is_same_data : bool
-        Whether ours is over the figure's own dataset and split; else it is over another split.
-    is_official : bool
-        Whether the data's content is not known to differ from the official files'.
-    """
+    """A published figure and ours."""
 
     published: PublishedRow
     reproduction: Reproduction
-    data: str
-    n: int
-    ours: float | None
-    problem: str | None = None
-    is_same_data: bool = True
-    is_official: bool = True
+    data: str  # the names of the datasets that ours is computed on
+    n: int  # their questions in the figure's subset
+    ours: float | None  # in percent; None if it could not be computed
+    problem: str | None = None  # why it could not be computed
+    is_same_data: bool = True  # False if ours is on another split than the figure
+    is_official: bool = True  # False if the data are known to differ from the official files
 
     @property
     def difference(self) -> float | None:
-        """Ours less theirs, in points; None where one of them is not known."""
+        """Ours minus theirs, in points; None if one of them is unknown."""
         value = self.published.value
         return None if self.ours is None or value is None else self.ours - float(value)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours rounds to the figure as printed; None where one is not known or is on other questions."""
+        """Whether ours rounds to the figure as printed; None if one is unknown or is on other questions."""
         if self.difference is None or not self.is_same_data:
             return None
         return abs(self.difference) <= 0.5 / 10**self.published.decimals + _ROUNDING
 
     @property
     def fails(self) -> bool:
-        """Whether a figure that is known to come out does not."""
+        """Whether a figure that should match exactly does not."""
         return self.reproduction.exact and self.is_official and self.agrees is False
 
     @property
     def reason(self) -> str | None:
-        """Why the two differ; None where they do not."""
+        """Why the two differ; None if they agree."""
         if self.problem is not None:
             return self.problem
         if self.agrees:
@@ -104,26 +86,26 @@ def reproduce(
     Parameters
     ----------
     datasets : sequence of Dataset
-        Of any of the published datasets; several splits together also give figures that are over both, and what
-        learns learns from the train split among them.
+        Splits of any published datasets. Several splits together also give the figures that are over all of them,
+        and solvers that learn use the train split among them.
     files : mapping of str to sequence of str, optional
         Files that solvers read, by name: ``rte`` (MCTest's released RTE scores), ``annotations`` and ``categories``
         (Smith et al.).
     jobs : int
-        Processes to score with.
+        The number of processes to score with.
     progress : bool
-        Show a progress bar on stderr when it takes long.
+        Show a progress bar on stderr if it takes long.
 
     Returns
     -------
     list of Reproduced
-        In the order of the published rows. Where a figure's own split is not among the data, but another one is of
-        which nothing is published, ours on that one stands beside it.
+        In the order of the published rows. If the split of a figure is not among the data, but another split
+        without a published figure is, the figure is compared with ours on that split.
 
     Raises
     ------
     UsageError
-        None of the data is of a published dataset.
+        Nothing is published about any of the data.
     """
     parts: dict[_Key, tuple[Official, Dataset]] = {}
     for dataset in datasets:
@@ -143,10 +125,11 @@ def reproduce(
 
 
 def _pairs(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key, ...]]]:
-    """The figures that can be compared, each with the parts that ours is over."""
+    """Yield the figures that can be compared, each with the parts that ours is computed on."""
     rows = [row for row in published().rows if row.reproduction is not None]
     wholes = [_whole(row) for row in rows]
     here = [all(key in parts for key in whole) for whole in wholes]
+    # These parts have a figure of their own, so the figure of another split is not compared on them.
     told = {
         (row.reproduction, key)
         for row, whole, is_here in zip(rows, wholes, here, strict=True)
@@ -163,19 +146,19 @@ def _pairs(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key
 
 
 def _whole(row: PublishedRow) -> tuple[_Key, ...]:
-    """All that a figure is over."""
+    """Return all datasets and splits that a figure is over."""
     return tuple(product(row.dataset.split("+"), row.split.split("+")))
 
 
 class _Runs:
-    """Rows of results, each computed once; what cannot be computed is kept as the reason why."""
+    """A cache of result rows. A row that cannot be computed is kept as its error message."""
 
     def __init__(self, parts: Mapping[_Key, Dataset], files: Mapping[str, Sequence[str]], jobs: int) -> None:
         self._parts, self._files, self._jobs = parts, files, jobs
         self._rows: dict[tuple[str, tuple[_Key, ...]], Row | str] = {}
 
     def over(self, name: str, keys: tuple[_Key, ...]) -> list[Row | str]:
-        """The rows of a reproduction, a part each or all merged, or what stands in their way."""
+        """Return the rows of a reproduction, one per part or one for all merged; error messages for failed ones."""
         groups = [keys] if published().reproductions[name].merged else [(key,) for key in keys]
         return [self._run(name, group) for group in groups]
 
@@ -201,7 +184,7 @@ class _Runs:
         return evaluation.rows[0]
 
     def _merged(self, keys: tuple[_Key, ...]) -> Dataset:
-        """The parts as one dataset, as if they were one file."""
+        """Merge the parts into one dataset, as if they were one file."""
         first, *others = (self._parts[key] for key in keys)
         if not others:
             return first
@@ -209,7 +192,7 @@ class _Runs:
         return replace(first, questions=questions, name=" + ".join(part.name for part in (first, *others)))
 
     def _file(self, match: re.Match[str]) -> str:
-        """The user's file, or files, as specifications have them."""
+        """Return the user's file or files in the syntax of a solver specification."""
         paths = [json.dumps(path) for path in self._files.get(match[1], ())]
         if not paths:
             raise UsageError(f"needs a file of yours: --with {match[1]}=FILE")
@@ -252,7 +235,16 @@ def _reproduced(
 
 
 def reproduction_table(results: Sequence[Reproduced]) -> Table:
-    """Ours, theirs, the difference and, where they differ, the number of the reason, which stands below."""
+    """Return the table with ours, theirs and their difference; the notes give the reasons and sources by number.
+
+    Parameters
+    ----------
+    results : sequence of Reproduced
+
+    Returns
+    -------
+    Table
+    """
     reasons = list(dict.fromkeys(result.reason for result in results if result.reason is not None))
     sources = list(dict.fromkeys(result.published.source for result in results))
     header = [
@@ -297,7 +289,7 @@ def reproduction_table(results: Sequence[Reproduced]) -> Table:
 
 
 def reproduction_records(results: Sequence[Reproduced]) -> list[dict[str, Any]]:
-    """Every figure with ours, as flat records in full precision."""
+    """Return every figure with ours as flat records in full precision."""
     return [
         {
             **result.published.to_dict(),
@@ -318,7 +310,7 @@ _IDS_SHOWN = 3
 
 
 def rerun_tables(result: Rerun) -> list[Table]:
-    """For each dataset a table of its rows; of what differs, old and new in full precision.
+    """Return one table per dataset of a run that was run again, with old and new values of what differs.
 
     Parameters
     ----------
@@ -345,7 +337,7 @@ def _rerun_table(run: RunCheck) -> Table:
 
 
 def _rerun_cells(row: RowCheck) -> list[list[str]]:
-    """One line where a row is the same; else one for each number that is not."""
+    """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
     ids = ", ".join(row.questions[:_IDS_SHOWN]) + (", …" if len(row.questions) > _IDS_SHOWN else "")

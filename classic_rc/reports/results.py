@@ -1,4 +1,4 @@
-"""The table of results, with what must be said of its numbers, and the flat records behind it."""
+"""The table of results, with the notes and the caption that its numbers need, and its CSV records."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _BOLD = "bold: the best row, expectations and rows tuned on these data left asid
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """The table of one dataset: a row a system; metrics in percent, groups by the main metric.
+    """Return the results of one dataset as a table: a row per system, metrics in percent, groups by main metric.
 
     Parameters
     ----------
     evaluation : Evaluation
     published : bool
-        Also show published figures of the same data and metrics, a row each system and source.
+        Also show published figures of the same data and metrics, a row per system and source.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
 
 
 def dataset_title(dataset: Dataset, *more: str) -> str:
-    """The title of a dataset's table: its name, sizes and fingerprint, and what more there is to count."""
+    """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and fingerprint."""
     facts = [
         dataset.name + (f" ({dataset.reader})" if dataset.reader else ""),
         ", ".join([f"{len(dataset):,} questions", f"{len(dataset.passages):,} passages", *more]),
@@ -90,7 +90,7 @@ def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> s
 
 
 def row_notes(row: Row) -> list[str]:
-    """What must be said beside a row's numbers."""
+    """Return the notes of a row: how it was decided, tuned and trained."""
     notes = []
     if row.expected:
         notes.append("expectation")
@@ -107,15 +107,15 @@ def row_notes(row: Row) -> list[str]:
 
 
 def _tuned(value: Any) -> str:
-    """What a parameter was tuned to; numbers that belong together with four digits each."""
+    """Format the tuned value of a parameter; numbers in a tuple have four significant digits each."""
     return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
 
 
 def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """The cells of a results table that hold the best value of their metric or group, as it is printed.
+    """Return the (row, column) places of the cells with the best printed value of their metric or group.
 
-    Rows that cannot be compared are left aside: expectations over draws, and those tuned on the data that they
-    report. Where fewer than two rows are left, nothing is best; nor in a group of few questions.
+    Two kinds of rows cannot be compared and are left out: expectations, and rows tuned on the data that they
+    report. No cell is best if fewer than two rows are left, or in a small group.
     """
     compared = [(i, row) for i, row in enumerate(evaluation.rows) if not (row.expected or row.tuned_here)]
     if len(compared) < 2:
@@ -132,14 +132,14 @@ def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
 
 
 def _values(evaluation: Evaluation, row: Row) -> list[float]:
-    """A row's numbers, in the order of the columns behind its name."""
+    """Return a row's numbers in the order of the columns after its name."""
     assert evaluation.dataset.task is not None
     main = primary_metric(evaluation.dataset.task).name
     return [*row.metrics().values(), *(row.metrics(mask)[main] for mask in evaluation.groups.values())]
 
 
 def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """The cells of a results table that hold a metric of few questions: those of small groups."""
+    """Return the (row, column) places of the cells of small groups."""
     assert evaluation.dataset.task is not None
     first = 1 + len(metrics_for(evaluation.dataset.task))
     small = [j for j, mask in enumerate(evaluation.groups.values(), first) if mask.sum() < FEW_QUESTIONS]
@@ -147,7 +147,7 @@ def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
 
 
 def protocol_notes(evaluation: Evaluation) -> list[str]:
-    """What must be said below a table in any form: of intervals, of marks, of small groups."""
+    """Return the notes that every form of the table needs: on intervals, significance marks and small groups."""
     notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
@@ -155,7 +155,7 @@ def protocol_notes(evaluation: Evaluation) -> list[str]:
 
 
 def protocol_caption(evaluation: Evaluation, title: str) -> str:
-    """A caption that lets a table stand alone in a paper."""
+    """Return a caption that makes the table complete without the text of a paper."""
     return ". ".join([title, "; ".join([*_protocol(evaluation), *protocol_notes(evaluation)])]) + "."
 
 
@@ -171,9 +171,18 @@ def _protocol(evaluation: Evaluation) -> Iterator[str]:
 
 
 def results_csv(evaluations: Sequence[Evaluation], published: bool = False) -> str:
-    """Every row of every dataset as CSV; metrics are fractions in full precision, control characters escaped.
+    """Return every row of every dataset as CSV.
 
-    With `published` a record of each published figure of the same data follows the rows.
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    published : bool
+        Also add a record for each published figure of the same data, after the rows of the dataset.
+
+    Returns
+    -------
+    str
+        Metrics are fractions in full precision; control characters are escaped.
     """
     return records_csv(
         [

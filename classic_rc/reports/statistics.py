@@ -1,4 +1,4 @@
-"""The tables of datasets' statistics, and their flat records."""
+"""Tables and CSV records of the statistics of datasets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from classic_rc.reports.tables import NOTHING, Table, records_csv
 
 
 def statistics_tables(found: DatasetStatistics) -> list[Table]:
-    """The papers' own tables, each figure beside the paper's, then the common one."""
+    """Return the tables that papers print, each of our figures next to the paper's, then the common table.
+
+    Parameters
+    ----------
+    found : DatasetStatistics
+
+    Returns
+    -------
+    list of Table
+    """
     return [_table(table) for table in found.tables]
 
 
@@ -54,7 +63,17 @@ def _figure(statistic: Statistic, figure: Figure | None) -> str:
 
 
 def statistics_csv(found: DatasetStatistics) -> str:
-    """A record for every cell, in full precision; shares are fractions, published figures as printed."""
+    """Return a CSV record for every cell of the tables.
+
+    Parameters
+    ----------
+    found : DatasetStatistics
+
+    Returns
+    -------
+    str
+        Values are in full precision and shares are fractions; published figures are as printed.
+    """
     return records_csv(
         [
             {

@@ -1,6 +1,6 @@
-"""Tables of text, one renderer a form (plain text, Markdown, LaTeX, CSV), and numbers as tables show them.
+"""Tables in plain text, Markdown, LaTeX and CSV, and the formats of the numbers in them.
 
-Text of unknown origin comes out as literal text in every form.
+Every format escapes its markup, so that any text is shown literally.
 """
 
 from __future__ import annotations
@@ -18,30 +18,33 @@ from classic_rc.evaluation.resampling import Interval
 from classic_rc.io.printable import printable
 
 NOTHING = "–"
-"""What a cell shows where there is no number."""
+"""The content of a cell without a number."""
 
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they are to be shown; control characters in them are spelled out.
+    """A table of formatted cells; control characters in its texts become visible escapes.
 
     Parameters
     ----------
     title : str
     header : sequence of str
+        The names of the columns.
     rows : sequence of sequence of str
+        The cells, one sequence per row.
     left : frozenset of int
-        The columns that are aligned to the left; the others are numbers, aligned to the right.
+        The indices of the columns that are aligned to the left. The others are numbers, aligned to the right.
     notes : sequence of str
-        Lines for below the table; in LaTeX, comments above it.
+        Lines below the table; in LaTeX, comments above it.
     caption : str, optional
-        What a reader of the LaTeX table alone must know; the title if not given.
+        The caption in LaTeX, for a reader who sees only the table; by default the title.
     bold : set of (int, int)
-        The rows and columns of cells that stand out, where the form has bold letters: Markdown and LaTeX.
+        The (row, column) places of bold cells. Plain text ignores them.
     faint : set of (int, int)
-        Those of cells that say little: in parentheses, in LaTeX grey too.
+        The places of cells that say little, such as those of small groups. They are in parentheses, and grey in
+        LaTeX.
     """
 
     title: str
@@ -66,7 +69,7 @@ class Table:
         return {j for _, j in self.faint if all((i, j) in self.faint for i in range(len(self.rows)))}
 
     def grid(self, shown: Callable[[str, bool, bool], str]) -> list[list[str]]:
-        """The rows of cells as `shown` makes them from a text, whether it is bold and whether it is faint."""
+        """Return the rows of cells, each made by ``shown(text, is_bold, is_faint)``."""
         return [
             [shown(cell, (i, j) in self.bold, (i, j) in self.faint) for j, cell in enumerate(row)]
             for i, row in enumerate(self.rows)
@@ -74,7 +77,24 @@ class Table:
 
 
 def render(table: Table, form: str) -> str:
-    """The table in a form of :data:`FORMATS`, ending with a line break."""
+    """Return the table in a format of :data:`FORMATS`.
+
+    Parameters
+    ----------
+    table : Table
+    form : str
+        ``"table"`` (plain text), ``"markdown"`` or ``"latex"``.
+
+    Returns
+    -------
+    str
+        Ends with a line break.
+
+    Raises
+    ------
+    KeyError
+        The format is unknown.
+    """
     return FORMATS[form](table)
 
 
@@ -100,9 +120,9 @@ _NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 
 
 def isolated(text: str) -> str:
-    """The text so that letters written from right to left do not reorder the numbers beside it.
+    """Return the text, protected so that its right-to-left letters do not reorder the numbers next to it.
 
-    Isolates (Unicode Standard Annex 9) are put around it where it has such letters; they take no room.
+    If it has such letters, Unicode isolates (Unicode Standard Annex 9) enclose it. Isolates have no width.
     """
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text):
         return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
@@ -110,7 +130,7 @@ def isolated(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal: wide characters take two, marks and joiners none."""
+    """Return the number of terminal columns: two for wide characters, none for marks and joiners."""
     return sum(
         0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -139,14 +159,14 @@ def _markdown(table: Table) -> str:
 
 _MARKDOWN_SPECIALS = re.compile(
     r"[\\|*`<~&$]"
-    r"|(?<![^\W_])_(?=\S)"  # what could begin emphasis: within a word it stands for itself
-    r"|\](?=[(\[:])"  # what would make the text before it a link
+    r"|(?<![^\W_])_(?=\S)"  # "_" that could begin emphasis; within a word it is literal
+    r"|\](?=[(\[:])"  # "]" that would turn the text before it into a link
 )
 _MARKDOWN_BLOCK = re.compile(r"([#+=>-]|[0-9]+(?=[.)]))")
 
 
 def markdown_escape(text: str) -> str:
-    r"""The text as Markdown shows it literally within a line: no markup, no HTML, no link, no entity.
+    r"""Escape text for use within a line of Markdown: no markup, no HTML, no link, no entity.
 
     Examples
     --------
@@ -157,7 +177,7 @@ def markdown_escape(text: str) -> str:
 
 
 def markdown_block(text: str) -> str:
-    r"""As :func:`markdown_escape`, for a line of its own, which is no heading, list or rule either.
+    r"""Escape text like :func:`markdown_escape` for a line of its own: also no heading, list or rule.
 
     Examples
     --------
@@ -182,7 +202,7 @@ def _latex(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(cells) + r" \\"
 
-    assert table.caption is not None  # as set after it was made
+    assert table.caption is not None  # __post_init__ sets it
     body = [
         r"\begin{table}",
         r"\centering",
@@ -208,15 +228,15 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # after a line's end it would be taken for that line's option
-    "*": "{*}",  # and this for a line's end that allows no page break
+    "[": "{[}",  # after ``\\`` LaTeX takes "[" for the start of an option
+    "*": "{*}",  # and ``\\*`` for a line end without a page break
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
 
 
 def latex_escape(text: str) -> str:
-    r"""The text as LaTeX sets it literally: nothing in it is a command, and no two characters become one.
+    r"""Escape text for LaTeX: nothing in it is a command, and no two characters become a ligature.
 
     Examples
     --------
@@ -228,7 +248,7 @@ def latex_escape(text: str) -> str:
 
 
 def latex_preamble(lines: Iterable[str]) -> list[str]:
-    """What lines of LaTeX need that a plain document does not have, as remarks."""
+    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for other scripts."""
     text = "\n".join(lines)
     packages = ["booktabs", *(["xcolor"] if r"\textcolor" in text else [])]
     remarks = [rf"\usepackage{{{','.join(packages)}}}"]
@@ -242,11 +262,11 @@ def _is_latin(character: str) -> bool:
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
-"""The forms of a table for people, and what writes each."""
+"""The formats of a table for people, each with its renderer."""
 
 
 def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with all their columns, in the order of their first use; control characters escaped."""
+    """Return records as CSV. Columns are in the order of their first use; control characters are escaped."""
     safe = [
         {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
         for record in records
@@ -260,7 +280,7 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
-    """A fraction in percent, a mark and its interval behind it; a dash where there is none.
+    """Format a fraction in percent, followed by a mark and an interval if given; a dash for None or NaN.
 
     Examples
     --------
@@ -274,7 +294,7 @@ def percent(value: float | None, decimals: int = 2, interval: Interval | None = 
 
 
 def points(value: float | None) -> str:
-    """A difference of fractions in points (hundredths), with its sign.
+    """Format a difference of fractions in points (hundredths), with its sign; a dash for None.
 
     Examples
     --------
@@ -285,7 +305,7 @@ def points(value: float | None) -> str:
 
 
 def bounds(interval: Interval | None) -> str:
-    """An interval of a difference, in points.
+    """Format the interval of a difference in points; a dash for None.
 
     Examples
     --------
@@ -296,7 +316,7 @@ def bounds(interval: Interval | None) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value with four decimals, or two digits where that shows nothing of it.
+    """Format a p-value with four decimals, or with two significant digits if it is below 0.00005.
 
     Examples
     --------
@@ -307,4 +327,4 @@ def p_value(p: float) -> str:
 
 
 def _signed(value: float, decimals: int) -> str:
-    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0 makes -0 a plain 0
+    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0.0 turns -0.0 into 0.0

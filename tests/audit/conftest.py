@@ -1,4 +1,4 @@
-"""Simulated datasets: several questions a passage, of random words, with a leak or without."""
+"""Simulated datasets with several questions per passage and random words, with or without a leak."""
 
 from __future__ import annotations
 

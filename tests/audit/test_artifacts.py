@@ -1,4 +1,4 @@
-"""Partial inputs: planted leaks are found by the right ones, and nothing is where nothing was planted."""
+"""Partial inputs: the right ones find a planted leak, and none finds a leak in clean data."""
 
 from __future__ import annotations
 

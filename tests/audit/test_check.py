@@ -1,4 +1,4 @@
-"""Where right options stand, by hand."""
+"""Positions of right options, counted by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard subsets: who solves what is counted by hand, chance is enumerated, learners are out of fold."""
+"""Hard subsets: solved questions are counted by hand, chance is enumerated, learners are out of fold."""
 
 from __future__ import annotations
 

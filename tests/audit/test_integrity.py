@@ -1,4 +1,4 @@
-"""Every kind of finding, planted; and none in a sound dataset."""
+"""Every kind of integrity finding is planted and found; a sound dataset has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The null against enumerating every way in which gold can be permuted."""
+"""The null distribution against enumerating every permutation of gold."""
 
 from __future__ import annotations
 

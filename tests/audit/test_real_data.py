@@ -1,4 +1,4 @@
-"""Known facts about the datasets, found again."""
+"""Known facts about the published datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics: definitions on questions made by hand, and the papers' figures on their data."""
+"""Statistics: definitions on handmade questions, and the papers' figures on their data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line in this process, and small files to give it."""
+"""The command line run in this process, and small input files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``classic-rc breakdown``, and the marks and groups of ``run``."""
+"""``classic-rc breakdown``, and the significance marks and groups of ``run``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``classic-rc compare``: what may be compared, what comes out, what is refused."""
+"""``classic-rc compare``: what can be compared, the results, and what is refused."""
 
 from __future__ import annotations
 

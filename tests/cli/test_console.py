@@ -1,4 +1,4 @@
-"""Where results go and what they look like: formats, files, consoles of little means."""
+"""Output: formats, files, and consoles with limited encodings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``classic-rc explain`` shows where scores come from, in every form."""
+"""``classic-rc explain`` shows where scores come from, in every format."""
 
 from __future__ import annotations
 

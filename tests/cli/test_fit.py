@@ -1,4 +1,4 @@
-"""``fit`` keeps what a solver learned, and ``-s saved`` runs it."""
+"""``fit`` saves a fitted solver, and ``-s saved`` runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``classic-rc index``: what it reads, says, keeps and refuses."""
+"""``classic-rc index``: what it reads, prints, keeps and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``classic-rc list`` shows what there is."""
+"""``classic-rc list`` shows everything that exists."""
 
 from __future__ import annotations
 

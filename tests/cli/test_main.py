@@ -1,4 +1,4 @@
-"""Errors with one line and an exit code for each kind; the program as a process of its own."""
+"""Each kind of error has one line and an exit code; the program also runs as a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table has every option: a sub-command has what it names there, and nothing else."""
+"""One table has every option, and a sub-command has exactly the options that it names there."""
 
 from __future__ import annotations
 

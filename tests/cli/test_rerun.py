@@ -1,4 +1,4 @@
-"""``classic-rc rerun``: a saved run comes out again, and what does not is told with an exit code."""
+"""``classic-rc rerun``: a saved run gives the same numbers again, and a difference has an exit code."""
 
 from __future__ import annotations
 

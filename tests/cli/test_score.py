@@ -1,4 +1,4 @@
-"""``classic-rc score`` measures what ``predict`` wrote as ``run`` measured the solver, and released predictions."""
+"""``score`` gives predictions by ``predict`` the numbers of ``run``, and measures released predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own solvers, combinations, language models and span solvers, given to every sub-command."""
+"""A user's own solvers, combinations, language models and span solvers in every sub-command."""
 
 from __future__ import annotations
 

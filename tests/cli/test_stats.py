@@ -1,4 +1,4 @@
-"""``classic-rc stats``: forms, figures, exit codes."""
+"""``classic-rc stats``: formats, figures, exit codes."""
 
 from __future__ import annotations
 

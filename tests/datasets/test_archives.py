@@ -1,4 +1,4 @@
-"""Archives: read without unpacking, and the hostile ones refused."""
+"""Archives are read without unpacking, and hostile ones are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a source: splits, folders, provenance, and options that mean nothing."""
+"""Reading a source: splits, folders, provenance, and options that do not apply."""
 
 from __future__ import annotations
 

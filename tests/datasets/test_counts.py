@@ -1,4 +1,4 @@
-"""The counts of the datasets' own files."""
+"""The counts of questions in the datasets' own files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a file of any reader, it is read or refused with one error: never anything else."""
+"""A damaged file of any reader is either read or refused with one error, never anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codings of gold: what a value may mean, and that encoding and decoding are inverse."""
+"""Codings of gold: what a value can mean; encoding and decoding are inverse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of known schemas, as Hugging Face datasets hand them on."""
+"""Rows with known schemas, as Hugging Face datasets provide them."""
 
 from __future__ import annotations
 

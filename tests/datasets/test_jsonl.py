@@ -1,4 +1,4 @@
-"""Datasets written as our own JSON lines: what is read from them is what was written."""
+"""Datasets written as our own JSON lines and read back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of labels: each form, what is refused, and how much of the data is labelled."""
+"""Label files: every format, what is refused, and how much of the data has labels."""
 
 from __future__ import annotations
 

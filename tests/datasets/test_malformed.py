@@ -1,4 +1,4 @@
-"""Malformed input of every reader: one error with file, place, field, what was found and what was expected."""
+"""Malformed input of every reader: one error with file, place, field, what was found and expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which published dataset questions are from."""
+"""Recognition of the published dataset that questions are from."""
 
 from __future__ import annotations
 

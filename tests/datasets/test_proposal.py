@@ -1,4 +1,4 @@
-"""What is said of rows that no reader knows, and that the command that is proposed reads them."""
+"""The message about rows that no reader knows; the command that it proposes reads them."""
 
 from __future__ import annotations
 

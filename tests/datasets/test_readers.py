@@ -1,4 +1,4 @@
-"""What each reader makes of a small file of its format, in every encoding."""
+"""Every reader on a small file of its format, in every encoding."""
 
 from __future__ import annotations
 

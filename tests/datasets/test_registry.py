@@ -1,4 +1,4 @@
-"""The registry of readers: lines, each of which is imported when it is first used."""
+"""The registry of readers: one line each, imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: our own schema, fields, and how gold is coded."""
+"""Rows: our own schema, fields, and codings of gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded sample: complete, correct in itself, and equal to the other layouts of it in data/."""
+"""The embedded sample is complete and correct, and equal to its other layouts in data/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV and TSV: cells, candidates in one column or several, quoting, and tables that are refused."""
+"""CSV and TSV: cells, candidates in one column or several, quoting, and refused tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions with a number of options, for the decisions' tests."""
+"""Questions with any number of options, for the tests of decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweep over all cut points equals trying each by itself, and costs no more than one sort."""
+"""The sweep over all cut points equals trying each one, and costs no more than one sort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All spans near the best one."""
+"""Decisions that select all spans near the best one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thresholds on MultiRC's development set: the released raw scores, and word distance."""
+"""Thresholds on MultiRC's development set, with the released raw scores and with word distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API reference: it documents every name that a package exports, nothing else, and is what its script makes."""
+"""The API reference documents exactly the exported names, and is what its script makes."""
 
 from __future__ import annotations
 

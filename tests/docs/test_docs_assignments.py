@@ -1,4 +1,4 @@
-"""The assignments: solutions pass their checkers, starting points do not, and the pages say what is so."""
+"""The assignments: solutions pass their checkers, starting points fail, and the pages are correct."""
 
 from __future__ import annotations
 

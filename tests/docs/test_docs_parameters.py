@@ -1,4 +1,4 @@
-"""The page of parameters names every solver, its parameters and their values, and is what its script makes."""
+"""The page of parameters has every solver, parameter and value, and is what its script makes."""
 
 from __future__ import annotations
 

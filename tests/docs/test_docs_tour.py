@@ -1,4 +1,4 @@
-"""The tour as a notebook: made of the page, valid, without outputs, and it runs."""
+"""The tour as a notebook: made from the page, valid, without outputs, and it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents and docstrings name exists: modules, functions, files and the places that links lead to."""
+"""The modules, functions, files and link targets that documents and docstrings name exist."""
 
 from __future__ import annotations
 

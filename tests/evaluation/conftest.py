@@ -1,4 +1,4 @@
-"""Small datasets whose numbers can be worked out by hand, and a solver whose scores stand in the candidates."""
+"""Small datasets with numbers worked out by hand, and a solver that reads its scores from the candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans are scored some passages at a time, and the results do not tell."""
+"""Scoring spans in blocks of passages does not change the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breakdowns: each cell is what the questions of its group give alone."""
+"""Breakdowns: each cell equals the result on the questions of its group alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing systems on made outcomes whose numbers can be worked out by hand."""
+"""Comparisons of systems on handmade outcomes with numbers worked out by hand."""
 
 from __future__ import annotations
 

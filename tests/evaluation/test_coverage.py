@@ -1,4 +1,4 @@
-"""Do intervals cover, and do tests keep their level? Simulated datasets whose truth is known."""
+"""Coverage of intervals and level of tests, on simulated datasets whose truth is known."""
 
 from __future__ import annotations
 

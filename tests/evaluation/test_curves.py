@@ -1,4 +1,4 @@
-"""Precision-recall curves: every point is what deciding by its threshold gives; micro ones are scikit-learn's."""
+"""Precision-recall curves: every point equals deciding by its threshold; micro curves equal scikit-learn's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoring on a cluster: joblib's backend decides where shards go, and the bits are the same."""
+"""Scoring on a cluster: joblib's backend decides where shards run, and the bits are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each set of texts is encoded once under each analyzer, however many solvers, folds and tuning steps use it."""
+"""Each set of texts is encoded once per analyzer, whatever the number of solvers, folds and tuning steps."""
 
 from __future__ import annotations
 

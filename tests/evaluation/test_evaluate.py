@@ -1,4 +1,4 @@
-"""Rows of an evaluation: each number worked out by hand, each caveat said."""
+"""Rows of an evaluation: each number worked out by hand, with every caveat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations are of the scores that rows are made of, also out of fold and after tuning."""
+"""Explanations are of the scores behind the rows, also out of fold and after tuning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of questions: by meta, by what questions say of themselves, by labels that overlap."""
+"""Groups of questions: by meta, by derived keys, by labels that overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of the rows of an evaluation: against SciPy, and what must not change them."""
+"""Intervals of the rows of an evaluation: against SciPy, and under changes that must not matter."""
 
 from __future__ import annotations
 

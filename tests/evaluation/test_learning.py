@@ -1,4 +1,4 @@
-"""What solvers are shown: as much as they declare, and never the gold that is reported."""
+"""Solvers see only the data that they declare to learn from, and never the gold that is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning out of fold: every question answered by who has not seen its passage's gold."""
+"""Learning out of fold: a question is answered by a solver that has not seen its passage's gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paired tests: against SciPy, against counting by hand, and what must not change them."""
+"""Paired tests: against SciPy, against counting by hand, and under changes that must not matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoring in other processes: real ones, none of them forked from this."""
+"""Scoring in other processes: real ones, none of them forked from this one."""
 
 from __future__ import annotations
 

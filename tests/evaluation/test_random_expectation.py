@@ -1,4 +1,4 @@
-"""Expectations of random answers in closed form equal the mean over many draws, on every task."""
+"""The closed-form expectation of random answers equals the mean over many draws, on every task."""
 
 from __future__ import annotations
 

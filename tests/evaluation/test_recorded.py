@@ -1,4 +1,4 @@
-"""Run records read back: what comes out is what went in, and what is malformed is refused with its place."""
+"""Run records are read back unchanged, and malformed ones are refused with the place of the error."""
 
 from __future__ import annotations
 

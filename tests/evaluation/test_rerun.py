@@ -1,4 +1,4 @@
-"""Run records run again: every number of every solver comes out, and what has changed is said beforehand."""
+"""Run records run again: every number is the same, and changed inputs are reported before the run."""
 
 from __future__ import annotations
 

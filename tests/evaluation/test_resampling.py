@@ -1,4 +1,4 @@
-"""The bootstrap over groups: against a plain loop, and what must not change it."""
+"""The bootstrap over groups: against a plain loop, and under changes that must not matter."""
 
 from __future__ import annotations
 

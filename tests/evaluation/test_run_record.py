@@ -1,4 +1,4 @@
-"""The run record and the JSON schema: every number can be worked out again from what is kept."""
+"""The run record and its JSON schema: every number can be computed again from the record."""
 
 from __future__ import annotations
 

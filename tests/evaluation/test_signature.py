@@ -1,4 +1,4 @@
-"""The signature: same signature, same number; another choice, another signature."""
+"""The signature: the same signature has the same numbers, and another choice has another signature."""
 
 from __future__ import annotations
 

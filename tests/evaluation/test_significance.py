@@ -1,4 +1,4 @@
-"""Marks of rows that differ from a baseline."""
+"""Significance marks of rows that differ from a baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a perfect choice among spans would score."""
+"""The score of a perfect choice among spans."""
 
 from __future__ import annotations
 

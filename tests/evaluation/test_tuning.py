@@ -1,4 +1,4 @@
-"""Tuning: out of fold, on a split, on the data themselves; and what is said of it."""
+"""Tuning out of fold, on a split and on the data themselves, and its notes and warnings."""
 
 from __future__ import annotations
 

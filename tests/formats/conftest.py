@@ -1,4 +1,4 @@
-"""A small dataset of every shape, written for these tests."""
+"""A small dataset for every kind of question, written for these tests."""
 
 from __future__ import annotations
 

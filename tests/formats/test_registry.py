@@ -1,4 +1,4 @@
-"""What holds of every format: registry, recognition, round trips, refusals."""
+"""Tests that hold for every format: registry, recognition, round trips, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gzip as a whole, streams of every kind, and members of zip archives."""
+"""gzip files as a whole, compressed streams of every kind, and members of zip archives."""
 
 from __future__ import annotations
 

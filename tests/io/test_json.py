@@ -1,4 +1,4 @@
-"""JSON parsed strictly, and values taken from it with their place."""
+"""Strict JSON parsing, and errors that name the place of a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are opened, compressed, replaced and hashed by io alone."""
+"""Only io opens, compresses, replaces and hashes files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control characters are spelled out, and nothing else is."""
+"""Only control characters are escaped."""
 
 from __future__ import annotations
 

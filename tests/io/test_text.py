@@ -1,4 +1,4 @@
-"""From bytes to text: encodings, line ends, and bytes that are neither."""
+"""From bytes to text: encodings, line ends, and invalid bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of small numbers as the kernels' arrays and as the lists that the lessons in plain Python take."""
+"""Small integer texts as arrays for the kernels and as lists for the plain-Python reference."""
 
 from __future__ import annotations
 

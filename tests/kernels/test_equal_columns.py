@@ -1,4 +1,4 @@
-"""Merging the equal columns of a sparse matrix changes nothing that a regularised learner sees."""
+"""Merging equal columns of a sparse matrix does not change a regularised learner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counted n-grams against a counter of tuples; Kneser-Ney against plain Python and nltk, and as probabilities."""
+"""N-gram counts against a counter of tuples; Kneser-Ney against plain Python and nltk, and as probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lexical matcher's kernels against their plain-Python reference."""
+"""The kernels of the lexical matcher against their plain-Python reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words shared and paired in bulk, against the same in plain Python."""
+"""Shared and paired words in bulk, against plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked up in postings: the longest verbatim run, against plain Python."""
+"""Look-ups in postings: the longest verbatim run, against plain Python."""
 
 from __future__ import annotations
 

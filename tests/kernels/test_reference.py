@@ -1,4 +1,4 @@
-"""The lessons in plain Python: their index, and SW+D against the solver."""
+"""The plain-Python reference: its index, and SW+D against the solver."""
 
 from __future__ import annotations
 

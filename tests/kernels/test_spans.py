@@ -1,4 +1,4 @@
-"""Every span of a passage as a candidate, and what surrounds spans, against plain Python."""
+"""Every span of a passage as a candidate, and the context of spans, against plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sliding window, alone and of all sizes, against plain Python, down to the bits."""
+"""The sliding window, alone and with all sizes, against plain Python, down to the bits."""
 
 from __future__ import annotations
 

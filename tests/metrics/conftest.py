@@ -1,4 +1,4 @@
-"""Questions and predictions for the metrics' tests."""
+"""Questions and predictions for the tests of metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MultiRC's metrics and SuperGLUE's variant, which see a selection through its counts alone."""
+"""MultiRC's metrics and SuperGLUE's variant, which depend only on the counts of a selection."""
 
 import json
 from itertools import product

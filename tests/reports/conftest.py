@@ -1,4 +1,4 @@
-"""A dataset, parts of pages, HTML taken apart, and a headless Chromium, which is driven over a pipe."""
+"""A dataset, parts of pages, an HTML parser, and a headless Chromium driven over a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check looks like."""
+"""The tables of a check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables and records of a small comparison made by hand, to the letter; and intervals in the results table."""
+"""Tables and records of a small handmade comparison, exact to the letter; intervals in the results table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations as text, in colours and as HTML: awkward marks and passages, and every registered solver."""
+"""Explanations as text, in colours and as HTML: difficult marks and passages, and every registered solver."""
 
 from __future__ import annotations
 

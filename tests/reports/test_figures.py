@@ -1,4 +1,4 @@
-"""Figures: they show what was computed, look the same each time and leave matplotlib as it was."""
+"""Figures show what was computed, are the same each time, and leave matplotlib unchanged."""
 
 from __future__ import annotations
 

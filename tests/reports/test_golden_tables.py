@@ -1,4 +1,4 @@
-"""Tables in every form, against files; run this file as a script to write them anew, and read the difference."""
+"""Tables in every format, against files; run this file as a script to write them again, and read the diff."""
 
 from __future__ import annotations
 

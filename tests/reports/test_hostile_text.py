@@ -1,4 +1,4 @@
-"""Text that would be markup, a command or a terminal's command comes out of every form intact and harmless."""
+"""Text that could be markup, code or a terminal command is intact and harmless in every format."""
 
 from __future__ import annotations
 

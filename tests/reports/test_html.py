@@ -1,4 +1,4 @@
-"""HTML: what is escaped, what templates may use, what a document lets in, and that its colours can be read."""
+"""HTML: escaping, template values, content security, and colours with enough contrast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one-page report's content and data, without a browser."""
+"""The content and data of the one-page report, without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published figures: their schema, and which of them are about some data."""
+"""Published figures: their schema, and which of them are about given data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours beside theirs: on the datasets' own files, and on small ones made by hand."""
+"""Our figures against published ones, on the datasets' own files and on small handmade ones."""
 
 from __future__ import annotations
 

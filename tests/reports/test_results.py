@@ -1,4 +1,4 @@
-"""The results table and the CSV of a small evaluation made by hand, to the letter."""
+"""The results table and the CSV of a small handmade evaluation, exact to the letter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in every form, to the letter, and text of unknown origin as literal text of Markdown and LaTeX."""
+"""Tables in every format, exact to the letter; any text is literal in Markdown and LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as two arrays, and their fingerprint."""
+"""A corpus of texts as two arrays, and its fingerprint."""
 
 from __future__ import annotations
 

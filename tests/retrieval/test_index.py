@@ -1,4 +1,4 @@
-"""Index folders, opened and checked."""
+"""Opening and checking index folders."""
 
 from __future__ import annotations
 

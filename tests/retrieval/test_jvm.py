@@ -1,4 +1,4 @@
-"""Which Java and which jars are taken, how Java starts, and what is said where it cannot."""
+"""Which Java and jars are used, how Java starts, and the message if it cannot start."""
 
 from __future__ import annotations
 

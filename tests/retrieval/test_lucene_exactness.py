@@ -1,4 +1,4 @@
-"""The engine `sparse` beside Lucene itself: the same terms, the same sentences, the same bits."""
+"""The engine `sparse` against Lucene itself: the same terms, the same sentences, the same bits."""
 
 from __future__ import annotations
 

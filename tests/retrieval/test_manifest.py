@@ -1,4 +1,4 @@
-"""Arrays in one file, and files that appear whole or not at all."""
+"""Arrays in one file, and files that are written completely or not at all."""
 
 from __future__ import annotations
 

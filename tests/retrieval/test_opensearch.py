@@ -1,4 +1,4 @@
-"""The wiring of the engine, against an in-memory server whose scores are not OpenSearch's: none is looked at."""
+"""The wiring of the engine `opensearch`, on an in-memory server with other scores, which are not tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a cluster, body by body; addresses, secrets, retries and errors against a scripted server."""
+"""Requests to a cluster, body by body; addresses, secrets, retries and errors with a scripted server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The textbook engine where its formula, or a collection without terms, sets it apart from the others."""
+"""The rank_bm25 engine, where its formula or a collection without terms makes it differ from the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files, JSON lines and passages to sentences with their places; lines of plain and compressed files."""
+"""Sentences and their places, read from files, JSON lines and passages, plain or compressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching an index's segments in other processes: they go there as paths, and the bits come back as in one."""
+"""Searching the segments of an index in other processes, which get only paths, gives the same bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The default engine against the plain-Python reference, down to the bits, however its sentences are divided."""
+"""The default engine against the plain-Python reference, down to the bits, for any division of sentences."""
 
 from __future__ import annotations
 

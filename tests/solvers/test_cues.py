@@ -1,4 +1,4 @@
-"""Cues of candidates: their values, and the direction that is learned."""
+"""Cues of candidates: their values, and the direction learned for each."""
 
 from __future__ import annotations
 

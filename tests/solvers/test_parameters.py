@@ -1,4 +1,4 @@
-"""Constructor parameters: each is declared once, and a value that cannot be ends in one sentence that names it."""
+"""Constructor parameters: each is declared once, and a bad value gives a one-sentence error that names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry: its lines say what the classes say, and only what is used is imported."""
+"""The registry: its lines agree with the classes, and only the solvers that are used are imported."""
 
 from __future__ import annotations
 

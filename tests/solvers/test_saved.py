@@ -1,4 +1,4 @@
-"""Fitted solvers in files: what comes back, and what is refused."""
+"""Fitted solvers in files: what is restored, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score files: which questions' scores are read, in whatever order and part; and what a file must have."""
+"""Score files: scores in any order or for a part of the questions, and what a file must have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every registered solver keeps the interface's promises, on every task it is for, in every variant."""
+"""Every registered solver keeps the promises of the interface, on all its tasks and in all its variants."""
 
 from __future__ import annotations
 

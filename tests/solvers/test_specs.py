@@ -1,4 +1,4 @@
-"""Solvers as text, there and back."""
+"""Solver specifications: from text to solver and back."""
 
 from __future__ import annotations
 

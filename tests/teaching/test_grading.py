@@ -1,4 +1,4 @@
-"""Grading: what each kind of file gets, and what a hostile one cannot do to the others."""
+"""Grading: the grade of each kind of file, and what a hostile file cannot do to the others."""
 
 from __future__ import annotations
 

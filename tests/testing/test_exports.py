@@ -1,4 +1,4 @@
-"""What classic_rc.testing gives, and how much it loads."""
+"""The exports of classic_rc.testing, and how much importing it loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analyzers: names, specifications, and what becomes of tokens."""
+"""Analyzers: names, specifications, and what they do to tokens."""
 
 from __future__ import annotations
 

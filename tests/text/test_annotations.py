@@ -1,4 +1,4 @@
-"""Annotation files and folders of categories: what they keep, whether they fit, what is said of malformed ones."""
+"""Annotation files and folders of categories: their content, whether they fit, errors of malformed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token ids of questions and texts, against the analyzer's own tokens; where a query's placeholder is."""
+"""Token ids of questions and texts against the analyzer's own tokens; the place of a query's placeholder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans as places among their passage's tokens."""
+"""Spans as positions among the tokens of their passage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence splitter, rule by rule and on marked text."""
+"""The sentence splitter, rule by rule and on text with marked sentence ends."""
 
 from __future__ import annotations
 

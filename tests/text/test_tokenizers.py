@@ -1,4 +1,4 @@
-"""What holds of every tokenizer, and the tokenizers that are a pattern, in any script."""
+"""Properties of every tokenizer, and the tokenizers made of a pattern, in any script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Treebank tokens, sentence by sentence and piece by piece."""
+"""Treebank tokens, by sentence and by piece."""
 
 from __future__ import annotations
 

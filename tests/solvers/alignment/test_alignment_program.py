@@ -1,4 +1,4 @@
-"""The integer program: its optimum against exhaustive search, and each constraint where it binds."""
+"""The integer program: its optimum against exhaustive search, and each constraint when it binds."""
 
 from __future__ import annotations
 

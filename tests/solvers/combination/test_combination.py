@@ -1,4 +1,4 @@
-"""Combinations: what is added, with which weights, and that no weight is learned from what a member has seen."""
+"""Combinations: members, weights, and weights learned only from scores that are out of fold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sliding window, distance and textual entailment together: the authors' files and figures."""
+"""Sliding window, distance and textual entailment combined: the authors' files and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lexical matcher on MCTest: the released scores, and the published accuracies."""
+"""The lexical matcher on MCTest: the released scores and the published accuracies."""
 
 from __future__ import annotations
 

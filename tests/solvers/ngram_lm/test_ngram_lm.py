@@ -1,4 +1,4 @@
-"""The n-gram language model as a solver: what it learns, what it scores, what is kept in a file."""
+"""The n-gram language model as a solver: what it learns, its scores, and its file."""
 
 from __future__ import annotations
 

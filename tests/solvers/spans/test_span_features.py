@@ -1,4 +1,4 @@
-"""The numbers, shapes, wh-words, buckets and columns of spans."""
+"""Features of spans: numbers, shapes, wh-words, buckets and columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surface-feature learner: what it learns, must not see and refuses, and how it explains its scores."""
+"""The surface-feature learner: what it learns, what it must not see, what it refuses, and its explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surface features in bulk, against a slow reference in plain Python, and their columns."""
+"""Surface features in bulk against a slow plain-Python reference, and their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published surface-feature learners on MultiRC and MCScript, where these are there."""
+"""The published surface-feature learners on MultiRC and MCScript, if their files are there."""
 
 from __future__ import annotations
 
