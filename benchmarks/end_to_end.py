@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import cast
 
 from benchmarks.generate import dataset
 from benchmarks.timing import Table
@@ -59,7 +60,7 @@ def _write(path: Path, n_passages: int) -> None:
                 "passage_id": q.passage.id,
                 "question": q.text,
                 "candidates": [c.text for c in q.candidates],
-                "gold": min(q.gold),
+                "gold": min(cast("frozenset[int]", q.gold)),
             }
             file.write(json.dumps(row) + "\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def _candidates(most: int, rounds: int) -> Table:
     while n <= most:
         arrays = one_question(n, 350)
         stop = np.arange(arrays.n_words) < 100
-        seconds = interleaved({"": lambda arrays=arrays, stop=stop: window_and_distance(arrays, stop)}, rounds)[""]
+        seconds = interleaved({"": partial(window_and_distance, arrays, stop)}, rounds)[""]
         tracemalloc.start()
         window_and_distance(arrays, stop)
         peak = tracemalloc.get_traced_memory()[1]
@@ -64,7 +65,7 @@ def _passages(rounds: int, quick: bool) -> Table:
     for n_tokens in (50, 200, 1000) if quick else (50, 200, 1000, 5000, 10_000):
         arrays = one_question(10_000, n_tokens)
         stop = np.arange(arrays.n_words) < 100
-        seconds = interleaved({"": lambda arrays=arrays, stop=stop: window_and_distance(arrays, stop)}, rounds)[""]
+        seconds = interleaved({"": partial(window_and_distance, arrays, stop)}, rounds)[""]
         rows.append([n_tokens, round(1e3 * seconds, 2), round(1e9 * seconds / 10_000 / n_tokens, 2)])
     return {
         "title": "SW+D of 10,000 candidates as the passage grows",
@@ -80,9 +81,7 @@ def _spans(rounds: int, quick: bool) -> Table:
     for n_tokens in (50, 350) if quick else (50, 350, 1000, 10_000):
         for longest in (10, 30):
             passage, question = zipf_words(rng, n_tokens), zipf_words(rng, 9)
-            seconds = interleaved(
-                {"": lambda p=passage, q=question, k=longest: score_spans(p, q, k)}, max(rounds, 3)
-            )[""]
+            seconds = interleaved({"": partial(score_spans, passage, question, longest)}, max(rounds, 3))[""]
             n = int((score_spans(passage, question, longest) >= 0).sum())
             rows.append([n_tokens, longest, n, round(1e3 * seconds, 2), round(n / seconds)])
     return {
@@ -98,7 +97,7 @@ def _questions(rounds: int, quick: bool) -> Table:
     for n_passages in (100, 1000) if quick else (100, 1000, 10_000):
         arrays = token_arrays("RACE", n_passages)
         stop = np.arange(arrays.n_words) < 100
-        seconds = interleaved({"": lambda arrays=arrays, stop=stop: window_and_distance(arrays, stop)}, rounds)[""]
+        seconds = interleaved({"": partial(window_and_distance, arrays, stop)}, rounds)[""]
         n = len(arrays.question_passage)
         rows.append([n, round(seconds, 4), round(n / seconds)])
     return {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
 from benchmarks.generate import SHAPES, token_arrays
@@ -28,18 +31,18 @@ def run(quick: bool = False) -> list[Table]:
         _check(sample, stop)
         seconds = interleaved(
             {
-                "kernel": lambda arrays=arrays, stop=stop: window_and_distance(arrays, stop),
-                "numpy": lambda sample=sample: numpy_a_question(sample),
-                "reference": lambda sample=sample, stop=stop: plain(sample, stop),
+                "kernel": partial(window_and_distance, arrays, stop),
+                "numpy": partial(numpy_a_question, sample),
+                "reference": partial(plain, sample, stop),
             },
             rounds,
         )
         combined.append(_row(shape, arrays, seconds, scale))
         seconds = interleaved(
             {
-                "kernel": lambda arrays=arrays: window_sweep(arrays),
-                "numpy": lambda sample=sample: [numpy_a_question(sample, size) for size in range(2, 31)],
-                "reference": lambda sample=sample: plain_sweep(sample),
+                "kernel": partial(window_sweep, arrays),
+                "numpy": partial(numpy_sweep, sample),
+                "reference": partial(plain_sweep, sample),
             },
             2 if quick else 3,
         )
@@ -66,7 +69,7 @@ def _row(shape: str, arrays: TokenArrays, seconds: dict[str, float], scale: floa
     ]
 
 
-def _texts(arrays: TokenArrays):
+def _texts(arrays: TokenArrays) -> Iterator[tuple[list[int], list[int], list[int]]]:
     """Yield (passage, question, candidate) for every candidate, as lists."""
 
     def lists(tokens: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
@@ -107,6 +110,11 @@ def numpy_a_question(arrays: TokenArrays, window: int | None = None) -> list[int
             sums = np.concatenate(([0], np.cumsum(np.where(np.isin(passage, words), weights, 0))))
             scores.append(int((sums[size:] - sums[:-size]).max()))
     return scores
+
+
+def numpy_sweep(arrays: TokenArrays) -> list[list[int]]:
+    """All windows in NumPy for a single candidate."""
+    return [numpy_a_question(arrays, size) for size in range(2, 31)]
 
 
 def _check(arrays: TokenArrays, stop: np.ndarray) -> None:

@@ -62,14 +62,18 @@ class Module:
                 found[node.name] = node, ast.get_docstring(node) or ""
             elif isinstance(node, Constant):
                 name = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
-                is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-                found[name] = node, cleandoc(str(after.value.value)) if is_text else ""
+                text = ""
+                if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                    text = cleandoc(str(after.value.value))
+                found[name] = node, text
         return found
 
     def imported(self) -> dict[str, tuple[str, str]]:
         """Return the imported names (those for type checkers too), each with its module and its name there."""
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module]
-        return {alias.asname or alias.name: (node.module, alias.name) for node in nodes for alias in node.names}
+        return {
+            alias.asname or alias.name: (node.module or "", alias.name) for node in nodes for alias in node.names
+        }
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def names(module: Module) -> list[Name]:
 def resolved(module: Module, name: str) -> Name:
     """Follow a name of a module through imports to the module that defines it."""
     if name == "__version__":
-        return Name(name, f"{module.name}._version", name, VERSION, ast.Assign())
+        return Name(name, f"{module.name}._version", name, VERSION, ast.Assign([], ast.Constant(VERSION)))
     if name in module.defined():
         node, text = module.defined()[name]
         return Name(name, module.name, name, text, node)

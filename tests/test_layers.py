@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -92,9 +92,13 @@ def imports_of(source: str | ast.Module, module: str, *, is_package: bool = Fals
 
     def walk(node: ast.AST, on_load: bool) -> Iterator[Import]:
         for target in targets(node):
+            assert isinstance(node, ast.stmt | ast.expr)
             yield Import(module, node.lineno, target, on_load, isinstance(node, ast.Constant))
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            branches = [(child, False) for child in node.body] + [(child, on_load) for child in node.orelse]
+            branches: Sequence[tuple[ast.AST, bool]] = [
+                *((child, False) for child in node.body),
+                *((child, on_load) for child in node.orelse),
+            ]
         else:
             inner = on_load and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             branches = [(child, inner) for child in ast.iter_child_nodes(node)]

@@ -52,7 +52,8 @@ def handle(args: argparse.Namespace) -> int:
     extra = {role: data and with_spans(data, spans) for role, data in inputs.training_data(args).items()}
     solver = configured(solver, dataset)
     tunes = solver.tunes_parameters and extra["tune"] is not None
-    explanation = FittedSystem(solver, dataset, Learning(**extra), tune=tunes).solver.explain(question)
+    learning = Learning(extra["train"], extra["tune"])
+    explanation = FittedSystem(solver, dataset, learning, tune=tunes).solver.explain(question)
     if args.format == "json":
         text = json_result(explanation.to_dict(), infinite=True)
     elif args.format == "html":

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Counts: TypeAlias = NDArray[np.integer] | np.integer
+"""Whole numbers, or one that holds for all."""
 
 
 class TokenArrays(NamedTuple):

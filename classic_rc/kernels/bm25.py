@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import Counts
+
 
 def _byte4(code: int) -> int:
     """The length that a byte stands for: ``SmallFloat.byte4ToInt``."""
@@ -30,7 +32,7 @@ def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
     return _BYTE4[np.searchsorted(_BYTE4, lengths, side="right") - 1]
 
 
-def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
 
     Parameters
@@ -47,13 +49,13 @@ def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> N
     return np.log(1 + (n_sentences - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
 
 
-def mean_length(n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]) -> NDArray[np.float32]:
+def mean_length(n_sentences: Counts, n_tokens: Counts) -> NDArray[np.float32] | np.float32:
     """Tokens a sentence, of those that have any: Lucene 8, ``BM25Similarity.avgFieldLength``."""
     return (n_tokens / np.maximum(n_sentences, 1)).astype(np.float32)
 
 
 def length_factors(
-    lengths: NDArray[np.integer], mean: NDArray[np.float32], k1: float, b: float
+    lengths: NDArray[np.integer], mean: NDArray[np.float32] | np.float32, k1: float, b: float
 ) -> NDArray[np.float32]:
     """``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
 

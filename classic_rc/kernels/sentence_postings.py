@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-
-TermScores: TypeAlias = Callable[
-    [NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]
-]
-"""From weights, counts and length factors, what terms add to the scores of sentences."""
 
 Combine: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]]
 """From sums of term scores, how many query terms are matched, and the numbers of queries, the scores."""
@@ -23,6 +18,16 @@ BLOCK = 5 * 2**18
 
 _SHORT = 32
 """Postings a list, on average, up to which one array of indices is cheaper than a slice a list."""
+
+
+class TermScores(Protocol):  # not a Callable, which would be a method where a class has it as an attribute
+    """From weights, counts and length factors, what terms add to the scores of sentences."""
+
+    def __call__(
+        self, weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32], /
+    ) -> NDArray[np.float32]:
+        """Of each posting, its term's weight, its count and its sentence's length factor, what it adds."""
+        ...
 
 
 class SentencePostings(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import Counts
+
 _BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
 _BYTE315[0] = 0
 
@@ -23,7 +25,7 @@ def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
     return _BYTE315[np.maximum(codes, 1)]
 
 
-def idf(n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""
     return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
 

@@ -53,8 +53,8 @@ class EncodedQueries(NamedTuple):
         encoder = TextEncoder(analyzer)
         encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
         terms = encoder.vocabulary
-        counts = (word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded)
-        return cls(terms, *counts, np.repeat(np.arange(len(own)), [len(some) for some in own]))
+        asked, offered = (word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded)
+        return cls(terms, asked, offered, np.repeat(np.arange(len(own)), [len(some) for some in own]))
 
 
 class TermFacts(NamedTuple):
@@ -126,13 +126,14 @@ def combine_constrained(
 ) -> Combine | None:
     """How the sums of term scores of questions with options become scores."""
     questions, options, option_question = queries
-    asked, offered = _totals(questions, question_facts), _totals(options, option_facts)
-    return similarity.combine(*(q[option_question] + o for q, o in zip(asked, offered, strict=True)))
+    asked, asked_squares = _totals(questions, question_facts)
+    offered, offered_squares = _totals(options, option_facts)
+    return similarity.combine(asked[option_question] + offered, asked_squares[option_question] + offered_squares)
 
 
 def _known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -> QueryTerms:
     known = facts.lists >= 0
-    return QueryTerms(*(part[known] for part in (counts.texts, facts.lists, counts.counts, weights)))
+    return QueryTerms(counts.texts[known], facts.lists[known], counts.counts[known], weights[known])
 
 
 def _totals(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -140,4 +141,4 @@ def _totals(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], ND
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2
     n_terms = np.bincount(texts, counts.counts, n_texts).astype(np.int64)
-    return n_terms, np.bincount(texts, squares, n_texts)
+    return n_terms, np.bincount(texts, squares, n_texts).astype(np.float64, copy=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels import bm25, tfidf
+from classic_rc.kernels.arrays import Counts
 from classic_rc.kernels.sentence_postings import Combine, TermScores
 
 
@@ -70,7 +71,7 @@ class LuceneSimilarity(Similarity):
     """From weights, counts and length factors, what terms add."""
 
     @abstractmethod
-    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """How much terms of these sentence frequencies tell."""
 
     @abstractmethod
@@ -79,7 +80,7 @@ class LuceneSimilarity(Similarity):
 
     @abstractmethod
     def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
     ) -> NDArray[np.float32]:
         """What sentences of these lengths make of a term's count."""
 
@@ -113,7 +114,7 @@ class BM25(LuceneSimilarity):
     def __post_init__(self) -> None:
         _check(self, {"k1": math.inf, "b": 1.0})
 
-    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.idf`."""
         return bm25.idf(n_sentences, frequencies)
 
@@ -122,7 +123,7 @@ class BM25(LuceneSimilarity):
         return bm25.term_weights(boosts, idfs)
 
     def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
     ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.length_factors`."""
         return bm25.length_factors(lengths, bm25.mean_length(n_sentences, n_tokens), self.k1, self.b)
@@ -137,7 +138,7 @@ class Classic(LuceneSimilarity):
     citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
     term_scores: ClassVar[TermScores] = staticmethod(tfidf.term_scores)
 
-    def idfs(self, n_sentences: NDArray[np.integer], frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.idf`."""
         return tfidf.idf(n_sentences, frequencies)
 
@@ -146,7 +147,7 @@ class Classic(LuceneSimilarity):
         return tfidf.term_weights(boosts, idfs)
 
     def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: NDArray[np.integer], n_tokens: NDArray[np.integer]
+        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
     ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.length_factors`."""
         return tfidf.length_factors(lengths)

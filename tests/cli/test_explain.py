@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
 from classic_rc.datasets import load
+from classic_rc.questions import Task
 from classic_rc.solvers import DEFAULT_SOLVERS
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
 
-CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[load(sample).task]]
+CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[cast(Task, load(sample).task)]]
 
 
 MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}

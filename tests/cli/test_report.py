@@ -21,7 +21,9 @@ def report(cli, tmp_path):
 
 
 def data_of(page: str) -> dict:
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1])
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert found
+    return json.loads(found[1])
 
 
 @pytest.mark.parametrize("sample", ["single-choice", "multiple-answer", "cloze", "multi-span"])

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import tarfile
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,7 +19,7 @@ from classic_rc.io import compression
 from classic_rc.io.archives import tar_members
 
 
-def _tar(*members: tuple[str, bytes], mode: str = "w:gz", **facts) -> bytes:
+def _tar(*members: tuple[str, bytes], mode: Literal["w", "w:gz"] = "w:gz", **facts) -> bytes:
     """An archive of files; `facts` are set on every member's header."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=mode, format=tarfile.PAX_FORMAT) as tar:

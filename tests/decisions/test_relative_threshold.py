@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ def question(*texts: str, task: Task = Task.MULTI_SPAN) -> Question:
 def answer(asked: Question, *scores: float, **parameters) -> tuple[str, ...]:
     (prediction,) = RelativeThreshold(**parameters).decide(Scores.from_lists([scores]), [asked])
     assert prediction.n_candidates == len(scores)
-    return prediction.answers[0]
+    return cast("tuple[str, ...]", prediction.answers[0])
 
 
 def test_spans_within_the_margin_answer_together_the_best_first():

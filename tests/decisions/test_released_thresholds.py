@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def exhaustive(folder: Path, name: str) -> dict[str, float]:
     dataset, scores = multirc_dev(folder), released(folder, name)
     n = len(dataset)
     question = np.repeat(np.arange(n), [len(q.candidates) for q in dataset])
-    gold = np.array([i in q.gold for q in dataset for i in range(len(q.candidates))])
+    gold = np.array([i in cast("frozenset[int]", q.gold) for q in dataset for i in range(len(q.candidates))])
     right = np.bincount(question, gold, n)
     best = dict.fromkeys(METRICS, 0.0)
     for threshold in (-np.inf, *scores.values):

@@ -17,6 +17,8 @@ import classic_rc
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 spec = importlib.util.spec_from_file_location("make_api", DOCS / "make_api.py")
+assert spec is not None
+assert spec.loader is not None
 make_api = importlib.util.module_from_spec(spec)
 sys.modules["make_api"] = make_api  # where dataclasses look for what annotations name
 spec.loader.exec_module(make_api)

@@ -18,6 +18,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "assignments"
 
 def loaded(file: Path):
     spec = importlib.util.spec_from_file_location(f"assignment_{file.parent.name}_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -13,6 +13,8 @@ from classic_rc.solvers.registry import LINES
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 spec = importlib.util.spec_from_file_location("make_parameters", DOCS / "make_parameters.py")
+assert spec is not None
+assert spec.loader is not None
 make_parameters = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make_parameters)
 

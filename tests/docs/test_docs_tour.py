@@ -12,6 +12,8 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 spec = importlib.util.spec_from_file_location("make_notebook", DOCS / "make_notebook.py")
+assert spec is not None
+assert spec.loader is not None
 make_notebook = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make_notebook)
 

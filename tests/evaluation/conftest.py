@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from classic_rc.predictions import Scores
@@ -20,7 +21,7 @@ class Says(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         texts = [[c.text for c in q.candidates] for q in questions]
         plain = Scores.from_lists([[float(text.strip("[]")) for text in row] for row in texts])
-        evidence = [not text.startswith("[") for row in texts for text in row]
+        evidence = np.array([not text.startswith("[") for row in texts for text in row], dtype=np.bool_)
         return Scores(plain.values, plain.offsets, evidence)
 
 

@@ -15,7 +15,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io import text
 from classic_rc.io.text import decode, line_and_column, read_bytes, read_text, write_file, write_whole
 
-_TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=("Cs",)))
+_TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"]))
 
 
 @given(_TEXTS, st.sampled_from(["\n", "\r\n", "\r"]))

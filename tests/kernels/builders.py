@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from classic_rc.kernels import TokenArrays
 from classic_rc.kernels.arrays import offsets_of
 
 
-def ragged(texts):
+def ragged(texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Tokens and offsets of texts, one after the other."""
     flat = [token for text in texts for token in text]
     return np.array(flat, dtype=np.int32), offsets_of(np.array([len(text) for text in texts], dtype=np.int64))

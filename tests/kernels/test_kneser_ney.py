@@ -38,7 +38,7 @@ NUMBERS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=12), max_size=
 
 def spelled(tables: list[NGrams], n_words: int = N_WORDS) -> list[list[tuple[int, ...]]]:
     """The words of every n-gram of every table."""
-    words = [[(key,) for key in tables[0].keys.tolist()]]
+    words: list[list[tuple[int, ...]]] = [[(key,) for key in tables[0].keys.tolist()]]
     for table in tables[1:]:
         words.append([(*words[-1][key // n_words], key % n_words) for key in table.keys.tolist()])
     return words

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def dataset() -> Dataset:
     )
 
 
-def row(name: str, right: np.ndarray, **more: object) -> Row:
+def row(name: str, right: np.ndarray, **more: Any) -> Row:  # the other fields of Row, each of its own type
     outcomes = Outcomes(
         {"accuracy": right.reshape(-1, 1)},
         np.where((right > 0) & (right < 1), 2, 1),

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from dataclasses import fields
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -142,8 +143,9 @@ class Script(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answers: list) -> None:
-        self.answers, self.seen = list(answers), []
+    def __init__(self, answers: Iterable[tuple[int, dict | str] | None]) -> None:
+        self.answers = list(answers)
+        self.seen: list[tuple[str, str | None]] = []
         super().__init__(("127.0.0.1", 0), Scripted)
 
     @property
@@ -183,7 +185,8 @@ def serve():
         server = Script(answers)
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
-            server.handle_error = lambda *arguments: None  # a client that hangs up during the handshake
+            # A client that hangs up during the handshake; only this server is silent, not its class.
+            server.handle_error = lambda *arguments: None  # type: ignore[method-assign]
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         servers.append(server)
         return server
@@ -205,7 +208,7 @@ def waits(monkeypatch):
     return seconds
 
 
-def connect(port: int, *, scheme: str = "http", retries: int = 3, **access: str) -> Cluster:
+def connect(port: int, *, scheme: str = "http", retries: int = 3, **access: str | None) -> Cluster:
     where = Access((f"{scheme}://localhost:{port}",), **access)
     return Cluster(where, timeout=5, retries=retries, connections=2)
 
@@ -279,10 +282,10 @@ def test_an_item_that_stays_unfinished_is_given_back_as_it_is(serve, waits):
     assert len(waits) == 2
 
 
-def fault(port: int, **access: str) -> str:
+def fault(port: int, *, scheme: str = "http", ca_certs: str | None = None) -> str:
     """The one line that a user sees, in which there is no secret and behind which no traceback hides one."""
     with pytest.raises((UsageError, DataError)) as caught:
-        connect(port, user="someone", password=SECRET, **access)
+        connect(port, scheme=scheme, user="someone", password=SECRET, ca_certs=ca_certs)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert SECRET not in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -114,7 +114,7 @@ class Infinite(Solver):
 TWO = [SlidingWindow(), LongestCandidate()]
 LEARNING = [SurfaceLR(), SlidingWindow()]
 
-REFUSED = {
+REFUSED: dict[str, list[tuple[dict[str, object], str]]] = {
     "constant-position": [
         ({"position": "middle"}, "got 'middle'"),
         ({"position": -1}, "must be one of 'first', 'last', 'majority' or an index from 0, got -1"),

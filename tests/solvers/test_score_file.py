@@ -40,7 +40,7 @@ def stories(name: str, n: int = 4) -> Dataset:
 
 def drawn(questions, seed: int = 0) -> Scores:
     rng = np.random.default_rng(seed)
-    return Scores.from_lists([rng.integers(0, 99, len(q.candidates)) / 4 for q in questions])
+    return Scores.from_lists([(rng.integers(0, 99, len(q.candidates)) / 4).tolist() for q in questions])
 
 
 @pytest.fixture

@@ -54,8 +54,8 @@ def write(tmp_path, value, name="a.json"):
     return path
 
 
-@pytest.fixture
-def annotations(tmp_path) -> Annotations:
+@pytest.fixture(name="annotations")
+def _annotations(tmp_path) -> Annotations:
     return read_annotations(write(tmp_path, FILE))
 
 

@@ -174,7 +174,7 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
     reach it.
     """
     costs: list[float] = []
-    rows: list[tuple[dict[int, float], float, float]] = []
+    rows: list[tuple[dict[int, float], float, float | None]] = []
 
     def variable(weight: float) -> int:
         costs.append(-1000 * weight)

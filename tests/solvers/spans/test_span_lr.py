@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def dataset(task: Task = Task.MULTI_SPAN, n: int = 30) -> Dataset:
 
 
 def answers(solver: SpanLR, questions) -> list[str]:
-    return [prediction.answers[0][0] for prediction in solver.predict(questions)]
+    return [cast("tuple[str, ...]", prediction.answers[0])[0] for prediction in solver.predict(questions)]
 
 
 @pytest.mark.parametrize("task", [Task.SPAN, Task.MULTI_SPAN])

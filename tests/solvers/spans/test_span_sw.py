@@ -24,6 +24,8 @@ from classic_rc.text.stop_words import stop_words
 
 def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:
     """The score of one span, and whether there is evidence, from the formulas."""
+    assert candidate.start is not None
+    assert candidate.end is not None
     analyzer = get_analyzer(solver.analyzer)
     located = analyzer.locate(question.passage.text)
     (begin, end), *_ = [s for s in passage_sentences(question.passage) if s[0] <= candidate.start < s[1]]

@@ -59,7 +59,7 @@ def datasets(draw) -> Dataset:
 def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:
     words = get_analyzer(analyzer).analyze
     read = INPUTS[features.inputs]
-    rows = []
+    rows: list[dict[object, float]] = []
     for question in questions:
         passage = words(question.passage.text) if "passage" in read else []
         asked = words(question.text)[: features.question_words] if "question" in read else []
@@ -69,7 +69,7 @@ def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[di
                 {
                     key: value
                     for key, value in row.items()
-                    if key in features.numbers or key[0] in features.word_groups
+                    if key in features.numbers or (isinstance(key, tuple) and key[0] in features.word_groups)
                 }
             )
     return rows
