@@ -7,6 +7,8 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+from classic_rc import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "classic_rc"
 
@@ -42,6 +44,19 @@ def test_every_folder_of_modules_is_a_package():
 def test_the_files_that_are_type_checked_exist():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
     assert [path for path in settings["files"] if not (ROOT / path).exists()] == []
+
+
+def test_the_citation_has_the_version_of_the_package():
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {__version__}" in lines
+
+
+def test_the_source_distribution_names_folders_and_files_that_there_are():
+    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
+    named = [name for line in lines if line.startswith(("include ", "graft ")) for name in line.split()[1:]]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    tested = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    assert set(tested["testpaths"]) - {"classic_rc", "README.md"} <= set(named)
 
 
 def test_the_command_is_a_function_that_there_is():

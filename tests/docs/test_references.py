@@ -23,6 +23,7 @@ FOLDERS = ("classic_rc", "docs", "benchmarks", "data", "tests")
 PAGES = sorted(
     {
         ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "docs").rglob("*.ipynb"),
         *(ROOT / "data").glob("*.md"),
