@@ -1,8 +1,8 @@
 """Solver specifications, ``SOLVER[:VARIANT][,key=value]…``: parsing and printing them, and loading users' classes.
 
 A value is a number, ``True``, ``False``, ``None`` or a string. A string in double quotes, as in JSON, may contain
-anything. ``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members of
-a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
+anything. ``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
+of a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class VocabularyColumns(Columns):
 
     @classmethod
     def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> VocabularyColumns:
-        """Return columns without features yet, for these groups and the words of `encoded`'s questions and candidates.
+        """Return columns without features yet, for these groups and the question and candidate words of `encoded`.
 
         Raises
         ------

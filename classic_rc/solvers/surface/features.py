@@ -63,7 +63,7 @@ _LEAST_PAIRS = 2**4
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
-    """Return the groups that a text such as ``"all"`` or ``"lengths+answer"`` names, in the order of :data:`GROUPS`.
+    """Return the groups that `text` names (``"all"``, ``"lengths+answer"``), in the order of :data:`GROUPS`.
 
     Raises
     ------

@@ -85,8 +85,8 @@ class SurfaceLR(Solver):
         Names of :data:`~classic_rc.solvers.surface.features.GROUPS` joined by a plus, or ``"all"``, which is
         ``lengths+overlap+answer+text-answer+question-answer``.
     inputs : {"all", "no-passage", "no-question", "candidates"}
-        The inputs to read. Features that need other inputs are left out, which makes a partial-input baseline (after
-        Kaushik and Lipton 2018).
+        The inputs to read. Features that need other inputs are left out, which makes a partial-input baseline
+        (after Kaushik and Lipton 2018).
     question_words : int, optional
         Read only this many words from the start of the question (after Sugawara et al. 2018). Default: all.
     scaling : {"rms", "none"}
@@ -212,7 +212,7 @@ class SurfaceLR(Solver):
         return encoded.scores(values, evidence)
 
     def explain(self, question: Question) -> Explanation:
-        """Show the features with the largest effect on each score, and mark the candidate's words in the passage."""
+        """Show the features with the largest effect on each score, and the candidate's words in the passage."""
         return explain_features(self, question)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -300,10 +300,10 @@ _OF_PASSAGE = ("text-answer", "prominent")
 def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     """Explain each candidate's log-odds by the features that add the most, by name.
 
-    The last two numbers are "other features" and "bias"; all numbers add up to the log-odds. Features that are equal
-    for all candidates of a question, such as the passage's length, cannot decide between them, so they are among
-    the other features if only one candidate is right. The words that a candidate shares with the passage are marked.
-    A model without weights gets only its scores.
+    The last two numbers are "other features" and "bias"; all numbers add up to the log-odds. Features that are
+    equal for all candidates of a question, such as the passage's length, cannot decide between them, so they are
+    among the other features if only one candidate is right. The words that a candidate shares with the passage are
+    marked. A model without weights gets only its scores.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
