@@ -104,8 +104,8 @@ class LexicalMatcher(Solver):
         ``"mc160"`` or ``"mc500"`` (published for these datasets); ``"learned"``, by logistic regression on pairs of
         a right and a wrong candidate; or four numbers such as ``"1/10/0/0"``.
     negation : bool
-        Whether each component applies the rule for negated questions ("Who did not come?"): if exactly one candidate
-        has no word in the passage, it scores 1 and the others 0.
+        Whether each component applies the rule for negated questions ("Who did not come?"): if exactly one
+        candidate has no word in the passage, it scores 1 and the others 0.
     coreference : {"none", "rules", "all"}
         For which questions the bag of words and the sentences also score the passage with mentions replaced by what
         they refer to, and add the result: for none, for those whose categories are all in
