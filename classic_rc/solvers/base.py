@@ -289,7 +289,7 @@ class Solver(BaseEstimator, ABC):
         return None
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Return what a reader of this fitted solver's numbers on `questions` should know.
+        """Return the caveats for a reader of this fitted solver's numbers on `questions`.
 
         The default is what :meth:`fit` stored in ``caveats_``, for example that a learner stopped early.
         """

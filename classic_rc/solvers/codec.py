@@ -101,9 +101,9 @@ def _decisions() -> dict[str, type[Decision]]:
 _STOP = "stop="
 
 Keep: TypeAlias = Callable[[str], dict[str, Any]]
-"""Stores the file or folder at a path, and returns the reference under which the record keeps it."""
+"""A function that stores the file or folder at a path, and returns the reference under which the record keeps it."""
 Find: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""Returns the path of the file or folder that a reference from :data:`Keep` stands for."""
+"""A function that returns the path of the file or folder of a reference from :data:`Keep`."""
 
 
 def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:

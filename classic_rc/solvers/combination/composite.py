@@ -180,7 +180,7 @@ def _is_encoded(member: Solver) -> bool:
 
 
 def _made(name: str, solvers: Any) -> list[Any]:
-    """Make new members from solvers or specifications; clones, so that setting parameters changes no other solver."""
+    """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
     from sklearn.base import clone
 
     if not isinstance(solvers, list | tuple):

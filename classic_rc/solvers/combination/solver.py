@@ -94,7 +94,7 @@ class Combination(Composite):
     folds : int
         With ``weights="stacked"``, the number of folds for members that learn from gold. Passages are never split.
     group : str, optional
-        A key of `meta`: passages with equal values stay in the same fold.
+        A key of `meta`: questions with equal values stay in the same fold.
     decision : Decision, optional
 
     Attributes

@@ -1,4 +1,4 @@
-"""The texts of the language model: those it learns from, and queries with each candidate put in, and their scores."""
+"""The texts of the language model (training texts, and queries with each candidate put in), and their scores."""
 
 from __future__ import annotations
 
