@@ -101,7 +101,7 @@ def _decisions() -> dict[str, type[Decision]]:
 _STOP = "stop="
 
 Keep: TypeAlias = Callable[[str], dict[str, Any]]
-"""A function that stores the file or folder at a path, and returns the reference under which the record keeps it."""
+"""A function that stores the file or folder at a path, and returns the reference that the record keeps."""
 Find: TypeAlias = Callable[[Mapping[str, Any]], str]
 """A function that returns the path of the file or folder of a reference from :data:`Keep`."""
 

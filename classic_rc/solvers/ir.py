@@ -277,7 +277,7 @@ class IRSolver(Solver):
 
 def _texts(question: Question) -> list[str]:
     candidates = question.candidates
-    # `generate` does not store the spans, so that those of a whole dataset are never in memory at once.
+    # Lazy candidates are generated anew on every access: generate them once.
     made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
     return [c.text for c in made]
 
