@@ -1,6 +1,6 @@
-"""Solvers: one interface, one family a file.
+"""The solvers: one interface, and one file or folder for each family.
 
-A class is imported on first use, so that running one solver loads only its family.
+A class is imported on first use, so that running one solver loads only its own family.
 """
 
 from __future__ import annotations

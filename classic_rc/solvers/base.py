@@ -1,4 +1,4 @@
-"""What every solver is: the interface, declared parameters, named variants, and questions without their gold."""
+"""The solver interface, and the two declarations that every solver class makes: its parameters and its variants."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature
 
 @dataclass(frozen=True)
 class Variant:
-    """A published bundle of a solver's parameters.
+    """A named set of a solver's parameters that reproduces a publication.
 
     Parameters
     ----------
     params : mapping
-        Constructor parameters, the decision included; nothing else makes a variant.
+        Constructor parameters, including the decision. A variant consists of these and nothing else.
     description : str
-        What it reproduces, and the bugs it has on purpose.
+        What the variant reproduces, and the bugs it keeps on purpose.
     citation : str
         The paper and section, or the release, that the choices come from.
     tuned_on : mapping of str to str
-        Names of the splits on which its constants were tuned, by content fingerprint.
+        Content fingerprint -> name of each split that the constants were tuned on.
     cites : tuple of str
-        Keys of the references behind `citation`; its solver's where there are none.
+        Reference keys behind `citation`. If empty, the solver's own keys apply.
     """
 
     params: Mapping[str, Any]
@@ -49,44 +49,33 @@ class Variant:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is declared of a constructor parameter, once for all that need to know it.
+    """The declaration of a constructor parameter, shared by checks, help texts, signatures and run records."""
 
-    Parameters
-    ----------
-    help : str
-        What it says, in one line.
-    allowed : tuple
-        The values that it may have. Where it names files, the words that name none.
-    also : str
-        In words, which other values it may have.
-    fits : callable, optional
-        Whether a value is one of those others. Without it a value outside of `allowed` is refused, unless
-        `allowed` is empty or the parameter names files: then the solver itself finds out.
-    is_file : bool
-        Whether a text that is not in `allowed` may name a file or a folder.
-    joined_by : str
-        What separates several files in one text.
-    signed : callable, optional
-        What a signature says of a value; by default the value, or a file's name and content.
-    """
-
+    # What the parameter means, in one line.
     help: str
+    # The allowed values. If the parameter names files: the words that do not name a file.
     allowed: tuple[Any, ...] = ()
+    # A description of the other values that are allowed.
     also: str = ""
+    # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused, except if
+    # `allowed` is empty or the parameter names files: then the solver itself checks the value.
     fits: Callable[[Any], bool] | None = None
+    # Whether a string that is not in `allowed` may name a file or a folder.
     is_file: bool = False
+    # The separator of several files in one string.
     joined_by: str = ""
+    # Maps a value to what the signature shows. Default: the value, or a file's name and content.
     signed: Callable[[Any], Any] | None = None
 
     @property
     def choices(self) -> str:
-        """Its values in words: ``one of 'a', 'b' or a number``; empty where they are the solver's own affair."""
+        """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the solver checks them."""
         listed = ", ".join(map(repr, self.allowed))
         some = f"one of {listed}" if len(self.allowed) > 1 else listed
         return " or ".join(part for part in (some, self.also) if part)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value is among those declared."""
+        """Return whether `value` is allowed."""
         if value in self.allowed:
             return True
         if self.fits is not None:
@@ -94,17 +83,17 @@ class Parameter:
         return self.is_file or not self.allowed
 
     def names_file(self, value: str) -> bool:
-        """Whether a text may be the path of a file or a folder."""
+        """Return whether `value` may be the path of a file or a folder."""
         return self.is_file and bool(value) and value not in self.allowed
 
 
 def is_whole(value: Any, least: float = -inf, below: float = inf) -> bool:
-    """Whether a value is a whole number within bounds; ``True`` and ``False`` are none."""
+    """Return whether `value` is an integer with ``least <= value < below``; a bool is not an integer here."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
 
 
 def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
-    """Whether a value is a finite number within bounds; ``True`` and ``False`` are none."""
+    """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
     is_real = isinstance(value, int | float) and not isinstance(value, bool)
     return is_real and isfinite(value) and least <= value <= most
 
@@ -142,35 +131,36 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
     "path": PATH,
     "corpus": CORPUS,
 }
-"""What is taken of a parameter that a class does not declare, by its name: a solver of one's own need not."""
+"""Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
 
 
 class Solver(BaseEstimator, ABC):
-    """Scores the candidates of questions. A subclass must write :meth:`score_candidates` and nothing else.
+    """The base class of all solvers: it scores the candidates of questions.
 
-    A constructor takes keyword-only parameters and stores them unchanged under their own names, so that
-    scikit-learn's `clone`, `get_params` and `GridSearchCV` work. One named `analyzer` says how texts become
-    tokens; one named `decision` how scores become answers, None being the task's usual rule.
+    A subclass must write :meth:`score_candidates` and nothing else. Its constructor takes keyword-only parameters
+    and stores them unchanged under their own names, so that scikit-learn's `clone`, `get_params` and
+    `GridSearchCV` work. Two parameter names have a fixed meaning: `analyzer` turns texts into tokens, and
+    `decision` turns scores into answers (None is the task's default rule).
 
     Attributes
     ----------
     name : str
-        As on the command line.
+        The name on the command line. Default: the class name.
     learns_from : {"nothing", "passages", "gold"}
-        What :meth:`fit` looks at: nothing, the passages' text (never gold), or gold.
+        What :meth:`fit` reads: nothing, the text of the passages (never gold), or gold.
     tasks : frozenset of Task
-        The tasks that it can be used for.
+        The tasks that the solver supports.
     variants : mapping of str to Variant
     parameters : mapping of str to Parameter
-        Those of the constructor. What is declared is checked (:meth:`check_parameters`), and files that are named
-        are kept with run records; a solver of one's own may leave parameters out.
+        Declarations of the constructor's parameters. Declared values are checked (:meth:`check_parameters`), and
+        the files they name are kept with run records. A user's solver may leave parameters undeclared.
     takes_encoding : bool
-        Whether :meth:`score_candidates` makes use of questions that are encoded under its analyzer already.
+        Whether :meth:`score_candidates` can use questions that are already encoded under its analyzer.
     needs_only_arrays : bool
-        Whether :meth:`score_candidates` looks at an encoding's arrays and never at a question object, so that
-        other processes need not be sent those.
+        Whether :meth:`score_candidates` reads only the arrays of an encoding and never a question object. Such a
+        solver runs in other processes without sending them the questions.
     source_file : str or None
-        Of a class that ``path/to/file.py:Class`` named, that path.
+        The path of the class's file, if ``path/to/file.py:Class`` named it.
     cites : tuple of str
         Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; our own: ``"classic_rc"``.
     """
@@ -199,7 +189,8 @@ class Solver(BaseEstimator, ABC):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate of every question; higher is better.
 
-        A question's scores may depend on fitted state and on that question, never on the others.
+        A question's scores may depend on the fitted state and on that question, never on the other questions: runs
+        are divided among processes and folds.
 
         Parameters
         ----------
@@ -212,32 +203,35 @@ class Solver(BaseEstimator, ABC):
         """
 
     def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
-        """As :meth:`score_candidates`; who takes long may divide the work among up to `jobs` processes."""
+        """Score like :meth:`score_candidates`; slow solvers divide the work among up to `jobs` processes."""
         return self.score_candidates(questions)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn from `questions`, or only check the parameters; `y` is there for scikit-learn and ignored.
+        """Learn from `questions`, or just check the parameters. `y` exists for scikit-learn and is ignored.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have.
+            A parameter has a value that is not allowed.
         """
         return self
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
-        """Fit as `learns_from` says: to `train`, to the texts of `train` and `asked`, or just for `asked`.
+        """Fit on the data that `learns_from` allows.
+
+        A solver that learns from gold is fitted on `train`; one that learns from passages, on the texts of `train`
+        and `asked`; any other, on `asked` without its gold.
 
         Parameters
         ----------
         asked : sequence of Question
-            What is to be answered; its gold is never seen.
+            The questions to answer. Their gold is never read.
         train : sequence of Question, optional
 
         Raises
         ------
         UsageError
-            It learns from gold, and there is no `train`.
+            The solver learns from gold, and `train` is missing.
         """
         if self.learns_from == "gold":
             return self.fit(self._training(train))
@@ -254,32 +248,32 @@ class Solver(BaseEstimator, ABC):
         return train
 
     def tune(self, questions: Sequence[Question]) -> Self:
-        """Set ``decision_``: the decision rule, fitted to the scores of `questions` and their gold."""
+        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``."""
         decision = clone(self.decision_for(_task(questions)))
         self.decision_ = decision.fit(self.score_candidates(questions), questions)
         return self
 
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:
-        """Answer the questions: the decision rule applied to the scores.
+        """Answer the questions: score their candidates, then apply the decision rule.
 
         Raises
         ------
         NotFittedError
-            The decision has a threshold that nothing has tuned.
+            The decision has a threshold that is not tuned yet.
         """
         decision = getattr(self, "decision_", None) or self.decision_for(_task(questions))
         return decision.decide(self.score_candidates(questions), questions)
 
     def score(self, questions: Sequence[Question], y: Any = None) -> float:
-        """The task's main metric (accuracy, F1a or F1) of the predictions, in 0..1."""
+        """Return the task's primary metric (accuracy, F1a or F1) of the predictions, in 0..1."""
         return primary_metric(_task(questions))(questions, self.predict(questions))
 
     def default_decision(self, task: Task) -> Decision:
-        """The rule where `decision` is None: the task's usual one, unless a solver has its own."""
+        """Return the rule that applies if `decision` is None: the task's default; some solvers have their own."""
         return default_decision(task)
 
     def decision_for(self, task: Task) -> Decision:
-        """The rule in force for a task, not yet fitted."""
+        """Return the unfitted decision rule for `task`: `decision`, or the default."""
         return self.decision if self.decision is not None else self.default_decision(task)
 
     @property
@@ -288,26 +282,32 @@ class Solver(BaseEstimator, ABC):
         return False
 
     def expectation(self, questions: Sequence[Question]) -> list[Prediction] | None:
-        """Predictions over which metrics give this solver's expected value in closed form.
+        """Return predictions whose metrics are this solver's expected values in closed form.
 
-        None, the default, where the solver does not draw at random.
+        Return None if the solver does not draw at random, as by default.
         """
         return None
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """What the reader of its numbers on these questions should know, once it is fitted.
+        """Return the caveats for a reader of this fitted solver's numbers on `questions`.
 
-        By default what :meth:`fit` has put into ``caveats_``: that a learner stopped early, for one.
+        The default is what :meth:`fit` stored in ``caveats_``, for example that a learner stopped early.
         """
         return getattr(self, "caveats_", ())
 
     @property
     def members(self) -> Sequence[Solver]:
-        """The solvers that it is made of, once fitted the fitted ones; none by default."""
+        """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
 
     def published_tuning(self) -> Mapping[str, str]:
-        """The splits, by content fingerprint, that constants of its or its members' variants were tuned on."""
+        """Return the splits that the constants of this variant and of its members' variants were tuned on.
+
+        Returns
+        -------
+        mapping of str to str
+            Content fingerprint -> name of the split.
+        """
         variant = self.variant_name()
         splits = dict(self.variants[variant].tuned_on) if variant else {}
         for member in self.members:
@@ -315,25 +315,25 @@ class Solver(BaseEstimator, ABC):
         return splits
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """What its scores depend on besides its parameters and the named data, for the signature.
+        """Return what the scores depend on apart from the parameters and the named data, for the signature.
 
-        None by default; a search corpus for one.
+        Empty by default. A search corpus is one example.
         """
         return {}
 
     def explain(self, question: Question) -> Explanation:
-        """What produced each candidate's score."""
+        """Explain what produced each candidate's score."""
         scores = self.score_candidates([question])
         return Explanation.from_scores(self.name, question, scores)
 
     @classmethod
     def variant(cls, name: str, **changes: Any) -> Self:
-        """The solver with the parameters of a named variant, `changes` applied on top.
+        """Return a solver with the parameters of variant `name`, with `changes` on top.
 
         Raises
         ------
         UsageError
-            There is no such variant, or no such parameter.
+            The variant or a parameter is unknown.
         """
         if name not in cls.variants:
             if not cls.variants:
@@ -343,7 +343,13 @@ class Solver(BaseEstimator, ABC):
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Self:
-        """The solver with these constructor parameters, unknown ones refused by name."""
+        """Return a solver with the constructor parameters `params`.
+
+        Raises
+        ------
+        UsageError
+            A parameter is unknown, or the constructor refuses the parameters.
+        """
         known = cls._get_param_names()
         for key in params:
             if key not in known:
@@ -355,15 +361,16 @@ class Solver(BaseEstimator, ABC):
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
-        """What is declared of a parameter; of one that is not, what its name says."""
+        """Return the declaration of a parameter: the class's, or the shared one of that name, or an empty one."""
         return cls.parameters.get(name) or SHARED_PARAMETERS.get(name, Parameter(""))
 
     def check_parameters(self) -> None:
-        """Refuse values that are not among those declared.
+        """Check every declared parameter.
 
         Raises
         ------
         UsageError
+            A parameter has a value that is not allowed.
         """
         known = self._get_param_names()
         for name, parameter in type(self).parameters.items():
@@ -371,10 +378,10 @@ class Solver(BaseEstimator, ABC):
                 raise UsageError(f"parameter {name!r} of {self.name} must be {parameter.choices}, got {value!r}")
 
     def variant_name(self) -> str | None:
-        """The variant with just this solver's parameters; None if there is none.
+        """Return the name of the variant that has exactly this solver's parameters, or None.
 
-        The decision may be another one, but of variants that differ in nothing else, the one with this
-        solver's decision is meant.
+        The decision may differ. If several variants differ only in their decision, the one with this solver's
+        decision wins, else the first.
         """
         if not self.variants:
             return None
@@ -389,7 +396,7 @@ class Solver(BaseEstimator, ABC):
         return next(iter([*decided, *alike]), None)
 
     def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
-        """`questions` as token ids under this solver's analyzer."""
+        """Encode `questions` as token ids under this solver's analyzer."""
         return encode(questions, get_analyzer(self.analyzer))
 
 
@@ -398,7 +405,7 @@ def _without_decision(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _same_rule(one: Decision | None, other: Decision | None) -> bool:
-    """Whether two decisions are of one kind with equal parameters, the seed apart."""
+    """Return whether two decisions have the same class and parameters, apart from the seed."""
     if one is None or other is None:
         return one is other
     params = [{k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (one, other)]
@@ -412,18 +419,20 @@ def _task(questions: Sequence[Question]) -> Task:
 
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:
-    """The name, the size and, of a dataset, the content fingerprint of what a solver is fitted to.
+    """Describe the data that a solver is fitted on: name, size and content fingerprint.
 
     Returns
     -------
     dict
-        ``name`` and ``fingerprint`` (None for a bare list), ``passages``, ``questions`` and ``candidates``.
+        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), and the counts ``passages``,
+        ``questions`` and ``candidates``.
     """
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     known = questions if isinstance(questions, Dataset) else None
+    # Questions may share one candidate list. Counting generated spans generates them, so count each list once.
     lists = {id(q.candidates): q.candidates for q in questions}
-    sizes = {key: len(candidates) for key, candidates in lists.items()}  # generated spans are made to be counted
+    sizes = {key: len(candidates) for key, candidates in lists.items()}
     return {
         "name": known and known.name,
         "fingerprint": known and known.fingerprint,

@@ -1,4 +1,4 @@
-"""Cloze solvers: how often candidates are named, and how well query and passage fit around a mention."""
+"""The cloze baselines: how often the passage mentions a candidate, and how well the query fits at a mention."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MaximumFrequency(Solver):
-    """The candidate whose words stand most often, one after the other, in the passage.
+    """The maximum frequency baseline: the candidate that occurs most often in the passage, as a phrase.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class MaximumFrequency(Solver):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """How often each candidate stands in the passage; no evidence at 0."""
+        """Count each candidate's occurrences in the passage; no evidence at 0."""
         return self._scores(self.encoded(questions))
 
     def _scores(self, encoded: EncodedDataset) -> Scores:
@@ -63,9 +63,9 @@ class MaximumFrequency(Solver):
 
 
 class ExclusiveFrequency(MaximumFrequency):
-    """The candidate that the passage names most often among those that the query does not name.
+    """The exclusive frequency baseline: the most frequent candidate of the passage that is not in the query.
 
-    A candidate that stands in the query scores 0.
+    A candidate that occurs in the query scores 0.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class ExclusiveFrequency(MaximumFrequency):
 
     def _scores(self, encoded: EncodedDataset) -> Scores:
         arrays = encoded.arrays
-        # The same count, with each query as the text that is searched: what stands before the placeholder and what
-        # stands behind it as two texts, for nothing is named across it.
+        # Count again with each query in place of the passage. The parts before and after the placeholder are two
+        # texts, because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
         starts = arrays.question_offsets[:-1]
         gaps = starts + tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
         halves = arrays._replace(
@@ -94,30 +94,30 @@ class ExclusiveFrequency(MaximumFrequency):
 
 
 class ClozeDistance(Solver):
-    r"""How far the query's words are from their places when a mention is put in the placeholder's; minus d.
+    r"""The word distance benchmark: align query and passage at a mention of the candidate; the score is -d.
 
     .. math:: d = \min_{m \in M} \sum_{i} \min\left(D,\ \min_{j:\,P_j = q_i} |j - (m + i)|\right)
 
-    with P the passage, :math:`q_i` the query's word i places from the placeholder (negative before it), M the
-    places where the candidate's words stand in the passage, one after the other, and D the `max_distance`
-    (Hermann et al. 2015, section 3.1). Without a mention d is D a word. Mentions with one text share their best
-    score.
+    P is the passage, :math:`q_i` the query word i positions from the placeholder (negative before it), M the
+    positions where the candidate occurs in the passage as a phrase, and D the `max_distance` (Hermann et al. 2015,
+    section 3.1). Without a mention, d is D for each word. Candidates with the same text share their best score.
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How texts become words; words that it drops are gone, and positions are counted without them.
+        Turns texts into words. Words that it drops are missing, and positions do not count them.
     max_distance : int
-        What a word costs at most, and if the passage does not have it.
+        The largest cost of a word, in positions. It is also the cost of a word that the passage does not have.
     alignment : {"ends", "first", "last"}
-        Which word of a mention of several is m: the first for what precedes the placeholder and the last for what
-        follows, as if the mention were written into the query; or one of them for both.
+        Which word of a longer mention is m: with ``"ends"``, the first one for words before the placeholder and the
+        last one for words after it, as if the mention were written into the query; else the same one for both.
     own_words : {"match", "cap"}
-        A query word that is also one of the candidate's: it matches like any other, or it costs `max_distance`.
+        What happens to a query word that is also a word of the candidate: it matches like any other, or it costs
+        `max_distance`.
     stop_words : str
-        A stop list's name or a file; its words are not added up, but keep their positions.
+        The name of a stop list, or a file. Its words cost nothing but still occupy their positions.
     punctuation : bool
-        Whether tokens without a letter or digit, if the analyzer makes any, are added up.
+        Whether tokens without a letter or digit cost anything, if the analyzer produces such tokens.
     decision : Decision, optional
     """
 
@@ -180,7 +180,10 @@ class ClozeDistance(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Minus each candidate's distance; no evidence where no query word is nearer than `max_distance`."""
+        """Score each candidate with minus its distance.
+
+        There is no evidence if no query word is nearer than `max_distance`.
+        """
         self.check_parameters()
         encoded = self.encoded(questions)
         distances, found = cloze_distance(
@@ -194,40 +197,40 @@ class ClozeDistance(Solver):
         return encoded.scores(-distances.astype(np.float64), found)
 
     def counted(self, encoded: EncodedDataset) -> NDArray[np.bool_]:
-        """Which words of the vocabulary are added up: shape (n_words,)."""
+        """Return which words of the vocabulary have a cost, as a mask of shape (n_words,)."""
         counted = ~encoded.stop_flags(self.stop_words)
         if not self.punctuation:
             counted &= np.array([any(map(str.isalnum, word)) for word in encoded.vocabulary], dtype=np.bool_)
         return counted
 
     def explain(self, question: Question) -> Explanation:
-        """The best mention of each candidate, and the words that stand near their places around it."""
+        """Mark the best mention of each candidate, and the query words that the passage has near it."""
         return explain_distance(self, question)
 
 
 class ClozeWindow(Solver):
-    r"""The best place in the passage for the query with the candidate in it, token on token.
+    r"""The cloze window baseline: align the completed query with the passage, token by token, at the best position.
 
     .. math:: cw = \max_s \sum_{k:\,P_{s+k} = Q'_k} w(Q'_k)
 
-    with P the passage and Q' the query in which the candidate's words stand in the placeholder's place. Order
-    counts: the same without it, any word of Q' anywhere in a window, is
-    :class:`~classic_rc.solvers.SlidingWindow`.
+    P is the passage, and Q' is the query with the candidate's words in place of the placeholder. Word order counts;
+    :class:`~classic_rc.solvers.SlidingWindow` is the same without order: any word of Q' anywhere in a window.
 
     Parameters
     ----------
     analyzer : str or Analyzer
     anchored : bool
-        Whether only places s count at which the whole candidate stands on a mention of its own. If not, the words
-        around the placeholder may match without it, and candidates that add nothing tie.
+        Whether the whole candidate must match a mention of itself at position s. If False, the words around the
+        placeholder may match without it, and candidates that match nothing tie.
     weights : {"passage", "idf"}
-        A word's w: ``ln(1 + 1 / C)`` with its count in the passage (Richardson et al. 2013), or ``ln(1 + N / n)``
-        with n of the N passages of :meth:`fit` having it.
+        A word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. 2013), or
+        ``ln(1 + N / n)`` if n of the N passages of :meth:`fit` have the word.
     decision : Decision, optional
 
     Attributes
     ----------
     n_passages_ : int
+        With ``weights="idf"``, the number of fitted passages.
     passage_counts_ : dict of str to int
         With ``weights="idf"``, how many of the fitted passages have each word.
     """
@@ -267,11 +270,11 @@ class ClozeWindow(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
-        """Passages where weights are by idf, else nothing."""
+        """``"passages"`` if the weights are idf, else ``"nothing"``."""
         return "passages" if self.weights == "idf" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters; with ``weights="idf"`` count in how many of the questions' passages words are."""
+        """Check the parameters. With ``weights="idf"``, also count the passages that have each word."""
         self.check_parameters()
         if self.weights == "idf":
             encoded = self.encoded(questions)
@@ -284,7 +287,7 @@ class ClozeWindow(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The weight at each candidate's best place; no evidence where nothing matches."""
+        """Score each candidate with the weight at its best position; no evidence if no word matches."""
         self.check_parameters()
         encoded = self.encoded(questions)
         placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
@@ -292,30 +295,37 @@ class ClozeWindow(Solver):
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
-        """The fixed-point weights of the vocabulary's words; None where each passage has its own."""
+        """Return the fixed-point weights of the vocabulary's words, or None if each passage has its own.
+
+        Raises
+        ------
+        NotFittedError
+            With ``weights="idf"``, before :meth:`fit`.
+        """
         if self.weights == "passage":
             return None
         if not hasattr(self, "passage_counts_"):
             raise NotFittedError(
                 f"{self.name} with weights='idf' counts the passages that have a word: call fit(questions) first"
             )
-        # A word that no fitted passage has is as rare as can be: a count of 1.
+        # A word that is in no fitted passage counts as if one passage had it: it is rare, so its weight is the
+        # largest. A count of 0 would mean a weight of 0.
         counts = np.array([self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64)
         return inverse_count_weights(counts, total=self.n_passages_)
 
     def explain(self, question: Question) -> Explanation:
-        """The best place of each candidate, and the words that match there."""
+        """Mark the best position of each candidate, and the words that match there."""
         return explain_window(self, question)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """How many passages there were, and how many have each word."""
-        self.word_weights(self.encoded([]))  # refuses where nothing was fitted
+        """Return the number of fitted passages, and how many of them have each word."""
+        self.word_weights(self.encoded([]))  # raises NotFittedError before fit
         counts = self.passage_counts_
         state = {"passages": self.n_passages_, "words": list(counts)}
         return state, {"counts": np.array(list(counts.values()), dtype=np.int64)}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave."""
+        """Restore a fitted state that :meth:`fitted_state` returned."""
         self.n_passages_ = int(state["passages"])
         self.passage_counts_ = dict(zip(state["words"], arrays["counts"].tolist(), strict=True))
         return self
@@ -323,9 +333,9 @@ class ClozeWindow(Solver):
 
 class _Texts(NamedTuple):
     passage: list[str]
-    places: list[tuple[int, int]]
+    places: list[tuple[int, int]]  # of each passage token, its character offsets
     query: list[str]
-    placeholder: int
+    placeholder: int  # the number of query tokens before the placeholder
 
     @classmethod
     def of(cls, solver: Solver, question: Question) -> _Texts:
@@ -343,7 +353,7 @@ _Marked = tuple[tuple[Mark, ...], dict[str, float]]
 
 
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
-    """Each candidate's best mention, and what every word near its place around it saves of the maximum."""
+    """Explain each candidate by its best mention, and by how much less than the maximum each matched word costs."""
     texts = _Texts.of(solver, question)
     encoded = solver.encoded([question])
     counted = dict(zip(encoded.vocabulary, solver.counted(encoded).tolist(), strict=True))
@@ -362,10 +372,11 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         )
         if not mentions:
             return (), {"distance": float(solver.max_distance * n_words), "words": float(n_words), "matched": 0.0}
+        # Of equally good mentions the first is marked.
         start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
         matched = [word for word in words if word.place is not None]
         saved: dict[int, float] = {}
-        for word in matched:
+        for word in matched:  # two query words may match one place: their savings add up
             assert word.place is not None
             saved[word.place] = saved.get(word.place, 0.0) + solver.max_distance - word.steps
         mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
@@ -377,7 +388,7 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
 
 
 def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
-    """Each candidate's best place for the completed query, and the weights of the words that match there."""
+    """Explain each candidate by the best position of its completed query, and the weights of the matching words."""
     texts = _Texts.of(solver, question)
     encoded = solver.encoded([question])
     weights = solver.word_weights(encoded)
@@ -415,7 +426,7 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
 
 
 def _explanation(solver: Solver, question: Question, marked: Callable[[list[str]], _Marked]) -> Explanation:
-    """The scores with marks and numbers, which candidates with one text share."""
+    """Add marks and numbers to the scores, once for all candidates with the same text."""
     analyzer = get_analyzer(solver.analyzer)
     of_text = cache(lambda text: marked(analyzer.analyze(text)))
     plain = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))

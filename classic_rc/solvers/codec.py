@@ -1,4 +1,4 @@
-"""Solvers and their parameters as plain data that JSON can hold, and back: for saved solvers and run records."""
+"""Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and run records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from classic_rc.text.analyzers import Analyzer
 
 
 def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
-    """A parameter as plain data, from which :func:`value_from_plain` makes it again.
+    """Convert a parameter's value to plain data, which :func:`value_from_plain` converts back.
 
     Parameters
     ----------
     solver : Solver
-        Whose parameter it is.
+        The solver that has the parameter, for error messages.
     name : str
         The parameter's name.
     value : object
@@ -31,14 +31,14 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
     Raises
     ------
     UsageError
-        It cannot be put like this.
+        The value has no plain form.
     """
     from sklearn.linear_model import LogisticRegression
 
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        return {"float": repr(value)}  # JSON has no number for these
+        return {"float": repr(value)}  # JSON has no infinity and no NaN
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
@@ -60,12 +60,12 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
 
 
 def value_from_plain(value: Any) -> Any:
-    """The value that :func:`value_to_plain` put as plain data.
+    """Return the value that :func:`value_to_plain` converted.
 
     Raises
     ------
     AttributeError, KeyError, TypeError or ValueError
-        There is no such solver, decision or parameter.
+        The solver, the decision or a parameter is unknown.
     """
     if not isinstance(value, dict):
         return value
@@ -91,9 +91,9 @@ def _params(plain: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decisions() -> dict[str, type[Decision]]:
-    """The package's own decisions by name."""
+    """Return the package's own decision classes by name."""
     known: list[Any] = [Decision]
-    for cls in known:
+    for cls in known:  # the list grows in the loop, so subclasses of subclasses are found too
         known += cls.__subclasses__()
     return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}
 
@@ -101,25 +101,26 @@ def _decisions() -> dict[str, type[Decision]]:
 _STOP = "stop="
 
 Keep: TypeAlias = Callable[[str], dict[str, Any]]
-"""From the path of a file or folder to what is kept of it."""
+"""A function that stores the file or folder at a path, and returns the reference that the record keeps."""
 Find: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""From what is kept of a file or folder to its path."""
+"""A function that returns the path of the file or folder of a reference from :data:`Keep`."""
 
 
 def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
-    """A solver that is not fitted as plain data, with the files that its parameters name.
+    """Convert an unfitted solver to plain data, and keep the files that its parameters name.
 
     Parameters
     ----------
     solver : Solver
     keep : callable
-        Gives what is kept of a file.
+        Stores a file and returns a reference to it; see :data:`Keep`.
 
     Returns
     -------
     dict
-        ``spec``, for people; ``params``, with each file that one names as ``{"file": …}``, or None where they
-        cannot be kept; and ``solver``, the registered name, or the ``code`` and the ``class`` of one's own.
+        ``spec``, for people; ``params``, in which each file is ``{"file": …}``, or None if the parameters have no
+        plain form; and ``solver``, the registered name. A user's class has ``code`` and ``class`` instead of
+        ``solver``, and a class that is in no known file has only ``class``.
     """
     cls = type(solver)
     origin: dict[str, Any]
@@ -133,26 +134,26 @@ def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
     try:
         plain = {n: value_to_plain(solver, n, value) for n, value in solver.get_params(deep=False).items()}
         params = _with_files(cls, plain, keep)
-    except UsageError:  # something in memory, which no file has
+    except UsageError:  # a value that exists only in memory
         params = None
     return {"spec": solver_spec(solver), **origin, "params": params}
 
 
 def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> Solver:
-    """The solver that :func:`kept_solver` put as plain data.
+    """Return the unfitted solver that :func:`kept_solver` converted.
 
     Parameters
     ----------
     kept : mapping
     find : callable
-        Gives the path of a file that was kept.
+        Returns the path of a kept file; see :data:`Find`.
     trust : bool
-        Whether code that is not of this package may be run to make it.
+        Whether code from outside this package may be run.
 
     Raises
     ------
     UsageError
-        It was kept for people alone, or is made by code that is not trusted.
+        The record is not complete enough to make the solver, or the solver needs code that is not trusted.
     DataError
         A file is missing or changed.
     """
@@ -180,7 +181,7 @@ def _registered(name: str) -> type[Solver]:
 
 
 def _with_files(cls: type[Solver], params: Mapping[str, Any], keep: Keep) -> dict[str, Any]:
-    """The parameters of a solver, those of its members included, with what they name on disk."""
+    """Replace every path in the parameters, including the members' parameters, by a reference to the kept file."""
     return {name: _with_file(cls, name, value, keep) for name, value in params.items()}
 
 
@@ -193,6 +194,7 @@ def _with_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
         return value
     if not isinstance(value, str):
         return value
+    # An analyzer's stop list is a part of its text: "...stop=PATH+...".
     if name == "analyzer":
         before, stop, rest = value.partition(_STOP)
         path, plus, after = rest.partition("+")
@@ -208,7 +210,7 @@ def _with_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
 
 
 def _resolved(value: Any, find: Find) -> Any:
-    """The same with the paths of files as they are found."""
+    """Replace every reference to a kept file by the path where it is now."""
     if isinstance(value, list):
         return [_resolved(item, find) for item in value]
     if not isinstance(value, dict):

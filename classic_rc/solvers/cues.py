@@ -1,4 +1,4 @@
-"""One cue of the candidate each, and which way it points: solvers that read less than question and passage."""
+"""Partial-input solvers: each scores candidates by one cue, without reading both question and passage."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from classic_rc.solvers.learning import right_candidates
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 
 NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor without cannot".split())
-"""The English words that :class:`NegationWords` counts, besides those that end in ``n't``."""
+"""The English words that :class:`NegationWords` counts, in addition to words that end in ``n't``."""
 
 
 class _Cue(Solver):
-    """A number a candidate, and whether more or less of it is better: the sign is learned.
+    """One number per candidate, with a learned sign: whether more or less of it is better.
 
-    The sign is that of the sum, over the right candidates of the training questions, of how far their cue lies
-    above the mean of their question's candidates.
+    The learned sign is that of a sum over the right candidates of the training questions: of each candidate's cue
+    minus the mean cue of its question's candidates.
 
     Attributes
     ----------
     direction_ : int
-        1 where more is better, -1 where less is.
+        1 if more is better, -1 if less is.
     """
 
     learns_from = "gold"
@@ -41,26 +41,30 @@ class _Cue(Solver):
 
     @abstractmethod
     def cue(self, questions: Sequence[Question]) -> Scores:
-        """The cue of every candidate."""
+        """Return the cue of every candidate."""
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn whether more or less is better.
+        """Learn whether more or less of the cue is better.
 
         Raises
         ------
+        UsageError
+            There is no question.
         DataError
             Gold is hidden, or no candidate is right, or none is wrong.
         """
         right = right_candidates(self.name, questions)
         cue = self.cue(questions)
         question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
+        # sum(cue * (right - expected)) is the sum in the class's docstring: in each question, `expected` spreads
+        # the right candidates evenly, which subtracts the mean cue once for each of them.
         n_right = np.bincount(question, weights=right, minlength=len(cue))
         expected = (n_right / np.maximum(np.diff(cue.offsets), 1))[question]
         self.direction_ = 1 if np.sum(cue.values * (right - expected)) >= 0 else -1
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The cue with its learned sign."""
+        """Score each candidate with its cue times the learned sign."""
         if not hasattr(self, "direction_"):
             raise NotFittedError(
                 f"{self.name} learns whether more or less is better: call fit(train) first "
@@ -71,18 +75,18 @@ class _Cue(Solver):
 
 
 class Length(_Cue):
-    """The candidate's length; whether longer or shorter is better is learned.
+    """The length of the candidate; whether longer or shorter is better is learned.
 
     Parameters
     ----------
     unit : {"characters", "words"}
-        What length is counted in; words are what stands between blanks.
+        The unit of length; words are separated by whitespace.
     decision : Decision, optional
 
     Attributes
     ----------
     direction_ : int
-        1 where longer is better, -1 where shorter is.
+        1 if longer is better, -1 if shorter is.
     """
 
     name = "length"
@@ -103,27 +107,27 @@ class Length(_Cue):
         self.decision = decision
 
     def cue(self, questions: Sequence[Question]) -> Scores:
-        """Lengths, without evidence."""
+        """Return the lengths, without evidence."""
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         return _without_evidence([len(t if self.unit == "characters" else t.split()) for t in texts], questions)
 
 
 class NegationWords(_Cue):
-    """How many words of the candidate negate; whether that speaks for or against it is learned.
+    """The number of negations in the candidate; whether they count for or against it is learned.
 
-    English only: :data:`NEGATIONS`, and words that end in ``n't``.
+    English only: the words of :data:`NEGATIONS`, and words that end in ``n't``.
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        It must keep case-folded words with their apostrophes, as ``word`` does.
+        It must return case-folded words with their apostrophes, as ``word`` does.
     decision : Decision, optional
 
     Attributes
     ----------
     direction_ : int
-        1 where negation speaks for a candidate, -1 where against it.
+        1 if negations count for a candidate, -1 if against it.
     """
 
     name = "negation"
@@ -141,7 +145,7 @@ class NegationWords(_Cue):
         self.decision = decision
 
     def cue(self, questions: Sequence[Question]) -> Scores:
-        """Counts of negations, without evidence."""
+        """Return the numbers of negations, without evidence."""
         encoded = self.encoded(questions)
         negates = np.array([w in NEGATIONS or w.endswith("n't") for w in encoded.vocabulary] or [False])
         arrays = encoded.arrays
@@ -153,21 +157,21 @@ class NegationWords(_Cue):
 
 
 class VerbatimOverlap(_Cue):
-    """How long a part of the candidate the passage has word for word; the question is not read.
+    """The longest run of words that candidate and passage share; the question is not read.
 
-    Whether that speaks for or against a candidate is learned.
+    Whether a long run counts for or against a candidate is learned.
 
     Parameters
     ----------
     unit : {"words", "share"}
-        The longest run of words that both have, counted or as a share of the candidate's words.
+        Whether the run is a number of words or a share of the candidate's words.
     analyzer : str or Analyzer
     decision : Decision, optional
 
     Attributes
     ----------
     direction_ : int
-        1 where the passage's own words speak for a candidate, -1 where against it.
+        1 if the passage's own words count for a candidate, -1 if against it.
     """
 
     name = "verbatim-overlap"
@@ -189,7 +193,7 @@ class VerbatimOverlap(_Cue):
         self.decision = decision
 
     def cue(self, questions: Sequence[Question]) -> Scores:
-        """Lengths of runs; evidence where there is one."""
+        """Return the lengths of the runs, with evidence if there is a run."""
         self.check_parameters()
         encoded = self.encoded(questions)
         runs = longest_runs(encoded.arrays).astype(np.float64)
@@ -199,10 +203,10 @@ class VerbatimOverlap(_Cue):
 
 
 class PositionPrior(Solver):
-    """How often the candidate at its position is right in training.
+    """The share of right candidates at the candidate's position in training.
 
-    Where one candidate is right, that is :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority's
-    position; this is its counterpart where several may be.
+    This is for tasks where several candidates may be right. Its counterpart for single choice is
+    :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority position.
 
     Parameters
     ----------
@@ -211,8 +215,8 @@ class PositionPrior(Solver):
     Attributes
     ----------
     shares_ : ndarray of float64, shape (n_positions,)
-        Of the training candidates at each position, the share that is right. Positions that no training question
-        has take the share of all candidates.
+        The share of training candidates at each position that is right. A position that no training question has
+        gets the share over all candidates.
     """
 
     name = "position-prior"
@@ -234,6 +238,8 @@ class PositionPrior(Solver):
 
         Raises
         ------
+        UsageError
+            There is no question.
         DataError
             Gold is hidden, or no candidate is right, or none is wrong.
         """
@@ -244,7 +250,7 @@ class PositionPrior(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The share of each candidate's position, without evidence."""
+        """Score each candidate with the share of its position, without evidence."""
         if not hasattr(self, "shares_"):
             raise NotFittedError(
                 "position-prior is learned: call fit(train) first (on the command line --train DATA or --cv 5)"
@@ -260,7 +266,7 @@ def _counts(questions: Sequence[Question]) -> NDArray[np.int64]:
 
 
 def _positions(questions: Sequence[Question]) -> NDArray[np.int64]:
-    """Each candidate's index in its question."""
+    """Return each candidate's index in its question."""
     offsets = offsets_of(_counts(questions))
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
 

@@ -1,4 +1,4 @@
-"""What produced the scores of one question's candidates."""
+"""Explanations: what produced the scores of one question's candidates."""
 
 from __future__ import annotations
 
@@ -12,59 +12,39 @@ from classic_rc.questions import Question
 
 @dataclass(frozen=True)
 class Mark:
-    """A stretch of the passage that mattered.
+    """A part of the passage that contributed to a score."""
 
-    Parameters
-    ----------
-    start, end : int
-        Character offsets in the passage's text; `end` is exclusive.
-    kind : str
-        ``"window"``, ``"sentence"``, ``"question"`` (a question word), ``"candidate"`` (a candidate's word), or of
-        the nearest pair ``"pair-question"`` and ``"pair-candidate"``.
-    weight : float, optional
-        What it added to the score.
-    """
-
+    # Character offsets in the passage's text; `end` is exclusive.
     start: int
     end: int
+    # "window", "sentence", "question" (a question word) or "candidate" (a candidate's word); for the nearest pair
+    # "pair-question" and "pair-candidate".
     kind: str
+    # What the part added to the score, if known.
     weight: float | None = None
 
 
 @dataclass(frozen=True)
 class CandidateExplanation:
-    """One candidate's score, and where it comes from.
+    """One candidate's score and its parts."""
 
-    Parameters
-    ----------
-    text : str
-    score : float
-    evidence : bool
-    marks : tuple of Mark
-    numbers : mapping of str to float
-        The terms that the score is made of, by name.
-    quote : str, optional
-        The text that the score comes from, where it is not the passage's.
-    source : str, optional
-        Where that text stands.
-    """
-
-    text: str
+    text: str  # the candidate's text
     score: float
     evidence: bool
     marks: tuple[Mark, ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    quote: str | None = None
-    source: str | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)  # the terms of the score, by name
+    quote: str | None = None  # the text that the score comes from, if it is not in the passage
+    source: str | None = None  # where `quote` comes from
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What produced each score of a question's candidates.
+    """The explanation of the scores of one question's candidates.
 
     Parameters
     ----------
     solver : str
+        The solver's name.
     question : Question
     candidates : tuple of CandidateExplanation
         In the question's order.
@@ -76,12 +56,12 @@ class Explanation:
 
     @classmethod
     def from_scores(cls, solver: str, question: Question, scores: Scores) -> Explanation:
-        """An explanation that has nothing but the scores."""
+        """Return an explanation that has only the scores."""
         rows = zip(question.candidates, scores[0].tolist(), scores.evidence.tolist(), strict=True)
         return cls(solver, question, tuple(CandidateExplanation(c.text, s, e) for c, s, e in rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
+        """Return the explanation as plain data, ready for JSON."""
         return {
             "solver": self.solver,
             "question_id": self.question.id,

@@ -1,4 +1,4 @@
-"""Retrieval as a solver: a search engine's score of the best sentence about question and candidate."""
+"""The IR solver: a search engine's score of the best sentence about question and candidate, and its explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Ma
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 
-# The split that the released threshold was tuned on, by content fingerprint.
+# Content fingerprint and name of the split that the released threshold was tuned on.
 _MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": "multirc.dev"}
 
 IR_VARIANTS = {
@@ -61,39 +61,39 @@ IR_VARIANTS = {
 
 
 class IRSolver(Solver):
-    """The search engine's score of the best sentence that shares a word with the question and the candidate.
+    """The IR baseline: the search engine's score of the best sentence about both question and candidate.
 
-    The query is question and candidate together; a sentence qualifies that has a word of the question and a
-    word of the candidate, stop words apart. A candidate without such a sentence scores 0, without evidence
-    (Clark et al. 2016, section "IR"; Khashabi et al. 2018, MultiRC, IR(paragraphs) and IR(web)).
+    The query is the question and the candidate together. A sentence qualifies if it has a word of the question and
+    a word of the candidate that are not stop words. A candidate without a qualifying sentence scores 0, without
+    evidence (Clark et al. 2016, section "IR"; Khashabi et al. 2018, MultiRC, IR(paragraphs) and IR(web)).
 
     Parameters
     ----------
     corpus : "passage", "paragraphs", path, Corpus, or several
-        Which sentences are searched: those of the question's own passage, each passage with statistics of its
-        own; those of all passages of :meth:`fit`; or an index's (``classic-rc index``). Of several, in a list
-        or with a plus between, the best sentence of all is taken.
+        The sentences to search: those of the question's own passage, where each passage has its own statistics;
+        those of all passages of :meth:`fit`; or those of an index (``classic-rc index``). Of several corpora, in a
+        list or joined by a plus, the best sentence counts.
     engine : str
-        What searches; see :data:`classic_rc.retrieval.ENGINES`.
+        The search engine; see :data:`classic_rc.retrieval.ENGINES`.
     similarity : str or Similarity
-        ``"bm25"`` as Lucene has it, ``"classic"`` as Lucene had it before release 6, …
+        How the engine scores a sentence: ``"bm25"`` as in Lucene, ``"classic"`` as in Lucene before release 6, …
     analyzer : str or Analyzer
-        How sentences and queries become index terms; an index brings its own.
+        Turns sentences and queries into index terms. An index uses its own analyzer instead.
     depth : int, optional
-        Look for a qualifying sentence among so many best hits of the query alone; by default among all.
+        Look for a qualifying sentence only among this many best hits of the query. Default: among all sentences.
     overlap : str or Analyzer, optional
-        With `depth`, what the words are that must be shared; by default index terms.
+        With `depth`, the analyzer of the words that a sentence must share. Default: the index terms.
     exclude_verbatim : bool
-        Leave out the sentences that hold a question of :meth:`fit` word for word or, in an index, one of their
-        passages: as if they had never been indexed.
+        Whether to leave out sentences that contain a question of :meth:`fit` word for word or, in an index, one of
+        their passages. The statistics are then those of an index that never had these sentences.
     decision : Decision, optional
 
     Attributes
     ----------
     corpora_ : list of Corpus
-        What is searched, if not the own passage.
+        The searched corpora; empty if only the question's own passage is searched.
     excluded_ : int
-        How many sentences were left out.
+        The number of sentences left out.
     """
 
     name = "ir"
@@ -141,18 +141,18 @@ class IRSolver(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
-        """Passages where those of all questions are searched, else nothing."""
+        """``"passages"`` if the passages of all questions are searched, else ``"nothing"``."""
         return "passages" if "paragraphs" in self._parts() else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Index the questions' passages, or open the indexes, as `corpus` says.
+        """Index the questions' passages, or open the indexes that `corpus` names.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have.
+            A parameter has a value that is not allowed.
         DataError
-            There is no such index, or it is damaged.
+            An index is missing or damaged.
         """
         self._check()
         self.corpora_ = [self._corpus(part, questions) for part in self._parts()]
@@ -165,20 +165,27 @@ class IRSolver(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The score of the best qualifying sentence of any corpus; no evidence where there is none."""
+        """Score each candidate with the best qualifying sentence of any corpus; no evidence if there is none."""
         found = self.best_sentences(questions)
         evidence = np.any([best.found for best in found], axis=0)
-        # A score may be negative, with 'okapi': the 0 of a corpus that has no such sentence is not above it.
+        # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence reports 0, which
+        # must not win over a negative score of another corpus.
         values = np.max([np.where(best.found, best.scores, -np.inf) for best in found], axis=0)
         return Scores(np.where(evidence, values, 0.0).astype(np.float64), found[0].offsets, evidence)
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
-        """For each corpus, the best qualifying sentence of each candidate.
+        """Find the best qualifying sentence of each candidate in each corpus.
 
         Returns
         -------
         list of Best
-            One a corpus; for the own passage one, whose sentences are numbered within the passage.
+            One for each corpus. If only the question's own passage is searched, there is one, and it numbers the
+            sentences within the passage.
+
+        Raises
+        ------
+        NotFittedError
+            There are corpora to search, and :meth:`fit` has not opened them.
         """
         self._check()
         if not self._parts():
@@ -190,11 +197,11 @@ class IRSolver(Solver):
         return [self._in_corpus(corpus.engine, asked, options) for corpus in self.corpora_]
 
     def explain(self, question: Question) -> Explanation:
-        """The best sentence of each candidate, where it comes from, and what each term adds to its score."""
+        """Show the best sentence of each candidate, its source, and what each term adds to its score."""
         return explain_sentences(self, question)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """What of the questions stands in the searched sentences word for word, and what was left out."""
+        """Report the sentences left out, and the questions and passages that a corpus contains word for word."""
         said = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
         for corpus, part in zip(self.corpora_, self._parts(), strict=True):
             found = find_verbatim(corpus, questions, passages=part != "paragraphs")
@@ -203,13 +210,14 @@ class IRSolver(Solver):
         return tuple(said)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """The corpora by name, content and size."""
+        """Return the corpora's signatures: name, content and size."""
         corpora = getattr(self, "corpora_", [])
         return {"corpus": " + ".join(corpus.signature for corpus in corpora)} if corpora else {}
 
     def _parts(self) -> list[Any]:
-        """What `corpus` names, one by one; nothing for the own passage."""
+        """Return the corpora that `corpus` names, or an empty list for the question's own passage."""
         corpus = self.corpus
+        # An existing path may itself contain a plus.
         if isinstance(corpus, str) and not os.path.exists(corpus):
             corpus = corpus.split("+")
         parts = list(corpus) if isinstance(corpus, list | tuple) else [corpus]
@@ -217,11 +225,14 @@ class IRSolver(Solver):
 
     @property
     def searches_corpora(self) -> bool:
-        """Whether it searches more than the question's own passage."""
+        """Whether the solver searches corpora instead of the question's own passage."""
         return bool(self._parts())
 
     def searching(self, paths: Sequence[str] = (), *, exclude_verbatim: bool = False) -> Self:
-        """A clone that searches these indexes too (or instead of the own passage), or leaves sentences out."""
+        """Return a clone that also searches the indexes at `paths`, or that leaves verbatim sentences out.
+
+        If the solver searches the question's own passage, the clone searches the indexes instead.
+        """
         from sklearn.base import clone
 
         copy: Self = clone(self)
@@ -266,6 +277,7 @@ class IRSolver(Solver):
 
 def _texts(question: Question) -> list[str]:
     candidates = question.candidates
+    # Lazy candidates are generated anew on every access: generate them once.
     made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
     return [c.text for c in made]
 
@@ -274,15 +286,18 @@ _EXPLAINED_CANDIDATES = 100
 
 
 class _Found(NamedTuple):
-    """Where a sentence is."""
+    """The location of a sentence."""
 
-    engine: Engine
-    number: int
-    source: str | None  # None for the own passage
+    engine: Engine  # the engine that scored it
+    number: int  # in its corpus, or in its passage
+    source: str | None  # None for the question's own passage
 
 
 def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
-    """The best sentence of each candidate: marked where it is in the passage, else quoted with its source."""
+    """Explain each candidate by its best sentence: marked if it is in the passage, else quoted with its source.
+
+    Only the 100 best candidates have a sentence; the others have only their scores.
+    """
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
@@ -295,7 +310,7 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
 
 
 def _best(solver: IRSolver, bests: list[Best], candidate: int, own: Engine | None) -> _Found | None:
-    """Where the best sentence of a candidate is, the first of equal ones."""
+    """Return the location of a candidate's best sentence, or None; of equal ones, the first corpus's."""
     best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
     if not best.found[candidate]:
         return None
@@ -322,7 +337,7 @@ def _explained(
 def _marks(
     solver: IRSolver, question: Question, option: str, number: int, shares: dict[str, float]
 ) -> Iterator[Mark]:
-    """The sentence, and in it the words of question and candidate."""
+    """Yield a mark for the sentence, then for each question or candidate word in it."""
     analyzer = get_analyzer(solver.analyzer)
     asked = set(analyzer.analyze(question.query))
     offered = set(analyzer.analyze(option))

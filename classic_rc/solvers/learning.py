@@ -1,4 +1,4 @@
-"""What solvers that learn share: gold, scores out of fold, one thread, and models that tell right from wrong."""
+"""The common part of solvers that learn from gold: labels, out-of-fold scores, learners and fitted models."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 
 
 def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
-    """1 for every candidate that gold accepts, else 0.
+    """Return 1 for every candidate that gold accepts, and 0 for the others.
 
-    Where gold is texts, a candidate is right if its text is among them, both normalised as SQuAD's metric does.
+    If gold is a set of texts, a candidate is right if its text is one of them. Both are normalised as in SQuAD's
+    metric.
 
     Parameters
     ----------
     learner : str
-        The solver's name, for the errors.
+        The solver's name, for error messages.
     questions : sequence of Question
 
     Returns
     -------
     ndarray of int64, shape (n_candidates,)
-        Of both there is at least one.
+        At least one 0 and at least one 1.
 
     Raises
     ------
@@ -69,22 +70,22 @@ def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.
 
 
 class OutOfFold:
-    """A solver for each fold of a dataset, learned from the other folds' questions.
+    """One solver for each fold of a dataset, each fitted on the questions of the other folds.
 
     Parameters
     ----------
     learn : callable
-        Gives a solver fitted to some of the questions: to a dataset, if they are one.
+        Returns a solver fitted on the questions that it is called with.
     dataset : Dataset or sequence of Question
-        With gold answers.
+        Questions with gold answers.
     plan : FoldPlan
 
     Attributes
     ----------
     solvers : list of Solver
-        One a fold.
+        One for each fold.
     fold_of : ndarray of int64, shape (n_questions,)
-        The fold that each question of `dataset` is in.
+        The fold of each question of `dataset`.
     """
 
     def __init__(self, learn: Callable[[Any], Solver], dataset: Sequence[Question], plan: FoldPlan) -> None:
@@ -96,13 +97,18 @@ class OutOfFold:
             self.fold_of[own] = fold
 
     def score(self, questions: Sequence[Question], index: NDArray[np.int64]) -> Scores:
-        """The scores of some of the dataset's questions, each by its own fold's solver.
+        """Score some of the dataset's questions, each with the solver of its own fold.
 
         Parameters
         ----------
         questions : sequence of Question
         index : ndarray of int64, shape (len(questions),)
-            Where they stand in the dataset.
+            The positions of `questions` in the dataset.
+
+        Returns
+        -------
+        Scores
+            In the order of `questions`.
         """
         parts, places = [], []
         shared = SharedQuestions.of(questions)
@@ -112,7 +118,7 @@ class OutOfFold:
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(places)))
 
     def decide(self, scores: Scores, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Prediction]:
-        """The answers to those questions, each by its own fold's tuned decision."""
+        """Answer some of the dataset's questions, each with the tuned decision of its own fold."""
         answers: dict[int, Prediction] = {}
         for solver, members in self._by_fold(index):
             own = [questions[i] for i in members.tolist()]
@@ -125,10 +131,10 @@ class OutOfFold:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """While it is open, linear algebra runs in one thread.
+    """Return a context manager that limits linear algebra to one thread.
 
-    With several, sums are added up in an order that depends on their number, and a learner's weights with it: in
-    their last digits, which a threshold in force or a run made again would show.
+    With several threads, the order of additions depends on their number, and so do the last digits of a learner's
+    weights. A tuned threshold or a repeated run would show the difference.
     """
     from threadpoolctl import threadpool_limits
 
@@ -144,50 +150,44 @@ LEARNERS: Mapping[str, str] = {
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",
 }
-"""The learners that have names; any classifier of scikit-learn is one too."""
+"""The learners that have a name. Any scikit-learn classifier can be a learner too."""
 
 _MOST_ITERATIONS = 1000
 _CERTAIN = 1e6
-"""What stands for infinite log-odds, which no threshold can be tuned on."""
+"""The value in place of infinite log-odds, because no threshold can be tuned on infinite scores."""
 
 
 class Model(Protocol):
-    """Fitted to tell the right (1) from the wrong (0)."""
+    """A fitted binary classifier: right (1) against wrong (0)."""
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """What a unit of each feature adds to the log-odds; None where that is not one number."""
+        """What one unit of each feature adds to the log-odds, or None if that is not a constant."""
 
     @property
     def bias(self) -> float:
         """The log-odds of a candidate without features."""
 
     def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """For each row the logarithm of p / (1 - p), or what the classifier has in its place."""
+        """Return log(p / (1 - p)) of each row, or the classifier's substitute for it."""
 
     def probability(self, features: Any) -> NDArray[np.float64]:
-        """For each row the probability p that it is right."""
+        """Return the probability p that each row is right."""
 
 
 class LogisticModel(NamedTuple):
-    """A linear model of the log-odds.
+    """A linear model of the log-odds."""
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_features,)
-    bias : float
-    """
-
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # shape (n_features,)
     bias: float
 
     def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """The weighted sums plus the bias."""
+        """Return the weighted sum of each row, plus the bias."""
         odds: NDArray[np.float64] = features @ self.weights + self.bias
         return odds
 
     def probability(self, features: Any) -> NDArray[np.float64]:
-        """The logistic function of the log-odds."""
+        """Return the logistic function of the log-odds."""
         from scipy.special import expit
 
         probability: NDArray[np.float64] = expit(self.log_odds(features))
@@ -195,42 +195,39 @@ class LogisticModel(NamedTuple):
 
 
 class ClassifierModel(NamedTuple):
-    """Any fitted classifier of scikit-learn.
+    """Any fitted scikit-learn classifier."""
 
-    Parameters
-    ----------
-    classifier : classifier
-        Its classes are 0 and 1.
-    """
-
-    classifier: Any
+    classifier: Any  # its classes are 0 and 1
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """The coefficients of a linear classifier."""
+        """The coefficients of a linear classifier, else None."""
         coefficients = getattr(self.classifier, "coef_", None)
         return None if coefficients is None else np.asarray(coefficients, dtype=np.float64).reshape(-1)
 
     @property
     def bias(self) -> float:
-        """The intercept of a linear classifier."""
+        """The intercept of a linear classifier, else 0."""
         return float(np.ravel(getattr(self.classifier, "intercept_", 0.0))[0])
 
     def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """The classifier's decision function; without one, the log-odds of its probabilities."""
+        """Return the classifier's decision function or, without one, the log-odds of its probabilities.
+
+        Infinite log-odds become +-1e6.
+        """
         if hasattr(self.classifier, "decision_function"):
             return np.ravel(self.classifier.decision_function(features))
-        with np.errstate(divide="ignore"):  # a vote of all trees: the logarithm of zero
+        with np.errstate(divide="ignore"):  # if all trees of a forest agree, the other probability is 0
             wrong, right = self.classifier.predict_log_proba(features).T
         return np.nan_to_num(right - wrong, posinf=_CERTAIN, neginf=-_CERTAIN)
 
     def probability(self, features: Any) -> NDArray[np.float64]:
-        """The classifier's own probabilities.
+        """Return the classifier's own probabilities.
 
         Raises
         ------
         UsageError
-            It has none.
+            The classifier has no ``predict_proba``.
         """
         if not hasattr(self.classifier, "predict_proba"):
             name = type(self.classifier).__name__
@@ -239,36 +236,39 @@ class ClassifierModel(NamedTuple):
 
 
 def shrinks_weights(learner: Any) -> bool:
-    """Whether a learner is one of the two that minimise a loss plus half the squared norm of weights and bias."""
+    """Return whether `learner` is one of the two that minimise a loss plus half the squared norm of all weights.
+
+    The bias counts as a weight.
+    """
     return learner is None or learner in ("liblinear", "newton-cg")
 
 
 def make_learner(learner: Any, C: float) -> Any:
-    """An unfitted classifier.
+    """Return an unfitted classifier.
 
     Parameters
     ----------
     learner : None, str or classifier
-        None is LIBLINEAR's logistic regression; a name of :data:`LEARNERS`; or a classifier, which is cloned.
+        None (LIBLINEAR's logistic regression), a name of :data:`LEARNERS`, or a classifier, which is cloned.
     C : float
-        The inverse strength of the regularisation, for linear learners with a name.
+        The inverse strength of the regularisation, for named linear learners.
 
     Raises
     ------
     UsageError
-        The name is unknown, or the object is no classifier.
+        The name is unknown, or the object is not a classifier.
     """
     from sklearn.base import BaseEstimator, clone, is_classifier
     from sklearn.linear_model import LogisticRegression
 
     if isinstance(learner, str) and learner not in LEARNERS:
         raise unknown_name("learner", learner, LEARNERS)
-    # The bias is one more feature, regularised like the others, as LIBLINEAR's `-B 1` has it. LIBLINEAR's own
-    # tolerance of 0.01 stops far from the optimum. It shuffles, hence the seed.
+    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
+    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
     liblinear = {"C": C, "tol": 1e-4, "max_iter": _MOST_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
     if learner is None or learner == "liblinear":
         return LogisticRegression(solver="liblinear", **liblinear)
-    if learner == "newton-cg":  # its tolerance is for the mean over candidates, of which there are many
+    if learner == "newton-cg":  # its tolerance is for the mean loss over candidates, so it must be small
         return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MOST_ITERATIONS, fit_intercept=False)
     if learner == "lbfgs":
         return LogisticRegression(solver="lbfgs", C=C, max_iter=_MOST_ITERATIONS)
@@ -292,7 +292,7 @@ def make_learner(learner: Any, C: float) -> Any:
 def fit_model(
     learner: Any, C: float, features: csr_matrix, right: NDArray[np.int64]
 ) -> tuple[Model, tuple[str, ...]]:
-    """Fit a learner, and say what its user should know of the fit.
+    """Fit a learner, and report if it did not converge.
 
     Parameters
     ----------
@@ -300,26 +300,26 @@ def fit_model(
         As in :func:`make_learner`.
     features : csr_matrix, shape (n_candidates, n_features)
     right : ndarray of int64, shape (n_candidates,)
-        1 for the right ones, 0 for the others; both occur.
+        1 for right candidates, 0 for the others; both occur.
 
     Returns
     -------
     model : Model
     caveats : tuple of str
-        That it stopped before it converged, if it did.
+        A message if the learner stopped before it converged, else empty.
 
     Raises
     ------
     UsageError
-        There is no such learner, or it refuses the features.
+        The learner is unknown, or it refuses the features.
     """
     from scipy.sparse import csr_matrix, hstack
     from sklearn.linear_model import LogisticRegression
 
     classifier = make_learner(learner, C)
-    if learner == "newton-cg":  # which leaves a bias of its own unregularised
+    if learner == "newton-cg":  # it would not regularise its own bias, so the bias is a column of ones
         features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
-    if learner == "sgd":  # which divides the loss by the number of candidates
+    if learner == "sgd":  # it divides the loss by the number of candidates
         classifier.set_params(alpha=1 / (C * len(right)))
     caveats = _fit(classifier, features, right)
     if learner != "sgd" and not isinstance(classifier, LogisticRegression):
@@ -331,7 +331,7 @@ def fit_model(
 
 
 def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
-    """Fit a classifier; of its warnings, one that it did not converge becomes a caveat."""
+    """Fit a classifier; turn its convergence warnings into caveats and repeat all other warnings."""
     from sklearn.exceptions import ConvergenceWarning
 
     name = type(classifier).__name__

@@ -1,4 +1,4 @@
-"""Chance: seeded draws, and their expectation in closed form."""
+"""The chance baseline: seeded random draws, and their expected result in closed form."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver
 
 
 class Random(Solver):
-    """A uniform draw in [0, 1) for every candidate.
+    """The chance baseline: a uniform draw in [0, 1) for every candidate.
 
-    Predictions are the candidate with the highest draw; where several may be right, every candidate with
-    probability 1/2 (Khashabi et al. 2018). Mentions of one entity each get a draw, so that an
-    entity is chosen in proportion to its mentions, as in ReCoRD's own random baseline.
+    It predicts the candidate with the highest draw. If several candidates may be right, it selects each with
+    probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so an entity is chosen in
+    proportion to its mentions, as in ReCoRD's own random baseline.
 
     Parameters
     ----------
     seed : int
-        Draws are a function of (question id, seed, candidate's index) alone.
+        A draw depends only on the question id, the seed and the candidate's index.
     decision : Decision, optional
     """
 
@@ -45,22 +45,22 @@ class Random(Solver):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The draws; never with evidence, since no text is read."""
+        """Draw a score for every candidate; never with evidence, because no text is read."""
         self.check_parameters()
         counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
         draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
         return Scores(draws, offsets_of(counts), np.zeros(len(draws), dtype=np.bool_))
 
     def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
-        """Predictions over which metrics give the expected value of the draws.
+        """Return predictions whose metrics are the expected values of the draws.
 
-        A single choice is each option with equal weight; a cloze or span answer each distinct text, in
-        proportion to its candidates; several answers each option with probability 1/2.
+        Single choice: each option with equal weight. Cloze and spans: each distinct text, in proportion to its
+        number of candidates. Multiple answers: each option with probability 1/2.
         """
         return [_expected(q) for q in questions]
 
     def default_decision(self, task: Task) -> Decision:
-        """The best draw, or every draw above one half where several may be right."""
+        """Return the rule that takes the best draw or, if several may be right, every draw above one half."""
         return Threshold(value=0.5) if task is Task.MULTIPLE_ANSWER else Argmax()
 
 

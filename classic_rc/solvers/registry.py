@@ -1,4 +1,4 @@
-"""Solvers by name, and what runs when none is named."""
+"""The solvers by name, and which of them run on each task by default."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolverLine:
-    """What is known of a solver before its class is imported."""
+    """A solver's entry in the registry: what lists show without importing its class."""
 
     home: str  # "module:Class"
-    description: str  # that of the class
-    variants: tuple[str, ...] = ()  # the names of the class's variants
+    description: str  # equal to the class's `description`
+    variants: tuple[str, ...] = ()  # names of the class's variants
 
 
 LINES: Mapping[str, SolverLine] = {
@@ -123,7 +123,7 @@ LINES: Mapping[str, SolverLine] = {
         "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)",
     ),
 }
-"""The package's own solvers, in the order of tables. A new solver is one line here."""
+"""The package's own solvers, in the order of tables. To add a solver, add one entry here."""
 
 
 def _plugged_in(name: str, found: Any) -> type[Solver]:
@@ -139,7 +139,7 @@ def _plugged_in(name: str, found: Any) -> type[Solver]:
 
 
 SOLVERS: Registry[type[Solver]] = Registry("solver", {name: line.home for name, line in LINES.items()}, _plugged_in)
-"""Every solver, in the order of tables, and then those that other packages plug in."""
+"""All solvers: the package's own in the order of tables, then those that other packages plug in."""
 
 _MATCHERS = ("sliding-window", "word-distance", "sw+d")
 _FOR_CHOICES = (*_MATCHERS, "lexical", "ir")
@@ -152,7 +152,7 @@ DEFAULT_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SPAN: _FOR_SPANS,
     Task.MULTI_SPAN: _FOR_SPANS,
 }
-"""What runs on a task when nothing is named."""
+"""The solvers that run on each task if none is named."""
 
 LEARNING_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("constant-position:majority", "surface-lr"),
@@ -161,4 +161,4 @@ LEARNING_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SPAN: ("span-lr",),
     Task.MULTI_SPAN: ("span-lr",),
 }
-"""What runs besides where there is gold to learn from."""
+"""The solvers that run in addition if there is gold to learn from."""

@@ -1,4 +1,4 @@
-"""Fitted solvers in files, without pickle: arrays and plain data, and a checksum over both."""
+"""Saving fitted solvers to files and loading them, without pickle: arrays and JSON, with a checksum over both."""
 
 from __future__ import annotations
 
@@ -26,46 +26,47 @@ from classic_rc.solvers.registry import SOLVERS
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 1
 _ARRAY = "array."
-"""What the names of arrays begin with in a file."""
+"""The prefix of array names in a file."""
 _HINT = "Save it anew with `classic-rc fit DATA -s SOLVER -o FILE`"
 
 
 @runtime_checkable
 class Persistent(Protocol):
-    """What a solver writes to be saved: what ``fit`` learned, as plain data and arrays, and back."""
+    """The two methods that a solver needs to be saved: they export and restore what ``fit`` learned."""
 
     def fitted_state(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
-        """What was learned: data that JSON can hold, and arrays of numbers, each by name.
+        """Return what was learned: plain data for JSON, and arrays of numbers, both by name.
 
         Raises
         ------
         NotFittedError
+            The solver is not fitted.
         UsageError
-            What was learned cannot be put like this.
+            What was learned has no such form.
         """
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become as fitted as the solver of these parameters that gave this state.
+        """Restore a fitted state of a solver that has the same parameters.
 
         Raises
         ------
         KeyError, TypeError or ValueError
-            The state does not fit the parameters.
+            The state does not match the parameters.
         """
 
 
 def learns_something(solver: Solver) -> bool:
-    """Whether there is something to save: what was learned from questions, or from text files of its own."""
+    """Return whether the solver has something to save: it learns from questions or from its own text files."""
     return solver.learns_from != "nothing" or bool(getattr(solver, "learns_from_files", False))
 
 
 def require_persistent(solver: Solver) -> None:
-    """Refuse a solver that cannot be saved.
+    """Check that a solver can be saved.
 
     Raises
     ------
     UsageError
-        It learns nothing, is not registered, or does not say what it has learned.
+        The solver learns nothing, is not registered, or is not :class:`Persistent`.
     """
     if not learns_something(solver):
         raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
@@ -74,22 +75,23 @@ def require_persistent(solver: Solver) -> None:
 
 
 def save_solver(solver: Solver, path: str | Path) -> None:
-    """Write a fitted solver to a file, as a whole or not at all.
+    """Write a fitted solver to a file. The write is atomic.
 
-    The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header with all else
-    (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives the same bytes.
+    The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header with everything
+    else (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives the same bytes.
 
     Parameters
     ----------
     solver : Solver
-        A registered one that keeps to :class:`Persistent`.
+        A registered solver that is :class:`Persistent`.
     path : str or Path
 
     Raises
     ------
     NotFittedError
+        The solver is not fitted.
     UsageError
-        It cannot be saved, or the file cannot be written.
+        The solver cannot be saved, or the file cannot be written.
     """
     described, arrays = solver_to_plain(solver)
     header = {"format": _FORMAT, "version": _FORMAT_VERSION, "classic_rc": __version__, **described}
@@ -104,18 +106,23 @@ def save_solver(solver: Solver, path: str | Path) -> None:
 
 
 def load_solver(path: str | Path) -> Solver:
-    """The fitted solver that :func:`save_solver` wrote.
+    """Load a fitted solver that :func:`save_solver` wrote.
 
-    The checksum tells that a file was damaged or edited by mistake, not who wrote it; nothing in a file is run.
+    The checksum detects damage and accidental edits. It does not show who wrote the file. Loading runs no code from
+    the file.
 
     Parameters
     ----------
     path : str or Path
 
+    Returns
+    -------
+    Solver
+
     Raises
     ------
     DataError
-        The file is missing, no saved solver, changed, cut off, or of a version that this one does not know.
+        The file is missing, is not a saved solver, was changed or cut off, or has an unknown format version.
     """
     header, arrays = _read(str(path))
     if header.get("version") != _FORMAT_VERSION:
@@ -130,20 +137,21 @@ def load_solver(path: str | Path) -> Solver:
 
 
 def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A fitted solver as plain data and arrays; a solver made of others writes them so, too.
+    """Convert a fitted solver to plain data and arrays. A combination saves its members with this function too.
 
     Returns
     -------
     described : dict
-        Its name, variant and parameters, its decision if that was tuned, what it learned from, what the fit left
-        to be said, and the plain data of its fitted state: all of it ready for JSON.
+        Ready for JSON: the solver's name, variant and parameters, the decision if it was tuned, the training data's
+        provenance, the caveats of the fit, and the plain data of the fitted state.
     arrays : dict of str to ndarray
 
     Raises
     ------
     NotFittedError
+        The solver is not fitted.
     UsageError
-        It cannot be put like this.
+        The solver cannot be saved.
     """
     require_persistent(solver)
     assert isinstance(solver, Persistent)
@@ -161,12 +169,12 @@ def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[A
 
 
 def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solver:
-    """The solver that :func:`solver_to_plain` described.
+    """Return the fitted solver that :func:`solver_to_plain` described.
 
     Raises
     ------
     AttributeError, KeyError, TypeError or ValueError
-        There is no such solver, or what it learned does not fit it.
+        The solver is unknown, or its state does not match it.
     """
     params = {name: value_from_plain(value) for name, value in described["params"].items()}
     solver: Any = SOLVERS[described["solver"]].from_params(params)
@@ -187,7 +195,7 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header = json.loads(members["header"].tobytes())
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
-    except Exception:  # what is raised at bytes that are no archive, array or JSON has no class in common
+    except Exception:  # broken archives, arrays and JSON raise errors that have no common base class
         raise DataError("it is no saved solver, or it was cut off or changed", source=path, hint=_HINT) from None
     if digest != _digest(members):
         raise DataError("it was changed after it was saved", source=path, hint=_HINT)
@@ -208,21 +216,21 @@ def _digest(members: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 class SavedSolver(Solver):
-    """A solver that was fitted before, from its file.
+    """A solver that was fitted earlier and is read from its file.
 
     Parameters
     ----------
     path : str
-        What :func:`save_solver` or ``classic-rc fit`` wrote.
+        A file that :func:`save_solver` or ``classic-rc fit`` wrote.
     decision : Decision, optional
-        None is the saved solver's own; a threshold that it was tuned to stays.
+        None is the saved solver's own decision, with its tuned threshold if it has one.
 
     Attributes
     ----------
     solver_ : Solver
         The solver in the file.
     name : str
-        Once it is fitted (read), ``"saved:"`` and the solver's name and variant.
+        After :meth:`fit`, ``"saved:"`` and the solver's name and variant.
     """
 
     name = "saved"
@@ -239,12 +247,12 @@ class SavedSolver(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Read the file; nothing is learned from the questions, but members that are score files read theirs.
+        """Read the file. Nothing is learned from `questions`, but members that are score files read their scores.
 
         Raises
         ------
         UsageError
-            There is no path, or the solver in the file is not for the questions' task.
+            The path is missing, or the solver in the file does not support the questions' task.
         DataError
             The file cannot be used.
         """
@@ -257,17 +265,18 @@ class SavedSolver(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The saved solver's scores."""
+        """Score the candidates with the saved solver."""
         return self._solver().score_candidates(questions)
 
     def explain(self, question: Question) -> Explanation:
-        """The saved solver's explanation."""
+        """Return the saved solver's explanation."""
         return self._solver().explain(question)
 
     def default_decision(self, task: Task) -> Decision:
-        """The saved solver's rule, at the threshold that it was tuned to, if it was."""
+        """Return the saved solver's rule, with its tuned threshold if it has one."""
         solver = self._solver()
         rule = getattr(solver, "decision_", None) or solver.decision_for(task)
+        # A fixed threshold in place of the tuned one, so that `tune` on new data does not move it.
         if isinstance(rule, TunedThreshold) and not rule.needs_fit:
             return Threshold(value=rule.best_threshold_)
         if isinstance(rule, Argmax) and task is Task.MULTIPLE_ANSWER:
@@ -276,38 +285,39 @@ class SavedSolver(Solver):
 
     @property
     def analyzer(self) -> Any:
-        """The saved solver's, once its file is read."""
+        """The saved solver's analyzer; None before the file is read."""
         return self.solver_.analyzer if hasattr(self, "solver_") else None
 
     @property
     def members(self) -> Sequence[Solver]:
-        """The saved solver's, once its file is read."""
+        """The saved solver's members; none before the file is read."""
         return self.solver_.members if hasattr(self, "solver_") else ()
 
     @property
     def takes_encoding(self) -> bool:  # type: ignore[override]
-        """As the saved solver, once its file is read."""
+        """Whether the saved solver takes an encoding; True before the file is read."""
         return self.solver_.takes_encoding if hasattr(self, "solver_") else True
 
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
-        """As the saved solver."""
+        """Whether the saved solver reads only the arrays of an encoding."""
         return self._solver().needs_only_arrays
 
     @property
     def trained_on_(self) -> Mapping[str, Any] | None:
-        """What the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
+        """The data that the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
         return getattr(self._solver(), "trained_on_", None)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """What the fit left to be said; and that the questions are those it learned from, if they are."""
+        """Return the caveats of the fit, plus a warning if the solver learned from these very questions."""
         trained_on, caveats = self.trained_on_ or {}, self._solver().caveats(questions)
+        # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)
         return caveats
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """What the saved solver learned from."""
+        """Return the saved solver's facts, and the name and fingerprint of the data that it learned from."""
         trained_on = self.trained_on_ or {}
         fingerprint = trained_on.get("fingerprint")
         learned = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
@@ -322,7 +332,7 @@ class SavedSolver(Solver):
 
 
 def _fit_unlearned(solver: Solver, questions: Sequence[Question]) -> None:
-    """Fit the members that learn nothing, at any depth, to what is asked."""
+    """Fit the members that learn nothing, at any depth, on the questions that are asked."""
     for member in solver.members:
         if learns_something(member):
             _fit_unlearned(member, questions)

@@ -1,4 +1,4 @@
-"""Any system's scores as a solver."""
+"""A solver that reads the scores of any other system from files."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from classic_rc.questions import Question
 from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 
 Asked: TypeAlias = "tuple[str, ...]"
-"""All that a question says, gold apart."""
+"""The identity of a question: its id and all its texts except gold."""
 
 
 class ScoreFile(Solver):
-    """The scores that a file gives each candidate.
+    """A solver that takes each candidate's score from a file.
 
-    Once it is fitted to all of a dataset, any of its questions can be asked in any order. Questions that it was not
-    fitted to (those that something is tuned on or stacked from) are looked for in the files when they are asked.
+    After a fit on a whole dataset, its questions can be scored in any order and in parts. Questions outside the fit
+    (those that something is tuned on or stacked from) are looked up in the files when they are scored.
 
     Parameters
     ----------
     path : str or list of str
-        A file in one of the formats of :mod:`classic_rc.formats` that hold scores; or one for each dataset that is
-        asked. Files that name their questions may hold more than is asked; MCTest's lines are those of all stories.
+        A file in one of the score formats of :mod:`classic_rc.formats`, or a list with one file for each dataset. A
+        file that names its questions may have more questions than are scored. MCTest's files have a line for every
+        question of all stories.
     format : str, optional
-        The format's name; by default found from the content.
+        The format's name. Default: detected from the content.
     decision : Decision, optional
 
     Attributes
     ----------
     scores_ : Scores
-        Those of the questions of :meth:`fit`.
+        The scores of the questions of :meth:`fit`.
     sha256_ : tuple of str
-        Of each file's bytes.
+        The sha256 of each file's bytes.
     """
 
     name = "score-file"
@@ -61,14 +62,14 @@ class ScoreFile(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Read the scores of these questions.
+        """Read the scores of `questions`.
 
         Raises
         ------
         UsageError
-            There is no path, or the format cannot hold scores of such questions.
+            The path is missing, or the format has no scores for this task.
         DataError
-            A file is malformed, or lacks scores of a question; the message says where.
+            A file is malformed or lacks the scores of a question; the message says where.
         """
         self.scores_ = self._read(questions)
         self._row_of = {_asked(question): row for row, question in enumerate(questions)}
@@ -76,14 +77,14 @@ class ScoreFile(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The file's scores of these questions, with the evidence flags that it gives."""
+        """Return the file's scores of `questions`, with the file's evidence flags."""
         if not hasattr(self, "scores_"):
             raise NotFittedError("score-file has not read its file: call fit(questions) first")
         rows = [self._row_of.get(_asked(question), -1) for question in questions]
         return self._read(questions) if -1 in rows else self.scores_.take(np.array(rows, dtype=np.int64))
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """What the files hold, in place of where they lie."""
+        """Return the hashes of the files, so that the signature has their content and not their path."""
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
@@ -93,7 +94,7 @@ class ScoreFile(Solver):
         return paths
 
     def _read(self, questions: Sequence[Question]) -> Scores:
-        """The scores of just these questions, from the one file that has them."""
+        """Read the scores of exactly these questions from the one file that has them."""
         paths = self._paths()
         if not len(questions):
             return Scores.from_lists([])
@@ -116,6 +117,6 @@ class ScoreFile(Solver):
 
 
 def _asked(question: Question) -> Asked:
-    """What tells a question from those of other data, in which its id may be another's."""
+    """Return the question's identity; the id is not enough, because other data may use the same id."""
     options = () if question.task.has_spans else (candidate.text for candidate in question.candidates)
     return (question.id, question.passage.text, question.text, *options)

@@ -1,4 +1,4 @@
-"""Sliding window and word distance."""
+"""The MCTest baselines (Richardson et al. 2013) and their variants: sliding window, word distance, and both."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _MCOBZARENCO_TEXT = (
 )
 _DREAM_TEXT_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
 
-# The splits that the authors' distance weights were tuned on, by content fingerprint.
+# The splits that the authors tuned their distance weights on, by content fingerprint.
 _MC160_DEV = {"965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": "mc160.dev"}
 _MC500_DEV = {"7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa": "mc500.dev"}
 
@@ -133,7 +133,7 @@ WINDOW_AND_DISTANCE_VARIANTS = {
 
 
 WINDOW_SIZES = range(2, 31)
-"""The fixed windows that ``window="tuned"`` chooses from."""
+"""The window lengths, in tokens, that ``window="tuned"`` chooses from."""
 
 _INVERSE_COUNTS = Parameter("which passages words are counted in", ("passage", "corpus"))
 _DISTANCE = Parameter("how the words' distances become one", get_args(DistanceRule))
@@ -145,7 +145,7 @@ def _window(*names: str) -> Parameter:
 
 
 class _Matcher(Solver):
-    """What the three have in common: tokens, inverse counts, stop words, and how to explain a match."""
+    """The common part of the three solvers: fitting word counts, word weights, and explanations."""
 
     needs_only_arrays = True
 
@@ -153,11 +153,11 @@ class _Matcher(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
-        """Passages where counts are a corpus', else nothing."""
+        """``"passages"`` if words are counted in a corpus, else ``"nothing"``."""
         return "passages" if self.inverse_counts == "corpus" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters; with ``inverse_counts="corpus"`` count the words of the questions' passages."""
+        """Check the parameters. With ``inverse_counts="corpus"``, also count the words of the passages."""
         self.check_parameters()
         if self.inverse_counts == "corpus":
             encoded = self.encoded(questions)
@@ -172,42 +172,43 @@ class _Matcher(Solver):
             raise NotFittedError(
                 f"{self.name} with inverse_counts='corpus' counts words over passages: call fit(questions) first"
             )
-        # A word that no fitted passage has is as rare as can be: a count of 1.
+        # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is the largest. A
+        # count of 0 would mean a weight of 0.
         counts = np.array([self.word_counts_.get(w, 1) for w in encoded.vocabulary], dtype=np.int64)
         return inverse_count_weights(counts)
 
     def explain(self, question: Question) -> Explanation:
-        """The winning window and the nearest word pair of each candidate."""
+        """Mark the best window and the nearest word pair of each candidate."""
         return explain_match(self, question)
 
 
 class SlidingWindow(_Matcher):
-    r"""The best window of the passage over the words of question and candidate.
+    r"""The sliding window baseline: the passage window with the most weight of question and candidate words.
 
     .. math:: sw = \max_j \sum_{i=0}^{n-1} [P_{j+i} \in S]\, \ln\left(1 + \frac{1}{C(P_{j+i})}\right)
 
-    with P the passage, S the set of the question's and the candidate's words, n the window's length and C(w)
-    how often w occurs (Richardson et al. 2013, Algorithm 1).
+    P is the passage, S the set of question and candidate words, n the window's length in tokens, and C(w) the
+    number of times that w occurs (Richardson et al. 2013, Algorithm 1).
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How texts become words; stop words it drops are gone for everything.
+        Turns texts into words. Stop words that it drops are missing everywhere, also from windows.
     window : "set", "passage", "tuned" or int
-        The window's length: |S| as published, the whole passage, the best of 2..30 for the task's main
-        metric on the questions of :meth:`tune`, or a number of tokens.
+        The window's length: |S| as published; the whole passage; the length in 2..30 that has the best value of the
+        task's primary metric on the questions of :meth:`tune`; or a number of tokens.
     inverse_counts : {"passage", "corpus"}
-        Where C counts: in the candidate's own passage (the authors' code) or in all passages of :meth:`fit`.
+        Where C counts: in the candidate's own passage (as in the authors' code) or in all passages of :meth:`fit`.
     decision : Decision, optional
-        None is the task's usual rule: the best candidate with partial credit for ties, or a tuned threshold
-        where several may be right.
+        None is the task's default rule: the best candidate with partial credit for ties, or a tuned threshold if
+        several candidates may be right.
 
     Attributes
     ----------
     word_counts_ : dict of str to int
-        With ``inverse_counts="corpus"``, how often each word stands in the fitted passages.
+        With ``inverse_counts="corpus"``, how often each word occurs in the fitted passages.
     window_ : int
-        With ``window="tuned"``, the chosen length.
+        With ``window="tuned"``, the chosen length in tokens.
     """
 
     name = "sliding-window"
@@ -238,11 +239,17 @@ class SlidingWindow(_Matcher):
 
     @property
     def tunes_parameters(self) -> bool:
-        """Whether :meth:`tune` chooses more than the decision."""
+        """Whether :meth:`tune` also chooses the window."""
         return self.window == "tuned"
 
     def tune(self, questions: Sequence[Question]) -> Self:
-        """Choose the window, if it is to be tuned, and fit the decision, both on these questions."""
+        """Fit the decision on `questions`; with ``window="tuned"``, choose the window on them first.
+
+        Raises
+        ------
+        UsageError
+            With ``window="tuned"``, the decision itself needs tuning.
+        """
         if self.tunes_parameters:
             self.check_parameters()
             encoded, metric = self.encoded(questions), primary_metric(questions[0].task)
@@ -254,11 +261,11 @@ class SlidingWindow(_Matcher):
             sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
             tried = [encoded.scores(column, column > 0) for column in sums.T]
             values = [metric(questions, decision.decide(scores, questions)) for scores in tried]
-            self.window_ = WINDOW_SIZES[int(np.argmax(values))]
+            self.window_ = WINDOW_SIZES[int(np.argmax(values))]  # of equally good windows the shortest
         return super().tune(questions)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The best window's weight for each candidate; no evidence where nothing in the passage matches."""
+        """Score each candidate with its best window's weight; no evidence if no word of the passage matches."""
         self.check_parameters()
         if self.window == "tuned" and not hasattr(self, "window_"):
             raise NotFittedError(
@@ -272,22 +279,22 @@ class SlidingWindow(_Matcher):
 
 
 class WordDistance(_Matcher):
-    r"""How near the question's words stand to the candidate's words in the passage; the score is minus d.
+    r"""The word distance baseline: how close the question's words are to the candidate's; the score is -d.
 
     .. math:: d = \frac{1}{|S_Q|\,(|P| - 1)} \sum_{q \in S_Q} \min_{a \in S_A} |i_q - i_a|
 
-    over all occurrences of the words, with S_Q the question's words and S_A the candidate's words that are
-    not in the question, both in the passage P and no stop words; d = 1 where either is empty
-    (Richardson et al. 2013, Algorithm 2, as in the authors' released scores).
+    The minimum is over all occurrences of the words in the passage P. S_Q has the question's words, and S_A the
+    candidate's words that are not in the question; both have only words of P that are not stop words. If either is
+    empty, d = 1 (Richardson et al. 2013, Algorithm 2, as in the authors' released scores).
 
     Parameters
     ----------
     analyzer : str or Analyzer
     distance : {"mean", "min", "min+1", "first"}
-        Over the question's words, the mean (the released scores) or the least (the paper as printed); see
-        :func:`classic_rc.kernels.word_distance` for the other two.
+        How the distances of the question's words become one: their mean (the released scores) or their minimum (the
+        paper as printed); see :func:`classic_rc.kernels.word_distance` for the other two.
     stop_words : str
-        A stop list's name or a file; its words are no part of S_Q and S_A but keep their positions.
+        The name of a stop list, or a file. Its words are not in S_Q and S_A but still occupy their positions.
     decision : Decision, optional
         As in :class:`SlidingWindow`.
     """
@@ -319,7 +326,7 @@ class WordDistance(_Matcher):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Minus the word distance of each candidate; no evidence where there is no pair of words."""
+        """Score each candidate with minus its word distance; no evidence if there is no pair of words."""
         self.check_parameters()
         encoded = self.encoded(questions)
         distances, found = word_distance(encoded.arrays, encoded.stop_flags(self.stop_words), self.distance)
@@ -327,17 +334,17 @@ class WordDistance(_Matcher):
 
 
 class SlidingWindowDistance(_Matcher):
-    """Sliding window minus a multiple of the word distance: ``sw - distance_weight * d``.
+    """Sliding window minus weighted word distance: ``sw - distance_weight * d``.
 
-    The default weight of 11 is fixed in advance (it is the authors' for MC500), never tuned on the data at
-    hand.
+    The default weight of 11 is a constant (the authors' value for MC500). It is never tuned on the data that the
+    solver answers.
 
     Parameters
     ----------
     analyzer, window, inverse_counts : as in :class:`SlidingWindow`, without ``window="tuned"``
     distance, stop_words : as in :class:`WordDistance`
     distance_weight : float
-        What a distance of the whole passage costs, in units of the window's weight.
+        The cost of a distance as long as the whole passage (d = 1), in units of the window's weight.
     decision : Decision, optional
         As in :class:`SlidingWindow`.
     """
@@ -380,7 +387,7 @@ class SlidingWindowDistance(_Matcher):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Window minus weighted distance; no evidence where no window matches and no pair stands."""
+        """Score each candidate with window minus weighted distance; no evidence if both find nothing."""
         self.check_parameters()
         encoded = self.encoded(questions)
         best, distances, found = window_and_distance(
@@ -399,11 +406,15 @@ _MARKED_CANDIDATES = 100
 
 class _Text(NamedTuple):
     tokens: list[str]
-    places: list[tuple[int, int]]
+    places: list[tuple[int, int]]  # of each token, its character offsets in the passage
 
 
 def explain_match(solver: Solver, question: Question) -> Explanation:
-    """What the solver's window and distance, whichever it has, saw for each candidate."""
+    """Explain a question's scores by the best window and the nearest word pair of each candidate.
+
+    A solver without a window, or without a distance, gets only the marks of the other. The 100 best candidates have
+    marks; the others have only their scores.
+    """
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
     located = analyzer.locate(question.passage.text)
@@ -429,7 +440,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
             marks += _nearest_pair(passage, asked, answer, stop)
         return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
 
-    # Of thousands of spans nobody reads all: the best are shown with their marks, the others with their score.
+    # A span question has thousands of candidates, too many to read: only the best get marks.
     ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
     plain = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in ranked.tolist():
@@ -459,6 +470,7 @@ def _best_window(
     words = {*asked, *answer}
     size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
     weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
+    # A window longer than the passage has one position. Of equal windows the first is marked.
     starts = range(max(len(weights) - size, 0) + 1)
     best = max(starts, key=lambda start: sum(weights[start : start + size]))
     inside = range(best, min(best + size, len(weights)))

@@ -1,8 +1,8 @@
-"""Solvers as text: ``SOLVER[:VARIANT][,key=value]…``, parsed and printed.
+"""Solver specifications, ``SOLVER[:VARIANT][,key=value]…``: parsing and printing them, and loading users' classes.
 
-A value is a number, ``True``, ``False``, ``None`` or a text; a text in double quotes, as JSON has them, may hold
-anything. ``[value; value]`` is a list. Inside brackets or quotes a comma ends no parameter, so that the members of
-a solver made of others are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
+A value is a number, ``True``, ``False``, ``None`` or a string. A string in double quotes, as in JSON, may contain
+anything. ``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
+of a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _WORDS = {"True": True, "False": False, "None": None}
 
 
 def parse_solver(spec: str) -> Solver:
-    """The solver that a specification names.
+    """Return the solver that a specification names.
 
     Parameters
     ----------
     spec : str
-        ``SOLVER[:VARIANT][,key=value]...``, or ``path/to/file.py:Class[,key=value]...`` for one's own.
+        ``SOLVER[:VARIANT][,key=value]...``, or ``path/to/file.py:Class[,key=value]...`` for a user's class.
 
     Raises
     ------
     UsageError
-        The solver, the variant or a parameter does not exist, or brackets do not pair.
+        The solver, the variant or a parameter is unknown, or the brackets do not match.
 
     Examples
     --------
@@ -60,10 +60,10 @@ def parse_solver(spec: str) -> Solver:
 
 
 def solver_spec(solver: Solver) -> str:
-    """The specification of a solver, from which :func:`parse_solver` makes it again.
+    """Return the specification of a solver, which :func:`parse_solver` turns back into the solver.
 
-    Its decision is left out, which specifications do not have. Solvers that are not registered, and values such as
-    a classifier or a corpus in memory, are printed for people alone.
+    It leaves out the decision, because specifications have none. It cannot be parsed back if the solver is not
+    registered, or if a value is an object in memory such as a classifier or a corpus.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def solver_spec(solver: Solver) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators that stand neither in brackets nor in quotes."""
+    """Split `text` at the separators that are neither in brackets nor in quotes."""
     parts, depth, start = [], 0, 0
     for found in _MARKS.finditer(text):
         depth += {"[": 1, "]": -1}.get(found[0], 0)
@@ -127,7 +127,7 @@ def _value(text: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value as :func:`_value` reads it."""
+    """Return the text that :func:`_value` reads as `value`."""
     if isinstance(value, Solver):
         return solver_spec(value)
     if isinstance(value, list | tuple):
@@ -141,14 +141,14 @@ def _text(value: Any) -> str:
 
 
 def own_solver(path: Path, class_name: str) -> type[Solver]:
-    """The solver class of a file of one's own, whose code is run.
+    """Import a user's file, which runs its code, and return its solver class `class_name`.
 
     Raises
     ------
     DataError
-        There is no such file.
+        The file is missing.
     UsageError
-        It cannot be imported, or has no such class with the method that a solver must have.
+        The file cannot be imported, or has no such solver class, or the class lacks ``score_candidates``.
     """
     if not path.is_file():
         raise DataError("there is no such file", source=str(path), hint="Give path/to/file.py:Class")
@@ -156,8 +156,8 @@ def own_solver(path: Path, class_name: str) -> type[Solver]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up while they are made. Afterwards it is none that could be imported by name, so
-    # that its classes are sent to other processes with their code.
+    # Dataclasses look up their module while they are created, so it must be in `sys.modules` during the import. It
+    # must not stay there: pickling would then send its classes to other processes by name, without their code.
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""Solvers that do not read the passage: constants, positions and lengths."""
+"""Trivial baselines that never read the passage: constants, positions and lengths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, 
 
 
 class _Constant(Solver):
-    """Gives every candidate one score."""
+    """A solver that gives every candidate the same score."""
 
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     citation = "Khashabi et al. 2018, MultiRC, released allOnes and allZeros predictions"
@@ -28,17 +28,17 @@ class _Constant(Solver):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The constant, for every candidate."""
+        """Score every candidate with the constant."""
         counts = _candidate_counts(questions)
         return _without_evidence(np.full(counts.sum(), self.constant), counts)
 
     def default_decision(self, task: Task) -> Decision:
-        """A threshold between the two constants."""
+        """Return a threshold between the two constants."""
         return Threshold(value=0.5)
 
 
 class AllPositive(_Constant):
-    """Selects every candidate. On MultiRC that alone scores an F1m of 61.0."""
+    """A baseline that selects every candidate. On MultiRC this alone has an F1m of 61.0."""
 
     name = "all-positive"
     description = "every candidate is right"
@@ -46,7 +46,7 @@ class AllPositive(_Constant):
 
 
 class AllNegative(_Constant):
-    """Selects no candidate."""
+    """A baseline that selects no candidate."""
 
     name = "all-negative"
     description = "no candidate is right"
@@ -54,13 +54,14 @@ class AllNegative(_Constant):
 
 
 class ConstantPosition(Solver):
-    """Always the candidate at one position.
+    """A baseline that always selects the candidate at one position.
 
     Parameters
     ----------
     position : "first", "last", "majority" or int
-        Where, ``"majority"`` being the position that is right most often in the data of :meth:`fit` (the
-        first of equals), a number an index from 0. A question with fewer candidates takes its last one.
+        The position. ``"majority"`` is the one that is right most often in the data of :meth:`fit` (of equally
+        frequent ones the first). A number is an index from 0. If a question has fewer candidates, its last one is
+        selected.
     decision : Decision, optional
 
     Attributes
@@ -98,11 +99,17 @@ class ConstantPosition(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
-        """Gold where the position is the majority's."""
+        """``"gold"`` with ``position="majority"``, else ``"nothing"``."""
         return "gold" if self.position == "majority" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Count the right positions, if they matter."""
+        """Check the parameters. With ``position="majority"``, also count the right positions.
+
+        Raises
+        ------
+        UsageError
+            A parameter is not allowed, or ``position="majority"`` has no gold answers to learn from.
+        """
         self.check_parameters()
         if self.position == "majority":
             right = [index for q in questions for index in q.gold or ()]
@@ -112,10 +119,11 @@ class ConstantPosition(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """1 for the candidate at the position, 0 for the others."""
+        """Score the candidate at the position with 1, the others with 0."""
         self.check_parameters()
         counts = _candidate_counts(questions)
         offsets = offsets_of(counts)
+        # A question without candidates has no position to choose; it keeps its empty row of scores.
         chosen = np.minimum(self._index(counts), counts - 1)[counts > 0]
         values = np.zeros(offsets[-1])
         values[offsets[:-1][counts > 0] + chosen] = 1
@@ -134,7 +142,7 @@ class ConstantPosition(Solver):
 
 
 class _ByLength(Solver):
-    """Scores a candidate by the length of its text."""
+    """A solver that scores a candidate by the length of its text."""
 
     sign: ClassVar[int]
     citation = "a partial-input check: option length, without question or passage"
@@ -152,7 +160,7 @@ class _ByLength(Solver):
         self.decision = decision
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The signed length, in characters or whitespace-separated words."""
+        """Score each candidate with its signed length, in characters or in whitespace-separated words."""
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         lengths = [len(t) for t in texts] if self.unit == "characters" else [len(t.split()) for t in texts]
@@ -160,7 +168,7 @@ class _ByLength(Solver):
 
 
 class LongestCandidate(_ByLength):
-    """The candidate with the longest text.
+    """A baseline that selects the candidate with the longest text.
 
     Parameters
     ----------
@@ -175,7 +183,7 @@ class LongestCandidate(_ByLength):
 
 
 class ShortestCandidate(_ByLength):
-    """The candidate with the shortest text.
+    """A baseline that selects the candidate with the shortest text.
 
     Parameters
     ----------
@@ -194,5 +202,5 @@ def _candidate_counts(questions: Sequence[Question]) -> np.ndarray:
 
 
 def _without_evidence(values: np.ndarray, counts: np.ndarray) -> Scores:
-    """Scores to which no passage contributed."""
+    """Return scores without evidence, because no passage is read."""
     return Scores(values, offsets_of(counts), np.zeros(len(values), dtype=np.bool_))

@@ -1,4 +1,4 @@
-"""Alignment by integer programming."""
+"""The alignment-ilp solver: alignment by integer programming."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The integer program of one option: its nodes and edges, its constants, and what a set of edges is worth."""
+"""The integer program of one option: its edges, nodes, constants and constraints, and the value of a graph."""
 
 from __future__ import annotations
 
@@ -10,50 +10,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 _DIGITS = 9
-"""Objectives are rounded to so many decimals: sums of the same weights in another order are the same score."""
+"""Objectives are rounded to this many decimals, so that sums of the same weights in another order are equal."""
 _NOISE = 1e-9
-"""Weights within this of 0 are 0: 2/5 - 0.4 is, whatever the floating-point numbers make of it."""
+"""Weights this close to 0 count as 0. For example, 2/5 - 0.4 must be 0 despite floating-point errors."""
 
 
 class Constants(NamedTuple):
-    """The weights and limits of the program; a limit of None is off.
+    """The weights and limits of the program; None turns a limit off.
 
-    Source of all: SemanticILP's SimpleMatching solver (allenai/semanticilp, TextILPSolver.scala, Khashabi et al.
-    2018, AAAI), whose own names are in :mod:`classic_rc.solvers.alignment.program`.
-
-    Parameters
-    ----------
-    offset : float
-        Taken off every similarity to make an edge's weight.
-    question_weight : float
-        For each active chunk of the question; not negative.
-    sentence_weight : float
-        For each active sentence; not positive.
-    long_option_weight : float
-        For an option of more than three chunks.
-    max_sentences, max_edges, max_copies, min_question_chunks, max_question_chunks : int, optional
-    min_question_share, max_question_share : float, optional
-    align_without, align_option : bool
+    All values are those of SemanticILP's SimpleMatching solver (allenai/semanticilp, TextILPSolver.scala, Khashabi
+    et al. 2018, AAAI). The docstrings of the constraints in :mod:`classic_rc.solvers.alignment.program` have the
+    original names.
     """
 
-    offset: float = 0.4
-    question_weight: float = 0.33
-    sentence_weight: float = -2.5
-    long_option_weight: float = 0.02
-    max_sentences: int | None = 2
-    max_edges: int | None = 8
-    max_copies: int | None = 3
+    offset: float = 0.4  # subtracted from a similarity to make an edge's weight
+    question_weight: float = 0.33  # for each active chunk of the question; not negative
+    sentence_weight: float = -2.5  # for each active sentence; not positive
+    long_option_weight: float = 0.02  # for an option of more than three chunks
+    max_sentences: int | None = 2  # active sentences
+    max_edges: int | None = 8  # edges into one sentence
+    max_copies: int | None = 3  # active passage chunks with the same words
     min_question_chunks: int | None = 1
     max_question_chunks: int | None = 3
-    min_question_share: float | None = 0.1
+    min_question_share: float | None = 0.1  # of the question's chunks
     max_question_share: float | None = 0.65
-    align_without: bool = True
-    align_option: bool = True
+    align_without: bool = True  # the chunk after "without" must be active
+    align_option: bool = True  # the option must have an edge
 
     def question_chunk_bounds(self, n_chunks: int) -> tuple[int, int]:
-        """How few and how many chunks of a question of `n_chunks` may be active.
+        """Return the least and the greatest number of active chunks in a question of `n_chunks`.
 
-        A question of one chunk may use it: no share of one is both at least one chunk and at most 65 %.
+        A question of one chunk may use it: otherwise the limits of at least one chunk and at most 65 % would
+        exclude each other.
 
         Examples
         --------
@@ -72,10 +60,11 @@ class Constants(NamedTuple):
         return max(least), min(most)
 
     def infeasible_value(self, n_chunks: int) -> float:
-        """The score of an option without a graph, to a question of `n_chunks`: 1 below what any graph is worth.
+        """Return the score of an option without a graph: 1 less than a lower bound for the value of a best graph.
 
-        A graph needs no more edges than active chunks of the question and one of the option, each in a sentence of
-        its own at worst, and none weighs less than minus the offset.
+        `n_chunks` is the number of the question's chunks. A best graph needs at most one edge for each active
+        question chunk and one for the option, at worst each in its own sentence. The question's edges have positive
+        weights, and the option's edge weighs at least minus the offset.
 
         Examples
         --------
@@ -92,70 +81,45 @@ PUBLISHED = Constants()
 
 
 class Edges(NamedTuple):
-    """Alignments of one side, the question's or the option's, with the passage.
+    """Alignments of the question's or the option's chunks with the passage's chunks, of shape (n_edges,)."""
 
-    Parameters
-    ----------
-    ends : ndarray of int64, shape (n_edges,)
-        The chunk of the question or the option.
-    chunks : ndarray of int64, shape (n_edges,)
-        The chunk of the passage.
-    weights : ndarray of float64, shape (n_edges,)
-    """
-
-    ends: NDArray[np.int64]
-    chunks: NDArray[np.int64]
+    ends: NDArray[np.int64]  # the chunk of the question or the option
+    chunks: NDArray[np.int64]  # the chunk of the passage
     weights: NDArray[np.float64]
 
     def only(self, kept: NDArray[np.bool_]) -> Edges:
-        """Those for which `kept` is true."""
+        """Return the edges for which `kept` is true."""
         return Edges(self.ends[kept], self.chunks[kept], self.weights[kept])
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """The number of edges."""
         return len(self.ends)
 
 
 class Program(NamedTuple):
-    """One option's program.
+    """The program of one option."""
 
-    Parameters
-    ----------
-    question, option : Edges
-        The possible alignments of the question's chunks and of the option's.
-    sentences : ndarray of int64, shape (n_passage_chunks,)
-        The sentence of each of the passage's chunks.
-    copies : ndarray of int64, shape (n_passage_chunks,)
-        Equal numbers for chunks of equal words.
-    n_question_chunks : int
-        Those that have no edge included.
-    required : tuple of int
-        The question's chunks that must be active: what "without" stands before.
-    bonus : float
-        Part of every objective.
-    """
-
-    question: Edges
-    option: Edges
-    sentences: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    n_question_chunks: int
-    required: tuple[int, ...] = ()
-    bonus: float = 0.0
+    question: Edges  # the possible alignments of the question's chunks
+    option: Edges  # the possible alignments of the option's chunks
+    sentences: NDArray[np.int64]  # shape (n_passage_chunks,): each passage chunk's sentence
+    copies: NDArray[np.int64]  # shape (n_passage_chunks,): chunks with the same words have the same number
+    n_question_chunks: int  # includes chunks without edges
+    required: tuple[int, ...] = ()  # question chunks that must be active: the one after "without"
+    bonus: float = 0.0  # a constant part of the objective
 
     @property
     def question_sentences(self) -> NDArray[np.int64]:
-        """The sentence of each of the question's edges."""
+        """The sentence of each question edge."""
         return self.sentences[self.question.chunks]
 
     @property
     def option_sentences(self) -> NDArray[np.int64]:
-        """The sentence of each of the option's edges."""
+        """The sentence of each option edge."""
         return self.sentences[self.option.chunks]
 
     def within(self, sentences: NDArray[np.int64]) -> Program:
-        """The same without the edges into other sentences."""
+        """Return the program with only the edges into `sentences`."""
         return self._replace(
             question=self.question.only(np.isin(self.question_sentences, sentences)),
             option=self.option.only(np.isin(self.option_sentences, sentences)),
@@ -163,32 +127,25 @@ class Program(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A support graph: the active edges, and what they are worth.
-
-    Parameters
-    ----------
-    question, option : Edges
-        The active ones.
-    value : float
-        The objective, rounded to nine decimals.
-    """
+    """A support graph: the active edges and their objective."""
 
     question: Edges
     option: Edges
-    value: float
+    value: float  # the objective, rounded to nine decimals
 
     @classmethod
     def of(cls, program: Program, question: Edges, option: Edges, constants: Constants) -> Graph:
-        """The graph of these active edges of a program."""
+        """Return the graph with these active edges of `program`."""
         graph = cls(question, option, 0.0)
+        # `fsum` makes the sum independent of the edges' order, and adding 0.0 turns a rounded -0.0 into 0.0.
         return graph._replace(value=round(fsum(graph.terms(program, constants).values()), _DIGITS) + 0.0)
 
     def active_sentences(self, program: Program) -> list[int]:
-        """The sentences that it uses."""
+        """Return the sentences that the graph uses."""
         return np.unique(program.sentences[np.concatenate([self.question.chunks, self.option.chunks])]).tolist()
 
     def terms(self, program: Program, constants: Constants) -> dict[str, float]:
-        """What the objective is the sum of, by name."""
+        """Return the terms of the objective by name."""
         return {
             "question_edges": fsum(self.question.weights.tolist()),
             "option_edges": fsum(self.option.weights.tolist()),
@@ -199,7 +156,7 @@ class Graph(NamedTuple):
 
 
 def positive_edges(weights: NDArray[np.float64]) -> Edges:
-    """The edges of positive weight in a matrix, one row an end and one column a passage chunk."""
+    """Return the edges with positive weight in a matrix with ends as rows and passage chunks as columns."""
     ends, chunks = np.nonzero(weights > _NOISE)
     return Edges(ends, chunks, weights[ends, chunks])
 
@@ -210,11 +167,12 @@ def option_edges(
     copies: NDArray[np.int64],
     constants: Constants,
 ) -> Edges:
-    """Those of an option's edges that an optimal graph may need.
+    """Return the edges of an option that an optimal graph may need.
 
-    Edges of any weight are allowed here (released code), but one that is not positive serves to align an option
-    that nothing else aligns, and for that one is enough: of each sentence the best will do. A chunk of which not
-    all copies may be active can be barred, though, so that its edge is kept besides, where it is better.
+    The released code allows option edges of any weight. An edge whose weight is not positive is useful only to
+    align an option that has no other edge. One edge is enough for that, so the best one of each sentence is kept.
+    But the limit on copies may exclude a passage chunk that has too many copies. So an edge to such a chunk cannot
+    take the place of the best other edge, and is kept in addition if it is better.
 
     Parameters
     ----------
@@ -225,8 +183,10 @@ def option_edges(
     wanted = positive_edges(weights)
     if not constants.align_option or not weights.size:
         return wanted
-    best, ends = weights.max(axis=0), weights.argmax(axis=0)  # an end has no limit of its own
+    # Of each passage chunk only the best end matters, because the option's chunks have no limits.
+    best, ends = weights.max(axis=0), weights.argmax(axis=0)
     limited = _limited(copies, constants)
+    # `floors` has the best weight of each sentence among the chunks that no limit on copies can exclude.
     floors = np.full(int(sentences.max()) + 1, -np.inf)
     np.maximum.at(floors, sentences[~limited], best[~limited])
     free = np.flatnonzero(~limited & (best == floors[sentences]))
@@ -241,50 +201,39 @@ def option_edges(
 
 
 def _limited(copies: NDArray[np.int64], constants: Constants) -> NDArray[np.bool_]:
-    """Which of the passage's chunks have more copies than may be active."""
+    """Return which passage chunks have more copies than may be active."""
     if constants.max_copies is None:
         return np.zeros(len(copies), dtype=np.bool_)
     return np.bincount(copies)[copies] > constants.max_copies
 
 
 class Variables(NamedTuple):
-    """Which column of the matrix is which variable: edges first, the question's before the option's, then nodes.
+    """The column of each variable in the matrix: the question's edges, the option's edges, then the nodes."""
 
-    Parameters
-    ----------
-    edges : ndarray of int64, shape (n_edges,)
-        The columns of the edges.
-    n_question_edges : int
-    question_nodes, sentence_nodes, chunk_nodes : ndarray of int64
-        The columns of the nodes.
-    questions : ndarray of int64, shape (n_question_edges,)
-        For each of the question's edges the node of its chunk, counted from the first such node.
-    sentences : ndarray of int64, shape (n_edges,)
-        For each edge the node of its sentence.
-    chunks : ndarray of int64, shape (n_edges,)
-        For each edge the node of its passage chunk; -1 where that has too few copies to have one.
-    copies : ndarray of int64, shape (n_chunk_nodes,)
-        For each node of a passage chunk which words it has.
-    required : ndarray of int64
-        The columns of the nodes that must be active; -1 where a chunk that must has no edge, and so no node.
-    n_question_chunks : int
-    """
-
+    # Shape (n_edges,): the columns of the edges.
     edges: NDArray[np.int64]
     n_question_edges: int
+    # The columns of the nodes.
     question_nodes: NDArray[np.int64]
     sentence_nodes: NDArray[np.int64]
     chunk_nodes: NDArray[np.int64]
+    # Shape (n_question_edges,): each question edge's chunk, as an index of `question_nodes`.
     questions: NDArray[np.int64]
+    # Shape (n_edges,): each edge's sentence, as an index of `sentence_nodes`.
     sentences: NDArray[np.int64]
+    # Shape (n_edges,): each edge's passage chunk, as an index of `chunk_nodes`; -1 if the chunk has so few copies
+    # that it needs no node.
     chunks: NDArray[np.int64]
+    # Shape (n_chunk_nodes,): the number of each chunk's words, as in Program.copies.
     copies: NDArray[np.int64]
+    # The columns of the nodes that must be active; -1 for a required chunk that has no edge, and so no node.
     required: NDArray[np.int64]
     n_question_chunks: int
 
     @classmethod
     def of(cls, program: Program, constants: Constants) -> Variables:
-        """The variables of a program."""
+        """Number the variables of a program."""
+        # Only chunks and sentences that have an edge get nodes.
         used = np.concatenate([program.question.chunks, program.option.chunks])
         ends, questions = np.unique(program.question.ends, return_inverse=True)
         _, sentences = np.unique(program.sentences[used], return_inverse=True)
@@ -313,7 +262,7 @@ class Variables(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.edges) + len(self.question_nodes) + len(self.sentence_nodes) + len(self.chunk_nodes)
 
     @property
@@ -328,32 +277,25 @@ class Variables(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of the matrix, as entries, and the bounds of their sums.
+    """Rows of the constraint matrix as sparse entries, and the bounds of each row's sum."""
 
-    Parameters
-    ----------
-    rows, columns : ndarray of int64, shape (n_entries,)
-    values : ndarray of float64, shape (n_entries,)
-    lower, upper : ndarray of float64, shape (n_rows,)
-    """
-
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # shape (n_entries,), like `columns` and `values`
     columns: NDArray[np.int64]
     values: NDArray[np.float64]
-    lower: NDArray[np.float64]
+    lower: NDArray[np.float64]  # shape (n_rows,), like `upper`
     upper: NDArray[np.float64]
 
 
 def _sums(
     groups: NDArray[np.int64], columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf
 ) -> Rows:
-    """Of each group of variables, the sum has bounds."""
+    """Bound the sum of each group of variables."""
     n = int(groups.max(initial=-1)) + 1
     return Rows(groups, columns, np.ones(len(columns)), np.full(n, lower), np.full(n, upper))
 
 
 def _sum(columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf) -> Rows:
-    """The sum of all these variables has bounds, even if there are none."""
+    """Bound the sum of all these variables; an empty sum is bounded too."""
     return Rows(
         np.zeros(len(columns), np.int64), columns, np.ones(len(columns)), np.array([lower]), np.array([upper])
     )
@@ -363,7 +305,7 @@ _NONE = _sums(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def _active_by_edges(edges: NDArray[np.int64], nodes: NDArray[np.int64], own: NDArray[np.int64]) -> Rows:
-    """A node is active if and only if one of its edges is: no edge exceeds its node, no node its edges' sum."""
+    """Make a node active if and only if one of its edges is: edge <= node, and node <= sum of its edges."""
     n, m = len(edges), len(nodes)
     return Rows(
         np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + own]),
@@ -375,33 +317,39 @@ def _active_by_edges(edges: NDArray[np.int64], nodes: NDArray[np.int64], own: ND
 
 
 def question_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
-    """``activeQuestionIneq1`` and ``activeQuestionIneq2``."""
+    """Tie the question's chunks to their edges: ``activeQuestionIneq1`` and ``activeQuestionIneq2``."""
     return _active_by_edges(v.question_edges, v.question_nodes, v.questions)
 
 
 def sentences_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
-    """``activeOptionVar`` and ``activeParagraphConsVar``, of sentences."""
+    """Tie the sentences to their edges: ``activeOptionVar`` and ``activeParagraphConsVar``."""
     return _active_by_edges(v.edges, v.sentence_nodes, v.sentences)
 
 
 def passage_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
-    """``activeOptionVar`` and ``activeParagraphConsVar``, of the chunks of which not all copies may be active."""
+    """Tie the passage chunks that have too many copies to their edges, by the same two constraints as sentences.
+
+    ``activeOptionVar`` and ``activeParagraphConsVar``. Other passage chunks have no limit, and so no node.
+    """
     limited = v.chunks >= 0
     return _active_by_edges(v.edges[limited], v.chunk_nodes, v.chunks[limited])
 
 
 def few_sentences(v: Variables, constants: Constants) -> Rows:
-    """At most `max_sentences` are active (``maxActiveSentences``, 2)."""
+    """Allow at most `max_sentences` active sentences (``maxActiveSentences``, 2)."""
     return _NONE if constants.max_sentences is None else _sum(v.sentence_nodes, upper=constants.max_sentences)
 
 
 def few_edges_a_sentence(v: Variables, constants: Constants) -> Rows:
-    """At most `max_edges` into one sentence (``maxNumberOfWordsAlignedPerSentence``, 8)."""
+    """Allow at most `max_edges` edges into one sentence (``maxNumberOfWordsAlignedPerSentence``, 8)."""
     return _NONE if constants.max_edges is None else _sums(v.sentences, v.edges, upper=constants.max_edges)
 
 
 def few_copies(v: Variables, constants: Constants) -> Rows:
-    """At most `max_copies` chunks of equal words are active (``maxAlignmentToRepeatedWordsInParagraph``, 3)."""
+    """Allow at most `max_copies` active chunks with the same words.
+
+    ``maxAlignmentToRepeatedWordsInParagraph``, 3.
+    """
     if constants.max_copies is None:
         return _NONE
     _, groups = np.unique(v.copies, return_inverse=True)
@@ -409,7 +357,7 @@ def few_copies(v: Variables, constants: Constants) -> Rows:
 
 
 def some_question_chunks(v: Variables, constants: Constants) -> Rows:
-    """1 to 3 chunks of the question, and 10 to 65 % of them.
+    """Require 1 to 3 active chunks of the question, and 10 to 65 % of its chunks.
 
     ``minQuestionTermsAligned``, ``maxQuestionTermsAligned``, and both with ``Ratio``.
     """
@@ -418,16 +366,16 @@ def some_question_chunks(v: Variables, constants: Constants) -> Rows:
 
 
 def what_follows_without(v: Variables, constants: Constants) -> Rows:
-    """The chunk after the question's "without" is active (``termAfterWithoutMustBeAligned``)."""
+    """Require the chunk after the question's "without" (``termAfterWithoutMustBeAligned``)."""
     if not constants.align_without or not len(v.required):
         return _NONE
-    if v.required.min() < 0:  # it has no edge: an empty sum that must be 1 cannot be met
+    if v.required.min() < 0:  # the chunk has no edge: an empty sum that must be 1 makes the program infeasible
         return _sum(np.empty(0, np.int64), lower=1)
     return _sums(np.arange(len(v.required)), v.required, lower=1)
 
 
 def option_is_aligned(v: Variables, constants: Constants) -> Rows:
-    """The option has an edge (``activeOptionVarImplesOneActiveConnectedEdge`` with ``onlyOneActiveOption``)."""
+    """Require an edge of the option (``activeOptionVarImplesOneActiveConnectedEdge``, ``onlyOneActiveOption``)."""
     return _sum(v.option_edges, lower=1) if constants.align_option else _NONE
 
 
@@ -442,4 +390,4 @@ CONSTRAINTS: tuple[Callable[[Variables, Constants], Rows], ...] = (
     what_follows_without,
     option_is_aligned,
 )
-"""All of them; the first three say what a node is, the others are limits that a constant turns off."""
+"""All constraints. The first three define the nodes; the others are limits, which a constant can turn off."""

@@ -1,4 +1,4 @@
-"""What graphs of one sentence are worth, and what no graph can exceed: most programs are solved by that alone."""
+"""Solving programs: bounds from the best graph of each sentence solve most of them, and HiGHS solves the rest."""
 
 from __future__ import annotations
 
@@ -10,55 +10,42 @@ from numpy.typing import NDArray
 from classic_rc.solvers.alignment.program import CONSTRAINTS, Constants, Graph, Program, Variables
 
 _SLACK = 1e-9
-"""Bounds are sums in another order than objectives: what is within this of the best may be as good."""
+"""Bounds add up in another order than objectives, so a bound this far below the best value may still be as good."""
 
 
 class SentenceBounds(NamedTuple):
-    """Of each sentence, the best graph that uses it alone, and what the graphs that use it can reach.
+    """For each sentence, the best graph in it alone, and upper bounds for all graphs that use it.
 
-    The best graph of one sentence takes the question's chunks whose edges weigh most, as many as may be active, all
-    their edges, and all the option's edges of positive weight, or else its best one. That may break the limits on
-    edges and copies; then its value is no more than a bound.
-
-    Parameters
-    ----------
-    program : Program
-    constants : Constants
-    values : ndarray of float64, shape (n_sentences,)
-        What the best graph of the sentence alone is worth; -inf where there is none.
-    exact : ndarray of bool, shape (n_sentences,)
-        Whether that graph breaks no limit.
-    several : ndarray of float64, shape (n_sentences,)
-        What no graph exceeds that uses the sentence and others.
-    chosen : ndarray of bool, shape (n_sentences, n_question_chunks)
-        The question's chunks that the sentence's best graph takes.
+    The best graph of one sentence has the question chunks whose edges weigh the most (as many as may be active),
+    all their edges, and all option edges of positive weight or, if there are none, the best option edge. This graph
+    may break the limits on edges and copies. Then its value is only an upper bound.
     """
 
     program: Program
     constants: Constants
-    values: NDArray[np.float64]
-    exact: NDArray[np.bool_]
-    several: NDArray[np.float64]
-    chosen: NDArray[np.bool_]
+    values: NDArray[np.float64]  # shape (n_sentences,): the best graph's value; -inf if there is no graph
+    exact: NDArray[np.bool_]  # shape (n_sentences,): whether that graph breaks no limit
+    several: NDArray[np.float64]  # shape (n_sentences,): a bound for graphs that use the sentence and others
+    chosen: NDArray[np.bool_]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
 
     def best_single(self) -> int | None:
-        """The sentence with the best graph that breaks no limit; None where all do."""
+        """Return the sentence with the best graph that breaks no limit, or None if all graphs break one."""
         values = np.where(self.exact, self.values, -np.inf)
         best = int(values.argmax()) if len(values) else 0
         return best if len(values) and np.isfinite(values[best]) else None
 
     def proves(self, best: int) -> bool:
-        """Whether no other graph is better than the best of this sentence alone."""
+        """Return whether no graph is better than the best graph of sentence `best` alone."""
         rest = max(self.values.max(), self.several.max())
         return bool(rest <= self.values[best])
 
     def reaching(self, best: int) -> NDArray[np.int64]:
-        """The sentences that a graph may use that is not worse than the best of this one."""
+        """Return the sentences that a graph at least as good as the best graph of `best` alone may use."""
         reach = np.maximum(self.values, self.several)
         return np.flatnonzero(reach >= self.values[best] - _SLACK)
 
     def graph(self, sentence: int) -> Graph:
-        """The best graph of a sentence alone."""
+        """Return the best graph of a sentence alone."""
         program = self.program
         question, option = program.question, program.option
         asked = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
@@ -70,11 +57,12 @@ class SentenceBounds(NamedTuple):
 
 
 def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
-    """The bounds of a program in which a graph needs an edge."""
+    """Compute the bounds of a program in which every graph needs an edge."""
     n = int(program.sentences.max(initial=-1)) + 1
     least, most = constants.question_chunk_bounds(program.n_question_chunks)
     question, option = program.question, program.option
     shape = n, program.n_question_chunks
+    # (sentence, question chunk) as one number: how many edges connect the two, and what they weigh.
     cells = program.question_sentences * shape[1] + question.ends
     counts = np.bincount(cells, minlength=n * shape[1]).reshape(shape)
     sums = np.bincount(cells, question.weights, minlength=n * shape[1]).reshape(shape).astype(np.float64)
@@ -97,6 +85,8 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     values = np.where(possible, values, -np.inf) + program.bonus
     n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
     exact = np.isfinite(values) & _fits(n_edges, program, constants)
+    # For graphs of several sentences, each sentence gets its best question chunks and all its positive option
+    # edges. The bonus for active question chunks counts once, because a chunk may be aligned in several sentences.
     most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
     bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
     several = _several(most_of_question + of_option + constants.sentence_weight, constants) + bonuses
@@ -106,7 +96,7 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
 def _greatest(
     sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], most: int
 ) -> NDArray[np.bool_]:
-    """Of each row the required and then the greatest elements, `most` of them, among those that are present."""
+    """Choose `most` elements of each row, the required ones first, then the greatest; only present ones count."""
     keys = sums.copy()
     keys[:, list(required)] = np.inf
     ranks = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
@@ -114,7 +104,7 @@ def _greatest(
 
 
 def _fits(n_edges: NDArray[np.int64], program: Program, constants: Constants) -> NDArray[np.bool_]:
-    """Which sentences keep the limits on edges and, whatever is active in them, on copies."""
+    """Return which sentences keep the limit on edges and, even if all chunks are active, the limit on copies."""
     fits = np.ones(len(n_edges), dtype=np.bool_)
     n_texts = int(program.copies.max(initial=0)) + 1
     if constants.max_edges is not None:
@@ -127,7 +117,10 @@ def _fits(n_edges: NDArray[np.int64], program: Program, constants: Constants) ->
 
 
 def _several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
-    """What each sentence's share and the greatest shares of others add up to, as many as may be active."""
+    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others.
+
+    At least one other sentence is added, whatever its value; further ones, up to the limit, only if they add to it.
+    """
     most = len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
     if most < 2:
         return np.full(len(nets), -np.inf)
@@ -137,35 +130,27 @@ def _several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.floa
 
 
 _SCALE = 1000.0
-"""HiGHS stops within 1e-6 of the optimum; objectives a thousand times larger make that 1e-9 of ours."""
+"""HiGHS stops within 1e-6 of the optimum. Objectives a thousand times larger make that 1e-9 of ours."""
 _FINISHED = (0, 2)
-"""SciPy's statuses of a solver that found the optimum, or that there is none; all others are of limits."""
+"""SciPy's statuses for an optimum (0) and for an infeasible program (2). All others are about limits."""
 
 
 class Solution(NamedTuple):
-    """What a program's solver found.
+    """The result of solving a program."""
 
-    Parameters
-    ----------
-    graph : Graph, optional
-        The best support graph; None where none meets the constraints, or none was found.
-    complete : bool
-        False where the solver stopped at its node limit: there may be a better graph.
-    """
-
-    graph: Graph | None
-    complete: bool = True
+    graph: Graph | None  # the best support graph; None if no graph meets the constraints or none was found
+    complete: bool = True  # False if the search stopped at its node limit, so that a better graph may exist
 
 
 def solve(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
-    """The support graph of greatest value.
+    """Find the support graph with the greatest value.
 
     Parameters
     ----------
     program : Program
     constants : Constants
     node_limit : int, optional
-        How many nodes of its search tree HiGHS may look at.
+        The number of nodes of its search tree that HiGHS may visit.
     """
     if not _is_feasible(program, constants):
         return Solution(None)
@@ -177,12 +162,13 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
         return solve_by_highs(program, constants, node_limit)
     if bounds.proves(best):
         return Solution(bounds.graph(best))
+    # A better graph can use only sentences that reach the best value so far, so HiGHS gets a smaller program.
     found = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
     return max(found, Solution(bounds.graph(best), found.complete), key=_value)
 
 
 def _is_feasible(program: Program, constants: Constants) -> bool:
-    """False where there are too few edges for any graph."""
+    """Return False if there are too few edges for any graph."""
     least, most = constants.question_chunk_bounds(program.n_question_chunks)
     alignable = set(program.question.ends.tolist())
     return (
@@ -193,7 +179,7 @@ def _is_feasible(program: Program, constants: Constants) -> bool:
 
 
 def _needs_edges(program: Program, constants: Constants) -> bool:
-    """False where the graph without any edge meets the constraints."""
+    """Return False if the graph without edges meets the constraints."""
     least, _ = constants.question_chunk_bounds(program.n_question_chunks)
     return least > 0 or constants.align_option or (constants.align_without and bool(program.required))
 
@@ -203,7 +189,7 @@ def _value(solution: Solution) -> float:
 
 
 def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
-    """What :func:`solve` gives, by HiGHS alone."""
+    """Find the graph like :func:`solve`, but with HiGHS alone."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -211,6 +197,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     if not variables.n:
         needs = _needs_edges(program, constants)
         return Solution(None if needs else Graph.of(program, program.question, program.option, constants))
+    # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
     parts = [constraint(variables, constants) for constraint in CONSTRAINTS]
     starts = np.cumsum([0, *(len(part.lower) for part in parts)])
     rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
@@ -218,6 +205,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     lower, upper = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper"))
     matrix = csr_array((values, (rows, columns)), shape=(int(starts[-1]), variables.n))
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
+    # `milp` minimises, so the weights are negated.
     result = milp(
         -_SCALE * _weights(program, variables, constants),
         integrality=np.ones(variables.n),
@@ -228,7 +216,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     complete = result.status in _FINISHED
     if result.x is None:
         return Solution(None, complete)
-    active = result.x[variables.edges] > 0.5
+    active = result.x[variables.edges] > 0.5  # integers, up to the solver's tolerance
     n = variables.n_question_edges
     graph = Graph.of(program, program.question.only(active[:n]), program.option.only(active[n:]), constants)
     return Solution(graph, complete)

@@ -1,4 +1,4 @@
-"""Alignment by integer programming: each candidate's best support graph, its value, and how it is explained."""
+"""The alignment-ilp solver: it scores each candidate by its best support graph, and explains the graph."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 QUESTIONS_A_SHARD = 1_000
-"""Fewer questions than this are solved faster than another process starts."""
+"""The least number of questions for each process: fewer are solved faster than another process starts."""
 
 
 def _at_most(help: str) -> Parameter:
-    """A limit, which None puts off."""
+    """Declare a limit that None turns off."""
     return Parameter(help, also="a positive number or None", fits=lambda value: value is None or is_whole(value, 1))
 
 
@@ -58,55 +58,59 @@ def _share(help: str) -> Parameter:
 
 
 class AlignmentILP(Solver):
-    r"""The value of the best graph that aligns the question and the candidate with few sentences of the passage.
+    r"""Alignment by integer programming: the value of the best graph between question, passage and candidate.
 
     .. math:: \max \sum_{q,p} x_{qp} (e(q, p) - 0.4) + \sum_{p,a} y_{pa} (\bar e(p, a) - 0.4)
         + 0.33 \sum_q z_q - 2.5 \sum_s v_s
 
-    over binary x, y (edges), z (active chunks of the question) and v (active sentences), where e is directed and
-    :math:`\bar e` symmetric entailment of chunks. Each candidate has a program of its own; the constraints are the
-    parameters from `max_sentences` on, a limit of None being off.
+    The binary variables are x and y (edges), z (active chunks of the question) and v (active sentences). e is the
+    directed and :math:`\bar e` the symmetric entailment of chunks. Each candidate has its own program. The
+    parameters from `max_sentences` on are the constraints; None turns a limit off.
 
     Constants and constraints are those published for SemanticILP (Khashabi et al. 2018) with its simple matching.
-    The original needs annotators and a private entailment service, so that this is a specification anew, and no
+    The original needs annotators and a private entailment service. So this solver is a new specification, not a
     reproduction: chunks are runs of content words, and entailment is overlap of stems, or WordNet.
 
-    A candidate that no graph supports has no evidence, and scores less than any graph would: -6.4, or with other
-    constants what :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value` says.
+    A candidate without a graph has no evidence. It scores less than any graph: -6.4, or with other constants the
+    value of :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value`.
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How text becomes words.
+        Turns texts into words.
     chunks : {"runs", "words", "groups"}
-        Chunks are maximal runs of content words between stop words and punctuation, content words each by itself,
-        or the noun and verb groups of `annotations`.
+        What a chunk is: a maximal run of content words between stop words and punctuation, a single content word,
+        or a noun or verb group of `annotations`.
     stop_words : str
-        A stop list's name or a file. (The default did best on the training sets of MCTest.)
+        The name of a stop list, or a file. (The default did best on the training sets of MCTest.)
     normaliser : str
-        A stemmer's name; words of equal stem are equal.
+        The name of a stemmer. Words with equal stems are equal.
     wordnet : str, optional
-        The folder of a WordNet database, or ``"auto"`` to look where systems have it, and to do without (and say
-        so) where there is none. By default words entail nothing but their equals.
+        The folder of a WordNet database, or ``"auto"`` to look in the usual places; if none is found, the solver
+        works without WordNet and reports this as a caveat. Default: words entail only equal words.
     annotations : str, optional
-        A file that has groups, or tags to make them of (:func:`~classic_rc.text.annotations.read_annotations`).
+        A file with groups, or with tags from which groups are made
+        (:func:`~classic_rc.text.annotations.read_annotations`).
     offset : float
-        Taken off an entailment to make an edge's weight. The question's edges must weigh more than 0.
+        Subtracted from an entailment to make an edge's weight. The question's edges must have positive weights.
     question_weight, sentence_weight, long_option_weight : float
-        For each active chunk of the question; for each active sentence; for a candidate of more than three chunks.
+        The weights of each active question chunk, of each active sentence, and of a candidate with more than three
+        chunks.
     max_sentences, max_edges, max_copies : int, optional
-        At most so many active sentences, edges into one sentence, and active chunks of the passage of equal words.
+        The greatest numbers of active sentences, of edges into one sentence, and of active passage chunks with the
+        same words.
     min_question_chunks, max_question_chunks : int, optional
     min_question_share, max_question_share : float, optional
-        So many of the question's chunks are active; of one chunk, that one may be.
+        The bounds of the number and of the share of active question chunks. The only chunk of a question may always
+        be active.
     align_without : bool
         Whether the chunk after "without" in the question must be active.
     align_option : bool
         Whether the candidate must have an edge.
     node_limit : int
-        A candidate's search ends after so many nodes, with the best graph so far.
+        The search for a candidate's graph stops after this many nodes, with the best graph so far.
     decision : Decision, optional
-        None is the task's usual rule.
+        None is the task's default rule.
     """
 
     name = "alignment-ilp"
@@ -211,12 +215,12 @@ class AlignmentILP(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters, and that the files are there.
+        """Check the parameters, and read the files.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have, or needs a file that is not named.
+            A parameter has a value that is not allowed, or needs a file that is not named.
         DataError
             A file is missing or malformed.
         """
@@ -226,15 +230,15 @@ class AlignmentILP(Solver):
 
     @property
     def constants(self) -> Constants:
-        """The weights and limits of its programs."""
+        """The weights and limits of the programs."""
         return Constants(*(getattr(self, name) for name in Constants._fields))
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The value of each candidate's best graph; no evidence where there is none."""
+        """Score each candidate with the value of its best graph; no evidence if it has no graph."""
         return self._scores(questions, [self._solved_part(questions)])
 
     def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
-        """As :meth:`score_candidates`, by up to `jobs` processes."""
+        """Score like :meth:`score_candidates`, with up to `jobs` processes."""
         from joblib import Parallel, delayed, effective_n_jobs
 
         n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_A_SHARD)
@@ -245,24 +249,24 @@ class AlignmentILP(Solver):
         return self._scores(questions, Parallel(n_jobs=n_shards)(delayed(self._solved_part)(s) for s in shards))
 
     def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[Solution]]]:
-        """Each question's programs and their solutions, one a candidate."""
+        """Yield each question with its programs and their solutions, one for each candidate."""
         self._check()
         constants = self.constants
         for question in aligned(questions, self._chunker(), self._entailment(), constants):
-            known: dict[int, Solution] = {}  # candidates of equal text share a program
+            known: dict[int, Solution] = {}  # candidates with the same text share a program: solve it once
             for program in question.programs:
                 if id(program) not in known:
                     known[id(program)] = solve(program, constants, self.node_limit)
             yield question, [known[id(program)] for program in question.programs]
 
     def explain(self, question: Question) -> Explanation:
-        """Each candidate's graph: its edges, its sentences, and the terms of its value."""
+        """Show each candidate's graph: its edges, its sentences, and the terms of its value."""
         ((found, solutions),) = self.solved([question])
         plain = Explanation.from_scores(self.name, question, self.score_candidates([question]))
         return explain_graphs(found, solutions, self.constants, plain)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """That no WordNet was found, and how many programs stopped at the node limit when last scored."""
+        """Report a missing WordNet, and how many programs stopped at the node limit in the last scoring."""
         said = []
         if self.wordnet == "auto" and self._wordnet() is None:
             said.append("no WordNet database was found: words entail nothing but their equals")
@@ -272,7 +276,7 @@ class AlignmentILP(Solver):
         return tuple(said)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """WordNet and the annotations by content, wherever they lie; that WordNet is off or absent."""
+        """Return the signatures of WordNet (or that it is off or absent) and of the annotations, without paths."""
         wordnet = self._wordnet()
         absent = "off" if self.wordnet is None else "absent"
         annotations = self._files()
@@ -332,17 +336,17 @@ class AlignmentILP(Solver):
 
 
 class _Part(NamedTuple):
-    """The scores of some questions' candidates, and of which questions how many programs were stopped."""
+    """The scores of one process's questions."""
 
     values: list[float]
     evidence: list[bool]
-    stopped: dict[str, int]
+    stopped: dict[str, int]  # by question id, how many programs stopped at the node limit
 
 
 def explain_graphs(
     found: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
 ) -> Explanation:
-    """Each candidate's graph, drawn in words and marked in the passage; the terms add up to the score."""
+    """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
     explained = list(plain.candidates)
     for i, (solution, program) in enumerate(zip(solutions, found.programs, strict=True)):
         if solution.graph is not None:
@@ -357,7 +361,7 @@ def explain_graphs(
 
 
 def _marks(found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
-    """The active sentences, from their first chunk to their last, and the aligned chunks."""
+    """Mark the active sentences, from their first chunk to their last, and the aligned chunks."""
     marks = []
     for sentence in graph.active_sentences(program):
         chunks = [c for c, own in zip(found.passage, program.sentences.tolist(), strict=True) if own == sentence]
@@ -371,7 +375,7 @@ def _marks(found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark
 
 
 def _drawn(found: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
-    """An edge after the other: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
+    """Describe a graph edge by edge: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
     drawn = [
         f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(found.passage[chunk].words)}" '
         f"(sentence {found.passage[chunk].sentence + 1}) {weight:.3f}"

@@ -1,4 +1,4 @@
-"""Where the chunks that are aligned come from: the text alone, or an annotation of it."""
+"""From texts to programs: chunks of raw or annotated text, their entailment, and each candidate's program."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ _VERBS = re.compile(r"V|RP")
 
 
 class Chunker(Protocol):
-    """What finds the chunks of a question's texts."""
+    """The interface of a chunker, which finds the chunks of a question's texts."""
 
     def passage(self, question: Question) -> list[TextChunk]:
-        """Those of its passage, with the numbers of their sentences."""
+        """Return the chunks of the passage, with the numbers of their sentences."""
 
     def question(self, question: Question) -> list[TextChunk]:
-        """Those of the question itself."""
+        """Return the chunks of the question itself."""
 
     def candidates(self, question: Question) -> list[list[TextChunk]]:
-        """Those of each candidate."""
+        """Return the chunks of each candidate."""
 
 
 class RunChunker(NamedTuple):
-    """Runs of content words, or each by itself: :func:`~classic_rc.text.annotated.content_runs`."""
+    """A chunker for raw text: runs of content words (:func:`~classic_rc.text.annotated.content_runs`), or words."""
 
     analyzer: Analyzer
     stop_words: frozenset[str]
     single: bool = False
 
     def passage(self, question: Question) -> list[TextChunk]:
-        """Runs within the passage's sentences."""
+        """Return the runs within the passage's sentences."""
         return self._runs(question.passage.text, passage_sentences(question.passage))
 
     def question(self, question: Question) -> list[TextChunk]:
-        """Runs within the question."""
+        """Return the runs within the question."""
         return self._runs(question.query, [(0, len(question.query))])
 
     def candidates(self, question: Question) -> list[list[TextChunk]]:
-        """Runs within each candidate."""
+        """Return the runs within each candidate."""
         return [self._runs(c.text, [(0, len(c.text))]) for c in question.candidates]
 
     def _runs(self, text: str, sentences: Sequence[tuple[int, int]]) -> list[TextChunk]:
@@ -61,17 +61,17 @@ class RunChunker(NamedTuple):
 
 
 class GroupChunker(NamedTuple):
-    """The groups of an annotation, without their stop words.
+    """A chunker for annotated text: the annotation's groups without their stop words.
 
-    Where it has none but has part-of-speech tags, groups are runs of nouns, adjectives and numbers, and runs of
-    verbs and particles, by the tags of the Penn Treebank or of Universal Dependencies.
+    If the annotation has only part-of-speech tags, the groups are runs of nouns, adjectives and numbers, and runs
+    of verbs and particles. Tags of the Penn Treebank and of Universal Dependencies work.
     """
 
     annotations: Annotations
     stop_words: frozenset[str]
 
     def passage(self, question: Question) -> list[TextChunk]:
-        """Groups of the passage."""
+        """Return the groups of the passage."""
         annotated = self.annotations.passage_of(question)
         groups = self._groups(annotated, question.passage.text, question)
         if annotated.sentences is not None:
@@ -83,12 +83,12 @@ class GroupChunker(NamedTuple):
         return [chunk._replace(sentence=n) for (_, _, chunk), n in zip(groups, numbers, strict=True)]
 
     def question(self, question: Question) -> list[TextChunk]:
-        """Groups of the question."""
+        """Return the groups of the question."""
         annotated = self.annotations.question_of(question).text
         return [chunk for _, _, chunk in self._groups(annotated, question.text, question)]
 
     def candidates(self, question: Question) -> list[list[TextChunk]]:
-        """Groups of each candidate."""
+        """Return the groups of each candidate."""
         annotated = self.annotations.question_of(question).candidates
         return [
             [chunk for _, _, chunk in self._groups(own, candidate.text, question)]
@@ -96,7 +96,7 @@ class GroupChunker(NamedTuple):
         ]
 
     def _groups(self, annotated: AnnotatedText, text: str, question: Question) -> list[tuple[int, int, TextChunk]]:
-        """Each group's tokens, the end exclusive, and its words; a text without content words is one group."""
+        """Return each group's token range (end exclusive) and chunk; a text without content words is one group."""
         places = annotated.token_places(text) if annotated.complete else None
         if places is None or (annotated.chunks is None and annotated.pos is None):
             raise DataError(
@@ -122,7 +122,7 @@ class GroupChunker(NamedTuple):
 
 
 def tagged(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Runs of nominal and of verbal tags, the end exclusive.
+    """Yield the runs of nominal tags and of verbal tags; the end is exclusive.
 
     Examples
     --------
@@ -139,36 +139,25 @@ def tagged(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 IGNORED = frozenset({"object", "measure", "part"})
-"""Hypotheses of one such word are entailed by almost anything in WordNet: only the same word entails them."""
+"""Words so general that almost anything in WordNet entails them. As a one-word hypothesis, only equal words do."""
 
 
 class Keywords(NamedTuple):
-    """The distinct keywords of chunks, ragged.
+    """The distinct keywords of chunks: chunk i has ``words[offsets[i]:offsets[i + 1]]``."""
 
-    Parameters
-    ----------
-    words : list of str
-        In lower case.
-    stems : ndarray of int64, shape (n_words,)
-        Numbers that an :class:`Entailment` has given to the words' stems.
-    offsets : ndarray of int64, shape (n_chunks + 1,)
-    above : dict
-        Of each synonym set that is above some of the words in WordNet, or has them, which words these are, and how
-        much they support it; empty without WordNet.
-    """
-
-    words: list[str]
-    stems: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    words: list[str]  # in lower case
+    stems: NDArray[np.int64]  # shape (n_words,): numbers that an Entailment gives to the words' stems
+    offsets: NDArray[np.int64]  # shape (n_chunks + 1,)
+    # The words that each synonym set contains or is above in WordNet, as (word, support); empty without WordNet.
     above: dict[Synset, list[tuple[int, float]]]
 
 
 class Entailment:
-    """How much text chunks entail hypothesis chunks: the mean over hypothesis keywords of their best support.
+    """The entailment of hypothesis chunks by text chunks: the mean over hypothesis keywords of their best support.
 
-    A text word supports a hypothesis word of equal stem by 1 and, in WordNet, one that is d steps up from it by
-    1 / (1 + d). After `WordOverlap` and, as far as its service is described, `Entailment` of the released
-    SemanticILP (AlignmentFunction.scala).
+    A text word supports a hypothesis word with an equal stem by 1, and a hypothesis word d steps above it in
+    WordNet by 1 / (1 + d). This follows `WordOverlap` of the released SemanticILP (AlignmentFunction.scala), and
+    its `Entailment` to the extent that the description of its service allows.
 
     Parameters
     ----------
@@ -181,7 +170,7 @@ class Entailment:
         self._stems: dict[str, int] = {}
 
     def keywords(self, chunks: Sequence[TextChunk]) -> Keywords:
-        """The chunks' keywords; of words with one stem in a chunk the first."""
+        """Return the chunks' keywords; of a chunk's words with the same stem, only the first counts."""
         words, stems, lengths = list[str](), list[int](), list[int]()
         above: dict[Synset, list[tuple[int, float]]] = {}
         for chunk in chunks:
@@ -201,22 +190,23 @@ class Entailment:
         )
 
     def directed(self, texts: Keywords, hypotheses: Keywords) -> NDArray[np.float64]:
-        """How much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""
+        """Return how much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""
         n_texts, n_hypotheses = len(texts.offsets) - 1, len(hypotheses.offsets) - 1
         if not n_texts or not n_hypotheses:
             return np.zeros((n_texts, n_hypotheses))
         support = (texts.stems[:, None] == hypotheses.stems).astype(np.float64)
         if self._wordnet is not None:
             self._add_more_general(support, texts, hypotheses)
+        # `reduceat` is right because every chunk has at least one keyword.
         best = np.maximum.reduceat(support, texts.offsets[:-1], axis=0)
         return np.add.reduceat(best, hypotheses.offsets[:-1], axis=1) / np.diff(hypotheses.offsets)
 
     def symmetric(self, one: Keywords, other: Keywords) -> NDArray[np.float64]:
-        """The mean of both directions: shape (n_one, n_other), in 0..1."""
+        """Return the mean of both directions: shape (n_one, n_other), in 0..1."""
         return (self.directed(one, other) + self.directed(other, one).T) / 2
 
     def _add_more_general(self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords) -> None:
-        """Raise the support, by words of the texts, of hypothesis words that mean the same or more."""
+        """Raise the support of hypothesis words that are synonyms of the texts' words or more general."""
         assert self._wordnet is not None
         lengths = np.diff(hypotheses.offsets)
         alone = np.repeat(lengths == 1, lengths).tolist()
@@ -230,24 +220,16 @@ class Entailment:
 
 _WITHOUT = re.compile(r"\swithout\s", re.IGNORECASE)
 _LONG = 3
-"""An option of more chunks than this is long."""
+"""An option with more chunks than this is long."""
 
 
 class AlignedQuestion(NamedTuple):
-    """A question's chunks and its programs.
-
-    Parameters
-    ----------
-    question, passage : list of TextChunk
-    candidates : list of list of TextChunk
-    programs : list of Program
-        One a candidate; they share the question's edges.
-    """
+    """A question's chunks and programs."""
 
     question: list[TextChunk]
     passage: list[TextChunk]
     candidates: list[list[TextChunk]]
-    programs: list[Program]
+    programs: list[Program]  # one for each candidate; they share the question's edges
 
 
 class _PassageArrays(NamedTuple):
@@ -260,7 +242,7 @@ class _PassageArrays(NamedTuple):
 def aligned(
     questions: Sequence[Question], chunker: Chunker, entailment: Entailment, constants: Constants
 ) -> Iterator[AlignedQuestion]:
-    """The programs of each question; those about one passage share its chunks."""
+    """Yield each question with its programs; consecutive questions about one passage share its chunks."""
     passage: Passage | None = None
     for question in questions:
         if question.passage is not passage:
@@ -284,7 +266,7 @@ def _aligned(
     question_edges = positive_edges(
         entailment.directed(entailment.keywords(asked), passage.keywords) - constants.offset
     )
-    made: dict[str, tuple[list[TextChunk], Program]] = {}  # candidates of equal text have one program
+    made: dict[str, tuple[list[TextChunk], Program]] = {}  # candidates with the same text share a program
     for candidate, chunks in zip(question.candidates, chunker.candidates(question), strict=True):
         if candidate.text not in made:
             bonus = constants.long_option_weight if len(chunks) > _LONG else 0.0
@@ -301,6 +283,6 @@ def _option_edges(option: Keywords, passage: _PassageArrays, entailment: Entailm
 
 
 def _after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:
-    """The chunk that comes after the question's first "without", if there are both."""
+    """Return the chunk after the question's first "without", if both exist."""
     found = _WITHOUT.search(question.query)
     return next(((i,) for i, chunk in enumerate(chunks) if found and chunk.start >= found.end()), ())

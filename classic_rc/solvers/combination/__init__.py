@@ -1,4 +1,4 @@
-"""Solvers made of other solvers."""
+"""Solvers that combine other solvers."""
 
 from __future__ import annotations
 

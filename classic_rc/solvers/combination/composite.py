@@ -1,4 +1,4 @@
-"""What every solver made of other solvers has: members with names, whose parameters are its own too."""
+"""The base class of solvers that combine other solvers: named members, whose parameters are its parameters too."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from classic_rc.text.encoded import EncodedDataset
 
 
 class Composite(Solver):
-    """A solver made of others: its parameter `solvers`, and once it is fitted ``solvers_``.
+    """The base class of solvers that combine others: the parameter `solvers` and, after a fit, ``solvers_``.
 
-    A member is called by its solver's name, numbered from 1 where several have one. Its parameters are the
-    composite's too, behind that name and two underscores, as in scikit-learn: ``sw+d__distance_weight``.
+    A member's name is its solver's name; members with the same name are numbered from 1. A member's parameters are
+    also the composite's, after the member's name and two underscores as in scikit-learn: ``sw+d__distance_weight``.
     """
 
     solvers: Sequence[Solver]
@@ -30,7 +30,15 @@ class Composite(Solver):
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Self:
-        """The solver with these parameters; members may be specifications, and have parameters of their own."""
+        """Return a solver with the parameters `params`.
+
+        Members may be specifications, and a parameter may be a member's (``MEMBER__PARAMETER``).
+
+        Raises
+        ------
+        UsageError
+            A member or a parameter is unknown, or a specification is invalid.
+        """
         own = {name: value for name, value in params.items() if "__" not in name}
         if "solvers" in own:
             own["solvers"] = _made(cls.name, own["solvers"])
@@ -49,7 +57,7 @@ class Composite(Solver):
         return made
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; if `deep`, the members by name, and their parameters, too."""
+        """Return the parameters; if `deep`, also the members by name and the members' parameters."""
         params: dict[str, Any] = super().get_params(deep=deep)
         for name, member in self._named().items() if deep else ():
             params[name] = member
@@ -58,7 +66,7 @@ class Composite(Solver):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, members by name, or members' parameters."""
-        if "solvers" in params:  # first, because the others' names follow from them
+        if "solvers" in params:  # first, because the other names depend on the members
             self.solvers = params.pop("solvers")
         named = self._named()
         if not params.keys().isdisjoint(named):
@@ -68,49 +76,49 @@ class Composite(Solver):
 
     @property
     def members(self) -> Sequence[Solver]:
-        """The solvers that it is made of, once fitted the fitted ones."""
+        """The member solvers; the fitted ones after a fit."""
         return getattr(self, "solvers_", None) or list(self._named().values())
 
     @property
     def member_names(self) -> list[str]:
-        """What the members are called."""
+        """The members' names."""
         return list(self._named())
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """What its members learn from: gold if one does, else passages if one does."""
+        """``"gold"`` if a member learns from gold, else ``"passages"`` if one learns from these."""
         sources = {member.learns_from for member in self._named().values()}
         return "gold" if "gold" in sources else "passages" if "passages" in sources else "nothing"
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        """The tasks that all members are for."""
+        """The tasks that all members support."""
         return frozenset(Task).intersection(*(member.tasks for member in self._named().values()))
 
     @property
     def analyzer(self) -> Any:
-        """The analyzer of the members that take encoded questions, if it is one for all of them."""
+        """The analyzer of the members that take encoded questions, or None if these have several or none."""
         analyzers = {get_analyzer(member.analyzer) for member in self.members if _is_encoded(member)}
         return next(iter(analyzers)) if len(analyzers) == 1 else None
 
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
-        """Whether no member looks at a question object."""
+        """Whether no member reads a question object."""
         return self.analyzer is not None and all(_is_encoded(m) and m.needs_only_arrays for m in self.members)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Its own, and its members'."""
+        """Return the composite's own caveats, then its members'."""
         named = zip(self.member_names, self.members, strict=True)
         of_members = (f"{name}: {said}" for name, member in named for said in member.caveats(questions))
         return (*super().caveats(questions), *of_members)
 
     def scores_of(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
-        """The scores of some fitted members; what has one analyzer is encoded once.
+        """Return the scores of some fitted members. Members with the same analyzer share one encoding.
 
         Raises
         ------
         UsageError
-            A score is infinite.
+            A score is infinite or NaN.
         """
         encodings: dict[Analyzer, EncodedDataset] = {}
         plain = questions
@@ -129,11 +137,12 @@ class Composite(Solver):
         return scored
 
     def check_members(self) -> None:
-        """Refuse what cannot be combined.
+        """Check that the members can be combined.
 
         Raises
         ------
         UsageError
+            There are fewer than two, or one is not a solver or has parameters to tune.
         """
         if not isinstance(self.solvers, list | tuple) or len(self.solvers) < 2:
             raise UsageError(f"{self.name} needs two solvers or more: solvers=[A; B], got {self.solvers!r}")
@@ -147,7 +156,7 @@ class Composite(Solver):
                 )
 
     def _named(self) -> dict[str, Solver]:
-        """The members by name; what is no solver is left for :meth:`check_members` to refuse."""
+        """Return the members by name, without those that are not solvers: :meth:`check_members` reports them."""
         listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
         solvers = [solver for solver in listed if isinstance(solver, Solver)]
         total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
@@ -160,7 +169,7 @@ class Composite(Solver):
 
 
 def unfitted(estimator: Any) -> Any:
-    """A clone without what was learned."""
+    """Return a clone without learned state."""
     from sklearn.base import clone
 
     return clone(estimator)
@@ -171,7 +180,7 @@ def _is_encoded(member: Solver) -> bool:
 
 
 def _made(name: str, solvers: Any) -> list[Any]:
-    """Members of their own, from solvers or specifications."""
+    """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
     from sklearn.base import clone
 
     if not isinstance(solvers, list | tuple):

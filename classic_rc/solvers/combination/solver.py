@@ -1,4 +1,4 @@
-"""Weighted sums of solvers' scores, the published ones of MCTest among them."""
+"""Weighted sums of solvers' scores, including the published combinations for MCTest."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COMBINATION_VARIANTS = {
 
 
 def same_members(solvers: Sequence[Solver]) -> list[Any]:
-    """What tells members apart: their kinds and parameters, but neither their decisions nor where files lie."""
+    """Return the members' classes and parameters, without decisions and file paths, to compare combinations."""
     left_out = ("decision", "path", "format", "solvers")
     return [
         (
@@ -71,29 +71,30 @@ class Combination(Composite):
 
     .. math:: s = b + \sum_i (w_i s_i + v_i e_i)
 
-    with :math:`s_i` the score that member i gives a candidate and :math:`e_i` whether it has evidence; b and v are
-    0 unless they are learned. Members' decisions are not used.
+    :math:`s_i` is the score that member i gives a candidate, and :math:`e_i` is 1 if member i has evidence for it,
+    else 0. b and v are 0 unless the weights are stacked. The members' decisions are not used.
 
     Parameters
     ----------
     solvers : list of Solver
-        The members, two at least; for their names and their parameters see
+        The members, at least two. For their names and parameters see
         :class:`Composite`.
     weights : list of float, "tuned", "stacked" or None
-        A number for each member; 1 for each (None); those best for the task's main metric, or for what the
-        threshold is tuned for, on the questions of :meth:`tune`, none negative (see
-        :func:`~classic_rc.solvers.combination.weights.search_shares`; the decision is fitted along); or those of a
-        logistic regression over the members' standardised scores and evidence flags (after Clark et al. 2016),
-        learned in :meth:`fit`. For that, members that learn from gold are scored out of fold.
+        A number for each member. None is 1 for each. ``"tuned"``: the non-negative weights with the best value of
+        the task's primary metric (or of the metric that the threshold is tuned for) on the questions of
+        :meth:`tune`, which fits the decision together with them (see
+        :func:`~classic_rc.solvers.combination.weights.search_shares`). ``"stacked"``: the weights of a logistic
+        regression over the members' standardised scores and evidence flags (after Clark et al. 2016), learned in
+        :meth:`fit`; members that learn from gold are scored out of fold for it.
     normalise : {"none", "question", "standard"}
-        What happens to each member's scores before: nothing; less the mean of the question's candidates, in units
-        of their standard deviation; or the same with those of all candidates that :meth:`fit` is asked about.
+        How to normalise each member's scores: not at all; by the mean and the standard deviation of the question's
+        candidates; or by those of all candidates of the questions that :meth:`fit` is asked about.
     C : float
         With ``weights="stacked"``, the inverse strength of the regularisation.
     folds : int
-        With ``weights="stacked"``, the number of folds, of whole passages, for members that learn from gold.
+        With ``weights="stacked"``, the number of folds for members that learn from gold. Passages are never split.
     group : str, optional
-        A key of `meta` whose equal values stay in one of those folds.
+        A key of `meta`: questions with equal values stay in the same fold.
     decision : Decision, optional
 
     Attributes
@@ -101,13 +102,13 @@ class Combination(Composite):
     solvers_ : list of Solver
         The fitted members.
     weights_, evidence_weights_ : tuple of float
-        w and v, a number for each member; of tuned weights the largest is 1.
+        w and v, one number for each member. The largest tuned weight is 1.
     bias_ : float
         b.
     centres_, scales_ : list of float
         With ``normalise="standard"``, the mean and the standard deviation of each member's scores.
     caveats_ : tuple of str
-        That weights were fitted to what a member had learned from.
+        A message if the weights were fitted on data that a member had learned from.
     """
 
     name = "combination"
@@ -151,7 +152,7 @@ class Combination(Composite):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """Gold where weights are learned; passages where scores are standardised; else as its members."""
+        """``"gold"`` if stacked, else what the members learn from; at least ``"passages"`` if standardised."""
         theirs = super().learns_from
         if self._are("stacked"):
             return "gold"
@@ -159,7 +160,11 @@ class Combination(Composite):
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        """Those of all members; all generated spans' scores are never at hand to be stacked or standardised."""
+        """The tasks that all members support.
+
+        Span tasks are not included if scores are stacked or standardised: the scores of all generated spans are
+        never in memory at once.
+        """
         whole = self._are("stacked") or self.normalise == "standard"
         return frozenset(task for task in super().tasks if not (whole and task.has_spans))
 
@@ -169,24 +174,24 @@ class Combination(Composite):
         return self._are("tuned")
 
     def variant_name(self) -> str | None:
-        """The variant with these members and weights, wherever members' files lie."""
+        """Return the variant with these members and weights. The paths of the members' files do not matter."""
         mine = self._described()
         return next((name for name in self.variants if self.variant(name)._described() == mine), None)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Fit the members and, if they are stacked, learn their weights; all from the same questions.
+        """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them.
 
         Raises
         ------
         UsageError
-            There are fewer than two members, or a parameter has a value that it cannot have.
+            There are fewer than two members, or a parameter has a value that is not allowed.
         DataError
             A member cannot read or learn from the questions.
         """
         return self.fit_for(questions, questions)
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
-        """Fit each member as its own `learns_from` says, and learn weights from `train`; see :class:`Solver`."""
+        """Fit each member on the data that its `learns_from` allows, and stack on `train`; see :class:`Solver`."""
         self._check()
         self.caveats_: tuple[str, ...] = ()
         if self.learns_from == "gold":
@@ -206,12 +211,13 @@ class Combination(Composite):
         return self
 
     def tune(self, questions: Sequence[Question]) -> Self:
-        """Choose the weights, if they are to be tuned, and fit the decision along with them, on these questions."""
+        """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on them."""
         if not self.tunes_parameters:
             return super().tune(questions)
         self._note_learned(questions, "weights were tuned on", [m for m in self.members if m.learns_from == "gold"])
         scored = self.member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
+        # The search is over shares of standardised scores, so that its grid suits members of any scale.
         scales = np.array([spread(scores.values) for scores in scored])
 
         def weighted(shares: NDArray[np.float64]) -> Weighting:
@@ -231,18 +237,18 @@ class Combination(Composite):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The weighted sums; evidence where any member has some."""
+        """Score each candidate with the weighted sum; evidence if any member has evidence."""
         return self._weighting().total(self.member_scores(questions))
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
-        """Each member's scores, normalised."""
+        """Return each member's normalised scores."""
         self._check()
         if not hasattr(self, "solvers_"):
             raise NotFittedError("the members of combination are not fitted: call fit(questions) first")
         return self._normalised(self.scores_of(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
-        """Each member's (normalised) score, its weight, and its share in the sum, that of its evidence included."""
+        """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
         scored, weighting = self.member_scores([question]), self._weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
         explained = []
@@ -259,7 +265,7 @@ class Combination(Composite):
         return Explanation(self.name, question, tuple(explained))
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The weights and what members have learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the weights and the members' states, for :func:`~classic_rc.solvers.saved.save_solver`."""
         state: dict[str, Any] = {"weighting": list(self._weighting()), "members": []}
         if self.normalise == "standard":
             state |= {"centres": self.centres_, "scales": self.scales_}
@@ -273,7 +279,7 @@ class Combination(Composite):
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave; members that learn nothing are made anew."""
+        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are made again."""
         self.solvers_ = []
         for i, (member, described) in enumerate(zip(self.solvers, state["members"], strict=True)):
             own = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
@@ -298,7 +304,7 @@ class Combination(Composite):
             )
 
     def _are(self, how: str) -> bool:
-        """Whether the weights are ``"tuned"`` or ``"stacked"``."""
+        """Return whether the weights are `how`; a list of numbers never is."""
         return isinstance(self.weights, str) and self.weights == how
 
     def _described(self) -> tuple[Any, ...]:
@@ -331,7 +337,7 @@ class Combination(Composite):
         return scored
 
     def _unseen_scores(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
-        """Each member's scores of training questions of which it has not seen the gold."""
+        """Return each member's normalised scores of the training questions, without having seen their gold."""
         others = [member for member in self.solvers_ if member.learns_from != "gold"]
         self._note_learned(train, "weights were learned from", others)
         known = iter(self.scores_of(others, train))
@@ -347,7 +353,7 @@ class Combination(Composite):
         return self._normalised(scored)
 
     def _note_learned(self, questions: Sequence[Question], what: str, members: Sequence[Solver]) -> None:
-        """Say so where weights are fitted to the scores of members that know these questions' gold."""
+        """Add a caveat if weights are fitted on scores of members that have learned these questions' gold."""
         for member in members:
             theirs = getattr(member, "trained_on_", None) or {}
             fingerprint = theirs.get("fingerprint")

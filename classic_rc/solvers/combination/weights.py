@@ -1,4 +1,4 @@
-"""How much each of several solvers' scores counts: normalisation, search and stacking."""
+"""The weights of a combination: normalising the members' scores, searching for weights, and stacking."""
 
 from __future__ import annotations
 
@@ -16,37 +16,27 @@ _EQUAL = 1e-12
 
 
 class Weighting(NamedTuple):
-    """A linear rule over members' scores.
+    """A linear rule over the members' scores and evidence flags."""
 
-    Parameters
-    ----------
-    weights : sequence of float, length n_members
-        What a unit of each member's score adds.
-    evidence_weights : sequence of float, length n_members
-        What it adds that the member has evidence.
-    bias : float
-        What every candidate has.
-    """
-
-    weights: Sequence[float]
-    evidence_weights: Sequence[float]
-    bias: float = 0.0
+    weights: Sequence[float]  # length n_members: the weight of each member's score
+    evidence_weights: Sequence[float]  # length n_members: added if the member has evidence
+    bias: float = 0.0  # added to every candidate
 
     @classmethod
     def of_scores(cls, weights: Sequence[float]) -> Weighting:
-        """The weighted sum of scores alone."""
+        """Return the rule that weighs only the scores."""
         return cls([float(weight) for weight in weights], [0.0] * len(weights))
 
     def shares(self, scored: Sequence[Scores]) -> list[NDArray[np.float64]]:
-        """What each member adds to each candidate's score, each of shape (n_candidates,)."""
+        """Return what each member adds to the candidates' scores: arrays of shape (n_candidates,)."""
         return [
             weight * scores.values + of_evidence * scores.evidence
             for weight, of_evidence, scores in zip(self.weights, self.evidence_weights, scored, strict=True)
         ]
 
     def total(self, scored: Sequence[Scores]) -> Scores:
-        """The combined scores, with evidence where any member has some."""
-        # Added member by member: a candidate's sum is rounded alike, whatever is scored beside it.
+        """Return the combined scores, with evidence if any member has evidence."""
+        # Member by member, so that a candidate's sum has the same rounding in any batch.
         values = np.full(len(scored[0].values), self.bias)
         for share in self.shares(scored):
             values += share
@@ -54,18 +44,19 @@ class Weighting(NamedTuple):
 
 
 def within_questions(scores: Scores) -> Scores:
-    r"""Scores as :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the question's candidates.
+    r"""Return :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the question's candidates.
 
-    They are 0 where all candidates of a question score alike.
+    If all candidates of a question have the same score, they get 0.
     """
     counts = np.diff(scores.offsets)
     question = np.repeat(np.arange(len(counts)), counts)
-    # Summed in rising order, so that a mean does not depend on the order of the candidates.
+    # Sum in ascending order, so that a mean does not depend on the order of the candidates.
     order = np.lexsort((scores.values, question))
     rising, of = scores.values[order], question[order]
     mean = np.bincount(of, rising, len(counts)) / np.maximum(counts, 1)
     deviations = (rising - mean[of]) ** 2
     deviation = np.sqrt(np.bincount(of, deviations, len(counts)) / np.maximum(counts, 1))
+    # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real difference.
     apart = np.zeros(len(counts), dtype=np.bool_)
     apart[of[1:][(rising[1:] > rising[:-1]) & (of[1:] == of[:-1])]] = True
     divisor = np.where(apart & (deviation > 0), deviation, np.inf)[question]
@@ -73,23 +64,23 @@ def within_questions(scores: Scores) -> Scores:
 
 
 def spread(values: NDArray[np.float64]) -> float:
-    """The standard deviation of some scores; 1 where there is none to divide by."""
+    """Return the standard deviation of some scores, or 1 if it is 0, so that it can be a divisor."""
     deviation = float(values.std()) if len(values) else 0.0
     return deviation or 1.0
 
 
 def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: int) -> NDArray[np.float64]:
-    """The shares, none negative and 1 in sum, that are best for an objective: coordinate search on a grid.
+    """Find the non-negative shares with sum 1 that maximise an objective, by coordinate search on a grid.
 
-    It begins with equal shares. Member by member it tries 0, 0.02, …, 1 for the one and what remains for the
-    others, in the proportion that they have, and goes round until nothing improves. For two members that is every
-    point of the grid. Of points equally good, the most even is taken, so that a member that does no good alone
-    settles nothing.
+    The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for this member and
+    divides the rest among the others in their current proportion. It repeats until nothing improves. For two
+    members this covers the whole grid. Of equally good points it takes the most even one, so that a tie does not
+    give all the weight to one member.
 
     Parameters
     ----------
     objective : callable
-        From shares, ndarray of shape (n_members,), to what is to be high.
+        Maps shares, an ndarray of shape (n_members,), to the value to maximise.
     n_members : int
 
     Returns
@@ -117,21 +108,21 @@ def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArr
 
 
 def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weighting:
-    """Logistic regression over members' standardised scores and evidence flags (after Clark et al. 2016).
+    """Fit a logistic regression over members' standardised scores and evidence flags (after Clark et al. 2016).
 
     Parameters
     ----------
     scored : sequence of Scores
-        Each member's, of the training questions.
+        Each member's scores of the training questions.
     right : ndarray of int64, shape (n_candidates,)
         1 for right candidates, 0 for the others.
     C : float
-        The inverse strength of the L2 regularisation of all weights but the bias.
+        The inverse strength of the L2 regularisation of all weights except the bias.
 
     Returns
     -------
     Weighting
-        For scores as they are: its total is the log-odds of being right.
+        Weights for the scores before standardisation. The total is the log-odds that a candidate is right.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -143,6 +134,8 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     with one_thread():
         learner.fit(np.column_stack(columns), right)
     learned = learner.coef_[0].tolist()
+    # The scales and centres move into the weights and the bias. `learned` is longer than `scales`: the evidence
+    # weights follow the score weights.
     weights = [weight / scale for weight, scale in zip(learned, scales, strict=False)]
     bias = float(learner.intercept_[0]) - sum(w * centre for w, centre in zip(weights, centres, strict=True))
     return Weighting(weights, learned[len(scored) :], bias)

@@ -1,4 +1,4 @@
-"""The strong lexical matcher of Smith et al. 2015."""
+"""The lexical solver: the strong lexical matcher of Smith et al. 2015."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The four components of the lexical matcher's score."""
+"""The four components of the lexical matcher's score, their published or learned weights, and the released bugs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from classic_rc.solvers.learning import one_thread
 from classic_rc.solvers.lexical.texts import Texts
 
 COMPONENTS = ("window", "distance", "bag of words", "sentences")
-"""Their names, in the order of columns and weights."""
+"""The components' names, in the order of columns and weights."""
 
 WIDTHS = range(2, 30)
-"""The widths of windows, in tokens: those below 30, as in the release."""
+"""The widths of windows in tokens: 2 to 29, as in the release."""
 
 SMOOTHING = 1
-"""A word that stands C times in the passage weighs ln(1 + 1 / (C + 1)), as in the release."""
+"""Added to every count, as in the release: a word that occurs C times in the passage weighs ln(1 + 1 / (C + 1))."""
 
 BUGS: Mapping[str, str] = {
     "last-window": "the last window of each width is passed over; a passage of less than 30 words is one window",
@@ -36,16 +36,16 @@ BUGS: Mapping[str, str] = {
     "only their counts are those of the passage with mentions replaced",
     "no-category": "a question of no category at all passes for one of a category for which coreference helps",
 }
-"""What the released code does by mistake, by name; all of it only where a variant or ``bugs=`` asks for it."""
+"""The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` asks for them."""
 
 
 def named_bugs(bugs: str) -> frozenset[str]:
-    """The names in ``"all"``, ``"none"`` or several joined by a plus.
+    """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus stand for.
 
     Raises
     ------
     UsageError
-        One is unknown.
+        A name is unknown.
     """
     if bugs in ("all", "none"):
         return frozenset(BUGS if bugs == "all" else ())
@@ -57,43 +57,32 @@ def named_bugs(bugs: str) -> frozenset[str]:
 
 
 class Components(NamedTuple):
-    """What the components say of the candidates, in the arrays' order.
+    """The component scores of the candidates, in the arrays' order."""
 
-    Parameters
-    ----------
-    texts : Texts
-        What they have read.
-    scores : ndarray of float64, shape (n_candidates, 4)
-        The columns as :data:`COMPONENTS`.
-    evidence : ndarray of bool, shape (n_candidates,)
-        Whether anything was found.
-    ruled : ndarray of bool, shape (n_candidates, 4)
-        Where the rule for negated questions has decided.
-    """
-
-    texts: Texts
-    scores: NDArray[np.float64]
-    evidence: NDArray[np.bool_]
-    ruled: NDArray[np.bool_]
+    texts: Texts  # the texts that the components have read
+    scores: NDArray[np.float64]  # shape (n_candidates, 4), columns as in COMPONENTS
+    evidence: NDArray[np.bool_]  # shape (n_candidates,): whether a component found anything
+    ruled: NDArray[np.bool_]  # shape (n_candidates, 4): where the rule for negated questions decides
 
 
 def component_scores(
     texts: Texts, linked: Texts | None, is_linked: NDArray[np.bool_], *, negation: bool, bugs: Collection[str]
 ) -> Components:
-    """What each component gives each candidate.
+    """Compute each component's score of each candidate.
 
     Parameters
     ----------
     texts : Texts
     linked : Texts, optional
-        The same with mentions replaced; the bag of words and the sentences score them too and add it.
+        The same texts with mentions replaced by what they refer to. The bag of words and the sentences score these
+        too, and add the result.
     is_linked : ndarray of bool, shape (n_questions,)
-        For which of the arrays' questions they do.
+        Which of the arrays' questions use `linked`.
     negation : bool
-        Whether, where a question is negated and one candidate alone has no word in what a component reads, that
-        candidate gets 1 of it and the others 0.
+        Whether to apply the rule for negated questions: if exactly one candidate has no word in the text that a
+        component reads, that candidate scores 1 there and the others 0.
     bugs : collection of str
-        Of :data:`BUGS`.
+        Names of :data:`BUGS`.
     """
     distance, found = _distance(texts, bugs)
     bag, sentences = _bag(texts), _sentences(texts, bugs)
@@ -113,14 +102,17 @@ def component_scores(
 
 
 def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
+    """Return each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
     if "sentence-borders" not in bugs:
         return texts.sentences, texts.kept
+    # The released code drops punctuation and stop words, but compares the positions that remain with the sentence
+    # starts of the full text. So `place` counts only kept tokens, and `texts.starts` counts all.
     lengths = np.diff(texts.words.passage_offsets)
     passage = np.repeat(np.arange(len(lengths)), lengths)
     kept_before = _kept_before(texts)
     place = kept_before[:-1] - np.repeat(kept_before[texts.words.passage_offsets[:-1]], lengths)
-    # (passage, place) as one number, to look all borders up at once.
+    # (passage, place) as one number, to look up the borders of all passages at once. The stride is larger than any
+    # place, so passages do not overlap.
     stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
     borders = np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
     sentence = np.searchsorted(borders, passage * stride + place, side="right") - texts.start_offsets[passage]
@@ -128,7 +120,7 @@ def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.i
 
 
 def _kept_before(texts: Texts) -> NDArray[np.int64]:
-    """How many tokens that are no stop words stand before each token: shape (n_passage_tokens + 1,)."""
+    """Return the number of tokens before each token that are not stop words: shape (n_passage_tokens + 1,)."""
     return offsets_of(texts.kept.astype(np.int8))
 
 
@@ -138,6 +130,7 @@ def _window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
     if not released:
         return sums
     arrays = texts.stems
+    # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
     return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _weights(texts.stem_counts)), sums)
 
@@ -170,7 +163,10 @@ def _weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _rule_of_negation(texts: Texts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each component, the candidates that alone have no word in the passage, and where that decides."""
+    """Return, for each component, the candidates without a word in the passage, and where the rule decides.
+
+    Both have shape (n_candidates, 4). The rule decides for negated questions with exactly one such candidate.
+    """
     question = texts.words.candidate_question
     own_words, own_stems = without_questions(texts.words), without_questions(texts.stems)
     everything, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
@@ -186,16 +182,16 @@ PUBLISHED_WEIGHTS: Mapping[str, tuple[float, ...]] = {
     "mc160": (1.0, 10.0, 1.0, 1.0),
     "mc500": (1.0, 11.0, 6.0, 1.0),
 }
-"""By dataset; RTE scores of a file (``RTE/*.scores``), where they are added, weigh 50 and 19."""
+"""The published weights, by dataset. RTE scores from a file (``RTE/*.scores``), if added, weigh 50 and 19."""
 
 
 def component_weights(weights: str) -> NDArray[np.float64]:
-    """The weights that a parameter names or spells out.
+    """Return the four weights that the parameter `weights` names or lists.
 
     Raises
     ------
     UsageError
-        It does neither.
+        The text is neither a known name nor four finite numbers.
 
     Examples
     --------
@@ -222,11 +218,11 @@ def component_weights(weights: str) -> NDArray[np.float64]:
 def learned_weights(
     scores: NDArray[np.float64], offsets: NDArray[np.int64], right: NDArray[np.int64], C: float
 ) -> NDArray[np.float64]:
-    r"""The weights w under which right candidates outscore the wrong ones of their question.
+    r"""Learn weights w that make right candidates outscore the wrong candidates of their question.
 
-    They minimise :math:`\frac{1}{2}\|w \sigma\|^2 + C \sum_q \frac{1}{n_q} \sum_{i,j} \log(1 + e^{-w \cdot (x_i -
-    x_j)})` over the pairs of a right candidate i and a wrong one j of a question q, of which it has
-    :math:`n_q`; :math:`\sigma` are the components' root mean square differences.
+    The weights minimise :math:`\frac{1}{2}\|w \sigma\|^2 + C \sum_q \frac{1}{n_q} \sum_{i,j} \log(1 + e^{-w \cdot
+    (x_i - x_j)})` over the :math:`n_q` pairs of a right candidate i and a wrong candidate j of a question q;
+    :math:`\sigma` has the components' root mean square differences.
 
     Parameters
     ----------
@@ -244,7 +240,7 @@ def learned_weights(
     Raises
     ------
     DataError
-        No question has both a right and a wrong candidate, or they never differ.
+        No question has both a right and a wrong candidate, or these never differ in a component.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -261,7 +257,7 @@ def learned_weights(
             "lexical cannot learn weights: no question has a right and a wrong candidate that differ in a component"
         )
     scale = np.where(spread > 0, spread, 1.0)
-    # Each pair stands there both ways round, with half its weight: a classifier takes two classes.
+    # Each pair occurs in both directions with half its weight, because a classifier needs two classes.
     learner = LogisticRegression(C=C, fit_intercept=False, tol=1e-8, max_iter=1000)
     both, right_first = np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x))
     with one_thread():

@@ -1,4 +1,4 @@
-"""The strong lexical matcher of Smith et al. 2015: its variants, the solver, and how its scores are explained."""
+"""The strong lexical matcher of Smith et al. 2015: the variants, the solver and its explanations."""
 
 from __future__ import annotations
 
@@ -77,56 +77,57 @@ LEXICAL_VARIANTS = {**_both(_FULL, _FULL_TEXT, ""), **_both(_BASE, _BASE_TEXT, "
 
 
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
-"""For questions of these categories alone, ``coreference="rules"`` uses coreference."""
+"""The question categories for which ``coreference="rules"`` uses coreference."""
 
 
 class LexicalMatcher(Solver):
-    r"""Windows of all widths, word distance, bag of words and best sentences, added up.
+    r"""The strong lexical matcher: a weighted sum of windows, word distance, bag of words and best sentences.
 
     .. math:: w_1 \sum_{n=2}^{29} \max_j \sum_{i=j}^{j+n-1} m_i - w_2\,d + w_3 \sum_i m_i + w_4 \max_{s \ne t}
         \left(\sum_{i \in s} m_i + \sum_{i \in t} m_i\right)
 
-    where :math:`m_i = \ln(1 + 1 / (1 + C))` if token i of the passage, whose word stands there C times, is a word
-    of the question or the candidate, else 0; d is the word distance (:class:`~classic_rc.solvers.WordDistance`)
-    and s and t are sentences. Windows and sentences compare stems, the others words; all but the windows leave
-    stop words out (Smith et al. 2015, and their code).
+    For a passage token i that is a word of the question or the candidate, :math:`m_i = \ln(1 + 1 / (1 + C))`, where
+    C is the number of times that the word occurs in the passage; for other tokens it is 0. d is the word distance
+    (:class:`~classic_rc.solvers.WordDistance`), and s and t are sentences. Windows and sentences compare stems; the
+    other components compare words. All components except the windows leave out stop words (Smith et al. 2015, and
+    their code).
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How raw text becomes tokens; of those, punctuation and what begins with it is dropped.
+        Turns raw text into tokens. Tokens that are punctuation or begin with it are dropped.
     normaliser : str
-        A stemmer's name, ``"none"``, or ``"lemma"``: the annotation's lemmas.
+        The name of a stemmer, ``"none"``, or ``"lemma"`` for the annotation's lemmas.
     stop_words : str
-        A stop list's name or a file.
+        The name of a stop list, or a file.
     weights : str
-        ``"mc160"`` or ``"mc500"``, published for these; ``"learned"``, by logistic regression on pairs of a right
-        and a wrong candidate; or the four weights themselves, such as ``"1/10/0/0"``.
+        ``"mc160"`` or ``"mc500"`` (published for these datasets); ``"learned"``, by logistic regression on pairs of
+        a right and a wrong candidate; or four numbers such as ``"1/10/0/0"``.
     negation : bool
-        Whether, for a negated question ("Who did not come?"), a component prefers the one candidate that has no
-        word in the passage, if there is just one: 1 for it and 0 for the others.
+        Whether each component applies the rule for negated questions ("Who did not come?"): if exactly one
+        candidate has no word in the passage, it scores 1 and the others 0.
     coreference : {"none", "rules", "all"}
-        For which questions the bag of words and the sentences also score, and add, the passage in which mentions
-        are replaced by what they refer to: none, those whose categories are all among
-        :data:`LINKED_CATEGORIES`, or all.
+        For which questions the bag of words and the sentences also score the passage with mentions replaced by what
+        they refer to, and add the result: for none, for those whose categories are all in
+        :data:`LINKED_CATEGORIES`, or for all.
     annotations : str, optional
         A file with tokens, lemmas, sentences, coreference and negation
-        (:func:`~classic_rc.text.annotations.read_annotations`), in place of raw text.
+        (:func:`~classic_rc.text.annotations.read_annotations`), used instead of raw text.
     categories : str, optional
-        A folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), besides the
-        annotation's own.
+        A folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), used in addition to
+        the annotation's own.
     bugs : str
         Mistakes of the released code to repeat: names of
         :data:`~classic_rc.solvers.lexical.components.BUGS` joined by a plus, ``"all"`` or ``"none"``.
     C : float
         With learned weights, the inverse strength of the regularisation.
     decision : Decision, optional
-        None is the task's usual rule.
+        None is the task's default rule.
 
     Attributes
     ----------
     weights_ : ndarray of float64, shape (4,)
-        The weights of windows, distance, bag of words and sentences.
+        With ``weights="learned"``, the weights of windows, distance, bag of words and sentences.
     """
 
     name = "lexical"
@@ -184,18 +185,18 @@ class LexicalMatcher(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
-        """Gold where weights are learned, else nothing."""
+        """``"gold"`` if the weights are learned, else ``"nothing"``."""
         return "gold" if self.weights == "learned" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters and read the files; learn the weights if they are to be learned.
+        """Check the parameters and read the files. With ``weights="learned"``, also learn the weights.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have, or needs a file that is not named.
+            A parameter has a value that is not allowed, or needs a file that is not named.
         DataError
-            A file is missing, malformed or annotates other questions, or gold cannot be learned from.
+            A file is missing, malformed or annotates other questions, or the gold cannot be learned from.
         """
         self._check()
         self._read_files()
@@ -209,16 +210,25 @@ class LexicalMatcher(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The weighted sum of the components; evidence where a word was found or the rule for negation decided."""
+        """Score each candidate with the weighted sum of its components.
+
+        A candidate has evidence if a word was found or the rule for negated questions decides.
+        """
         weights, found = self.component_weights(), self.components(questions)
         values = np.zeros(len(found.scores))
-        # One after the other: a product of matrices may add in another order on another machine.
+        # Column by column: a matrix product may add in a different order on another machine.
         for weight, column in zip(weights.tolist(), found.scores.T, strict=True):
             values += weight * column
         return found.texts.encoded.scores(values, found.evidence)
 
     def component_weights(self) -> NDArray[np.float64]:
-        """The weights in force: shape (4,)."""
+        """Return the published, given or learned weights: shape (4,).
+
+        Raises
+        ------
+        NotFittedError
+            With ``weights="learned"``, before :meth:`fit`.
+        """
         if self.weights != "learned":
             return component_weights(self.weights)
         if not hasattr(self, "weights_"):
@@ -229,7 +239,7 @@ class LexicalMatcher(Solver):
         return self.weights_
 
     def components(self, questions: Sequence[Question]) -> Components:
-        """What the components say of the questions' candidates, before it is weighted."""
+        """Compute the unweighted components of the questions' candidates."""
         self._check()
         bugs, linked = named_bugs(self.bugs), None
         reader = self.annotated_reader()
@@ -244,7 +254,7 @@ class LexicalMatcher(Solver):
         return component_scores(texts, linked, is_linked, negation=self.negation, bugs=bugs)
 
     def annotated_reader(self) -> AnnotatedReader | None:
-        """What makes texts of the annotation; None where there is none."""
+        """Return a reader of the annotation's texts, or None without annotation."""
         if self.annotations is None:
             return None
         annotations = self._files()[0]
@@ -252,16 +262,16 @@ class LexicalMatcher(Solver):
         return AnnotatedReader(annotations, self.analyzer, self.normaliser, self.stop_words)
 
     def explain(self, question: Question) -> Explanation:
-        """What each component adds, the best window and its words, and the best sentences."""
+        """Show what each component adds, the best window and its words, and the best sentences."""
         return explain_components(self, question)
 
     def variant_name(self) -> str | None:
-        """The variant, which the files do not change: they are data, and signed as such."""
+        """Return the variant's name. The files do not matter: they are data, and have their own signature."""
         params = {**self.get_params(deep=False), "annotations": None, "categories": None}
         return super(LexicalMatcher, type(self)(**params)).variant_name()
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """The files by name and content, what was annotated and what approximated."""
+        """Return the files' signatures, what the annotation provides, and what is approximated."""
         annotations, categories = self._files()
         return {
             "annotations": None if annotations is None else annotations.signature,
@@ -271,9 +281,10 @@ class LexicalMatcher(Solver):
         }
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """What is approximated for want of annotation, in published variants and beside an annotation.
+        """Report what is approximated because it is not annotated.
 
-        Elsewhere nothing stands in for anything: the defaults are meant for raw text.
+        This applies to published variants and to solvers with an annotation file. The defaults are meant for raw
+        text, so there nothing is an approximation.
         """
         if self.annotations is None and self.variant_name() is None:
             return ()
@@ -281,11 +292,17 @@ class LexicalMatcher(Solver):
         return (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The learned weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the learned weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
         return {}, {"weights": self.component_weights()}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave."""
+        """Restore a fitted state that :meth:`fitted_state` returned, and read the files.
+
+        Raises
+        ------
+        KeyError or ValueError
+            The state has no four weights.
+        """
         if arrays["weights"].shape != (len(COMPONENTS),):
             raise ValueError(f"{arrays['weights'].shape} weights")
         self.weights_ = arrays["weights"]
@@ -333,7 +350,7 @@ class LexicalMatcher(Solver):
         return categories <= LINKED_CATEGORIES if categories else "no-category" in named_bugs(self.bugs)
 
     def _annotated(self) -> list[str]:
-        """What is read of the annotation."""
+        """Return what is read from the annotation."""
         if self.annotations is None:
             return []
         return ["tokens", *(name for name, approximated in self._sources().items() if approximated is None)]
@@ -343,7 +360,7 @@ class LexicalMatcher(Solver):
         return own + [f"{name} by {stand_in}" for name, stand_in in self._sources().items() if stand_in]
 
     def _sources(self) -> dict[str, str | None]:
-        """For each thing in use that annotation can give, what stands in for it; None where nothing does."""
+        """Return, for everything in use that an annotation can provide, its approximation, or None if annotated."""
         annotations, _ = self._files()
         passages = () if annotations is None else annotations.passages.values()
         as_released = "sentence-borders" in named_bugs(self.bugs)
@@ -362,10 +379,11 @@ _MARKED_CANDIDATES = 100
 
 
 def explain_components(solver: LexicalMatcher, question: Question) -> Explanation:
-    """The components' weighted shares of each score, the best window of the greatest width, the best sentences.
+    """Explain each score by its components, the best window of the greatest width, and the best sentences.
 
-    The shares add up to the score. Where the rule for negated questions has decided, a component's name says so.
-    The window and the sentences are those of the passage as it stands, mentions not replaced.
+    The components' weighted shares add up to the score. If the rule for negated questions decides a component, the
+    component's name says so. The window and the sentences are those of the original passage, in which no mention is
+    replaced.
     """
     scores, found = solver.score_candidates([question]), solver.components([question])
     weights, reader = solver.component_weights(), solver.annotated_reader()
@@ -400,7 +418,7 @@ def explain_components(solver: LexicalMatcher, question: Question) -> Explanatio
 
 
 def _matches(arrays: TokenArrays, candidate: int) -> list[str | None]:
-    """For each token of the passage, what it is a word of, the question or the candidate."""
+    """Return for each passage token whether it is a word of the question, of the candidate, or of neither."""
     start, end = arrays.candidate_offsets[candidate : candidate + 2]
     asked, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
     return [
@@ -426,7 +444,7 @@ def _window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str
 def _sentences(
     text: str, tokens: Sequence[Token], matched: Sequence[int], sentences: Sequence[int], n_best: int = 2
 ) -> str | None:
-    """The text of the sentences that match best, in the order of the passage."""
+    """Return the text of the best-matching sentences, in the order of the passage."""
     sums: Counter[int] = Counter()
     for weight, sentence in zip(matched, sentences, strict=True):
         sums[sentence] += weight

@@ -1,4 +1,4 @@
-"""The texts of the lexical matcher as arrays, and how they come from raw text."""
+"""The lexical matcher's texts as arrays, built from raw text or from an annotation."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _NEGATION = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
 
 
 def is_word(token: str) -> bool:
-    """Whether a token counts: not if it begins with punctuation, as ``'s`` does (Smith et al. 2015).
+    """Return whether a token counts: not if it begins with punctuation, as ``'s`` does (Smith et al. 2015).
 
-    Brackets are punctuation as well: CoreNLP writes ``-LRB-`` for one.
+    Brackets are punctuation too. CoreNLP writes an opening bracket as ``-LRB-``.
     """
     return token[:1] not in _PUNCTUATION
 
 
 def says_not(question: str) -> bool:
-    """Whether a question has "not", "never" or "n't", which stand in for a parser's negation of its root.
+    """Return whether a question has "not", "never" or "n't", which approximate a parser's negation of its root.
 
     Examples
     --------
@@ -49,75 +49,51 @@ def says_not(question: str) -> bool:
 
 
 class Token(NamedTuple):
-    """A word of a passage.
-
-    Parameters
-    ----------
-    word, stem : str
-    stop : bool
-        Whether it is a stop word.
-    sentence : int
-        The number of its sentence.
-    place : tuple of (int, int), optional
-        Its characters in the passage, where they are known.
-    given : bool
-        Whether it stands for a mention that coreference links to it.
-    """
+    """A word of a passage."""
 
     word: str
     stem: str
-    stop: bool
-    sentence: int
-    place: tuple[int, int] | None = None
-    given: bool = False
+    stop: bool  # whether it is a stop word
+    sentence: int  # the number of its sentence
+    place: tuple[int, int] | None = None  # its character offsets in the passage, if known
+    given: bool = False  # whether it replaces a mention that coreference links to it
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Passages, questions and candidates as the matcher's components read them.
+    """Passages, questions and candidates in the form that the matcher's components read."""
 
-    Parameters
-    ----------
-    encoded : EncodedDataset
-        The questions and the arrays of the words; punctuation is dropped.
-    stems : TokenArrays
-        The same texts as stems or lemmas, over a vocabulary of their own.
-    kept : ndarray of bool, shape (n_passage_tokens,)
-        False for stop words.
-    sentences : ndarray of int64, shape (n_passage_tokens,)
-        The number of each token's sentence in its passage.
-    word_counts, stem_counts : ndarray of int64, shape (n_passage_tokens,)
-        How often each token's word and stem stand in its passage.
-    negated : ndarray of bool, shape (n_questions,)
-        Whether each of the arrays' questions asks for what is not so.
-    starts, start_offsets : ndarray of int64
-        Ragged over passages: the first token of each sentence, punctuation counted.
-    """
-
+    # The questions, and their texts as words without punctuation.
     encoded: EncodedDataset
+    # The same texts as stems or lemmas, with their own vocabulary.
     stems: TokenArrays
+    # Shape (n_passage_tokens,): False for stop words.
     kept: NDArray[np.bool_]
+    # Shape (n_passage_tokens,): the number of each token's sentence in its passage.
     sentences: NDArray[np.int64]
+    # Shape (n_passage_tokens,): how often each token's word and stem occur in its passage.
     word_counts: NDArray[np.int64]
     stem_counts: NDArray[np.int64]
+    # Shape (n_questions,), in the arrays' order: whether the question is negated.
     negated: NDArray[np.bool_]
+    # Ragged over passages: the first token of each sentence, where punctuation counts as tokens.
     starts: NDArray[np.int64]
     start_offsets: NDArray[np.int64]
 
     @property
     def words(self) -> TokenArrays:
-        """The arrays of the words."""
+        """The texts as arrays of words."""
         return self.encoded.arrays
 
 
 def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> Texts:
-    """Texts as an analyzer, a stemmer and our own sentence splitter make them.
+    """Build texts from raw text, with an analyzer, a stemmer and our own sentence splitter.
 
     Parameters
     ----------
     questions : sequence of Question
     analyzer, normaliser, stop_words : str
-        As of :class:`~classic_rc.solvers.LexicalMatcher`.
+        As in :class:`~classic_rc.solvers.LexicalMatcher`.
     """
     encoded, token_offsets, sentence_offsets = encode_sentences(questions, analyzer)
     whole, vocabulary = encoded.arrays, encoded.vocabulary
@@ -126,6 +102,7 @@ def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, sto
     counted = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
     words = _only(whole, counted)
 
+    # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
     stem, ids = stemmer(normaliser), dict[str, int]()
     stem_of = np.array([ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32)
     stems = words._replace(
@@ -148,7 +125,7 @@ def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, sto
 
 
 def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str) -> list[Token]:
-    """One passage's words as :func:`raw_texts` has them, with their places."""
+    """Return the words of a passage, the same as in :func:`raw_texts`, with their character offsets."""
     analyze, stem = get_analyzer(analyzer), stemmer(normaliser)
     located = [
         (word, number, (start + sentence_start, end + sentence_start))
@@ -164,7 +141,7 @@ def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str
 
 
 def _only(arrays: TokenArrays, counted: NDArray[np.bool_]) -> TokenArrays:
-    """The texts without the words that do not count."""
+    """Drop the words that do not count from all texts."""
     parts: dict[str, Any] = {}
     for part in ("passage", "question", "candidate"):
         tokens, offsets = getattr(arrays, f"{part}_tokens"), getattr(arrays, f"{part}_offsets")
@@ -186,16 +163,17 @@ def _with_arrays(encoded: EncodedDataset, arrays: TokenArrays) -> EncodedDataset
 
 
 class AnnotatedReader:
-    """Makes the matcher's texts of a dataset's annotation.
+    """A reader that builds the matcher's texts from a dataset's annotation.
 
     Parameters
     ----------
     annotations : Annotations
     analyzer : str
-        Named by the encoding; nothing is analysed with it.
+        The analyzer that the encoding is labelled with. It analyses nothing.
     normaliser : str
         ``"lemma"``, or the name of a stemmer.
     stop_words : str
+        The name of a stop list, or a file.
     """
 
     def __init__(self, annotations: Annotations, analyzer: str, normaliser: str, stop_words: str) -> None:
@@ -205,27 +183,29 @@ class AnnotatedReader:
         self._stop_words = stop_list(stop_words)
 
     def texts(self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False) -> Texts:
-        """The questions' texts.
+        """Build the questions' texts.
 
         Parameters
         ----------
         questions : sequence of Question
         linked : bool
-            Whether mentions are replaced by the words of their chain's representative.
+            Whether to replace mentions by the words of their chain's representative.
         by_form : bool
-            Whether those words match by their forms also where the others match by their stems, and the others
-            count as often as in the passage as it was: so has it the code of Smith et al. 2015.
+            Whether to repeat a behaviour of the code of Smith et al. 2015: the replacing words match by their form
+            even where other words match by their stem, and the counts of the other words are those of the original
+            passage.
 
         Raises
         ------
         DataError
-            A text has no annotation, or one that does not fit it or lacks what is needed.
+            The annotation of a text is missing, does not fit the text, or lacks something that is needed.
         """
         asked: dict[int, Question] = {}
         for q in questions:
             asked.setdefault(id(q.passage), q)
         number = {key: i for i, key in enumerate(asked)}
         passage_of = np.array([number[id(q.passage)] for q in questions], dtype=np.int64)
+        # Group the questions by passage, as encodings do; a stable sort keeps the order within a passage.
         order = np.argsort(passage_of, kind="stable")
         grouped = [questions[i] for i in order.tolist()]
         annotated = [self.annotations.question_of(q) for q in grouped]
@@ -242,6 +222,8 @@ class AnnotatedReader:
             [words for words, _ in of_candidates],
             *shape,
         )
+        # With `by_form`, questions and candidates have their marked forms in addition to their stems, so that they
+        # match both the given words (by form) and the others (by stem).
         stems, _ = _arrays(
             [[_form(t.word) if t.given and by_form else t.stem for t in tokens] for tokens in passages],
             [[*stems, *map(_form, words if by_form else ())] for words, stems in of_questions],
@@ -262,7 +244,7 @@ class AnnotatedReader:
         )
 
     def tokens(self, question: Question, *, linked: bool = False) -> list[Token]:
-        """The words of a question's passage, punctuation dropped."""
+        """Return the words of a question's passage without punctuation; with `linked`, mentions are replaced."""
         annotated = self.annotations.passage_of(question)
         tokens = self._all_tokens(annotated, question)
         if not linked:
@@ -276,7 +258,7 @@ class AnnotatedReader:
         ]
 
     def negated(self, question: Question) -> bool:
-        """Whether a question asks for what is not so: by annotation, or else by its words."""
+        """Return whether a question is negated: by its annotation or, if that does not say, by its words."""
         annotated = self.annotations.question_of(question).negated
         return says_not(question.query) if annotated is None else annotated
 
@@ -298,7 +280,7 @@ class AnnotatedReader:
     def _given(
         self, annotated: AnnotatedText, tokens: Sequence[Token], question: Question
     ) -> tuple[dict[int, list[Token]], set[int]]:
-        """By the token that begins a mention, what stands for it; and the tokens with which mentions go on."""
+        """Return the words that replace each mention, by its first token, and the other tokens of mentions."""
         if annotated.chains is None:
             raise self._lacks("coreference chains", question)
         stem_of = {token.word: token.stem for token in tokens}
@@ -325,7 +307,7 @@ class AnnotatedReader:
         return [lemma.lower() for lemma in annotated.lemmas]
 
     def _words(self, annotated: AnnotatedText, question: Question) -> tuple[list[str], list[str]]:
-        """The words and the stems of a question or a candidate, as sets: they need not belong together."""
+        """Return the words and the stems of a question or a candidate. Both are used as sets, so may not align."""
         words, stems = [token.lower() for token in annotated.tokens], self._stems(annotated, question)
         if annotated.complete:
             counted = [is_word(word) for word in words]
@@ -347,12 +329,12 @@ class AnnotatedReader:
 
 
 def _form(word: str) -> str:
-    """A word among stems that is equal to none of them."""
+    """Mark a word so that it is different from every stem."""
     return f"\0{word}"
 
 
 def _counts(passages: Sequence[Sequence[Token]], plain: Sequence[Sequence[Token]], view: str) -> NDArray[np.int64]:
-    """Counts of given words by their form in the replaced passages, of the others in the plain ones."""
+    """Count the replacing words by form in the replaced passages, and the other words in the original ones."""
     counts: list[int] = []
     for tokens, before in zip(passages, plain, strict=True):
         given, own = Counter(t.word for t in tokens), Counter(getattr(t, view) for t in before)

@@ -1,4 +1,4 @@
-"""N-gram language models."""
+"""The ngram-lm solver: n-gram language models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A language model over the words of an analyzer: learned from texts, kept as plain data and arrays."""
+"""An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data and arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import TextEncoder
 
 _BATCH = 2**14
-"""Texts that are encoded at once."""
+"""The number of texts that are encoded at once."""
 
 
 class Ragged(NamedTuple):
@@ -36,25 +36,25 @@ class Ragged(NamedTuple):
     offsets: NDArray[np.int64]
 
     def begun(self) -> Ragged:
-        """The texts behind a START each."""
+        """Return the texts with a START before each."""
         tokens = np.insert(self.tokens, self.offsets[:-1], START)
         return Ragged(tokens, self.offsets + np.arange(len(self.offsets)))
 
     def ended(self) -> Ragged:
-        """The texts with an END each."""
+        """Return the texts with an END after each."""
         tokens = np.insert(self.tokens, self.offsets[1:], END)
         return Ragged(tokens, self.offsets + np.arange(len(self.offsets)))
 
 
 class LanguageModel:
-    """An n-gram model with its words.
+    """An n-gram model and its vocabulary.
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How texts become words.
+        Turns texts into words.
     words : list of str
-        Those of the model, in the order of their ids, behind the ids of the marks.
+        The vocabulary in the order of the ids, which begin after the ids of the marks.
     model : KneserNey
 
     Examples
@@ -77,22 +77,23 @@ class LanguageModel:
         discount: float | None = None,
         vocabulary: Sequence[str] = (),
     ) -> Self:
-        """Learn from texts, each a sequence of its own; they are read once, some at a time.
+        """Fit a model on texts. Each text is a separate sequence; the texts are read once, in batches.
 
         Parameters
         ----------
         texts : iterable of str
         analyzer : str or Analyzer
         order : int
+            The n of the n-grams.
         discount : float, optional
-            What is taken from every count; by default the discounts of modified Kneser-Ney.
+            The amount to subtract from every count. Default: the discounts of modified Kneser-Ney.
         vocabulary : sequence of str
-            Texts whose words are known, too, though nothing else is learned from them.
+            Texts whose words are added to the vocabulary without being counted.
 
         Raises
         ------
         DataError
-            The texts have no word.
+            The texts have no words.
         """
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)
@@ -108,26 +109,27 @@ class LanguageModel:
         return cls(encoder.analyzer, encoder.vocabulary, kneser_ney(ngrams, discounts))
 
     def ids(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        """The ids of words; each that the model does not know has one of its own, beyond the model's."""
+        """Return the ids of words. Each unknown word has its own id, beyond the model's ids."""
         known, n_words = self._ids, self.model.n_words
         ids = (known.get(word, n_words + i) for i, word in enumerate(vocabulary))
         return np.fromiter(ids, np.int64, len(vocabulary))
 
     def known(self, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The tokens with UNKNOWN for the words that the model does not know."""
+        """Replace the ids of words that the model does not know by UNKNOWN."""
         return np.where(tokens < self.model.n_words, tokens, UNKNOWN)
 
     def perplexity(self, texts: Iterable[str]) -> float:
-        """The inverse geometric mean of the probabilities of all words and ENDs of texts.
+        """Return the inverse geometric mean of the probabilities of all words and ENDs of the texts.
 
-        All unknown words together are one word to the model, so perplexities can be compared between models that
-        know the same words. Texts without a word are left out; NaN if all are.
+        The model treats all unknown words as one word, so only perplexities of models with the same vocabulary are
+        comparable. Texts without a word are left out; the result is NaN if no text is left.
         """
         total, n_tokens = 0.0, 0
         encoder = TextEncoder(self.analyzer)
         for batch in _batches(texts):
             tokens, offsets = encoder.encode(batch)
             ids = self.known(self.ids(encoder.vocabulary)[tokens])
+            # A text without words repeats its offset: `np.unique` leaves it out.
             texts_ = Ragged(ids, np.unique(offsets)).begun().ended()
             values = token_probabilities(self.model, *texts_).values
             predicted = texts_.tokens != START
@@ -137,11 +139,11 @@ class LanguageModel:
 
     @property
     def fallback_orders(self) -> list[int]:
-        """The orders whose discounts could not be estimated."""
+        """The n-gram orders whose discounts could not be estimated."""
         return [k for k, row in enumerate(self.model.discounts, 1) if tuple(row) == FALLBACK_DISCOUNTS]
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The words as plain data, the model as arrays by name."""
+        """Return the words as plain data, and the model as arrays by name."""
         arrays: dict[str, NDArray[Any]] = {"discounts": self.model.discounts}
         for name in ("keys", "probabilities", "backoffs"):
             arrays |= {f"{name}.{k}": table for k, table in enumerate(getattr(self.model, name), 1)}
@@ -151,12 +153,12 @@ class LanguageModel:
     def from_state(
         cls, analyzer: str | Analyzer, order: int, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Self:
-        """The model that gave this state.
+        """Return the model with a state that :meth:`to_state` returned.
 
         Raises
         ------
         KeyError or ValueError
-            The state is of no such model.
+            The state is not that of a model of this order.
         """
         keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
         probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
@@ -171,7 +173,7 @@ class LanguageModel:
 
 
 def _marked(tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
-    """Texts between their marks, those without a word left out."""
+    """Put each text between START and END, and leave out texts without words."""
     return Ragged(tokens + np.int32(len(MARKS)), np.unique(offsets)).begun().ended()
 
 
@@ -182,7 +184,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _check(model: KneserNey, n_words: int) -> None:
-    """Refuse tables that do not belong together, which would give wrong scores or none."""
+    """Check that the tables are consistent, because inconsistent ones would give wrong scores without an error."""
     if not np.array_equal(model.keys[0], np.arange(n_words + len(MARKS))):
         raise ValueError(f"the table of words is not that of {n_words} words")
     if model.discounts.shape != (model.order, 3):

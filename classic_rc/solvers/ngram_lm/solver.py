@@ -1,4 +1,4 @@
-"""Candidates by how probable an n-gram language model finds the text that they make."""
+"""The ngram-lm solver: it scores candidates by the probability of the query with the candidate in it."""
 
 from __future__ import annotations
 
@@ -35,46 +35,46 @@ _LARGEST_ORDER = 5
 
 
 class NGramLM(Solver):
-    r"""How probable the query is with the candidate in it, to an n-gram model with modified Kneser-Ney smoothing.
+    r"""The log-probability of the query with the candidate in it, from a modified Kneser-Ney n-gram model.
 
     .. math:: s = \sum_i \ln\bigl((1 - \lambda)\, p_n(w_i \mid w_{i-n+1} \dots w_{i-1}) + \lambda\, p_P(w_i)\bigr)
 
-    over the words of the query and its end, with :math:`p_n` of
-    :func:`~classic_rc.kernels.kneser_ney.kneser_ney` and :math:`p_P` a word's share of the passage's words, the
-    cache (Kuhn and De Mori 1990; Hill et al. 2015). A cloze query has the candidate in the place of its
-    placeholder; of other questions the text is the question and then the candidate.
+    The sum is over the words of the query and its END. :math:`p_n` is the model's probability
+    (:func:`~classic_rc.kernels.kneser_ney.kneser_ney`), and :math:`p_P`, the cache, is a word's share of the
+    passage's words (Kuhn and De Mori 1990; Hill et al. 2015). In a cloze query the candidate replaces the
+    placeholder. For other questions the text is the question followed by the candidate.
 
     Parameters
     ----------
     analyzer : str or Analyzer
-        How texts become words.
+        Turns texts into words.
     order : int
-        The n, 1 to 5.
+        The n of the n-grams, 1 to 5.
     corpus : str or list of str
-        What the model learns from: ``"passages"``, those of :meth:`fit`, sentence by sentence; ``"queries"``, its
-        questions with their gold answers put in; the path of a text file or a folder of them (plain or
-        compressed, a sentence or a paragraph a line, or JSON lines with a ``text``). Several in a list or with a
-        plus between: ``"passages+queries"``.
+        The texts to learn from: ``"passages"``, the sentences of the passages of :meth:`fit`; ``"queries"``, its
+        questions with their gold answers put in; or the path of a text file or a folder of text files (plain or
+        compressed, one sentence or paragraph per line, or JSON lines with a ``text``). Several are a list or are
+        joined by a plus: ``"passages+queries"``.
     discounts : "modified" or float
-        What is taken from counts: three discounts an order, estimated from the text (Chen and Goodman 1998), or
-        one number above 0, at most 1, for all orders and counts.
+        The amounts to subtract from counts: ``"modified"`` estimates three discounts for each order from the text
+        (Chen and Goodman 1998); a number above 0 and at most 1 applies to all orders and counts.
     cache_weight : float
-        The weight of the passage's words, from 0 to below 1. A passage without a word has none.
+        The weight of the cache, from 0 to below 1. A passage without words has no cache.
     scoring : {"full", "partial"}
         Whether to predict the whole text, or only what follows the placeholder, given what precedes it and the
-        candidate (Trinh and Le 2018); the latter is for cloze questions.
+        candidate (Trinh and Le 2018). ``"partial"`` is for cloze questions only.
     normalise : {"none", "length"}
         Whether the score is the sum, or the mean over predicted words.
     decision : Decision, optional
-        None is the task's usual rule.
+        None is the task's default rule.
 
     Attributes
     ----------
     model_ : LanguageModel
     sources_ : list of str
-        The parts of `corpus`, files with the beginning of the sha256 of their text.
+        The parts of `corpus`; a file has its name and the first digits of its text's sha256.
     caveats_ : tuple of str
-        That the text was too small to estimate discounts, if it was.
+        A message if the text was too small to estimate discounts.
     """
 
     name = "ngram-lm"
@@ -132,13 +132,13 @@ class NGramLM(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """Gold where gold answers are put into queries; else passages if they are read, or nothing."""
+        """``"gold"`` if `corpus` has queries, else ``"passages"`` if it has passages, else ``"nothing"``."""
         parts = self._parts()
         return "gold" if "queries" in parts else "passages" if "passages" in parts else "nothing"
 
     @property
     def learns_from_files(self) -> bool:
-        """Whether it reads text files, so that there is something to save whatever the questions."""
+        """Whether the model reads text files: then there is something to save even if no question is read."""
         return any(part not in _OF_QUESTIONS for part in self._parts())
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -147,9 +147,9 @@ class NGramLM(Solver):
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have.
+            A parameter has a value that is not allowed.
         DataError
-            The corpus has no word, a file cannot be read, or the gold answer of a query is hidden.
+            The corpus has no words, a file cannot be read, or the gold answer of a query is hidden.
         """
         self.check_parameters()
         for part in self._parts():
@@ -173,24 +173,28 @@ class NGramLM(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The log-probability of each candidate's text; no evidence where model and cache know no word of it."""
+        """Score each candidate with the log-probability of its text.
+
+        There is no evidence if neither the model nor the cache knows a word of the candidate.
+        """
         texts = self.put_in(questions)
         sums = totals(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
         values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
         return Scores(values[texts.rows], texts.offsets, self._evidence(texts)[texts.rows])
 
     def explain(self, question: Question) -> Explanation:
-        """The log-probability of each word that a candidate changes, and of the others together."""
+        """Show the log-probability of each word that a candidate affects, and the sum over the other words."""
         return explain_tokens(self, question)
 
     def put_in(self, questions: Sequence[Question]) -> Substitutions:
-        """The questions with their candidates put in, as the fitted model's word ids.
+        """Put the candidates into their questions, and encode them with the fitted model's word ids.
 
         Raises
         ------
         NotFittedError
+            There is no model yet.
         UsageError
-            A parameter has a value that it cannot have, for these questions.
+            A parameter has a value that is not allowed for these questions.
         """
         self.check_parameters()
         if not hasattr(self, "model_"):
@@ -204,19 +208,25 @@ class NGramLM(Solver):
         return substitutions(self.model_, questions, with_passages=self.cache_weight > 0)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """The corpus, its files by content."""
+        """Return the corpus, with its files by content, if it has files."""
         sources = getattr(self, "sources_", [])
         return {"corpus": " + ".join(sources)} if any("@" in source for source in sources) else {}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The words and the tables, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the words and the tables, for :func:`~classic_rc.solvers.saved.save_solver`."""
         if not hasattr(self, "model_"):
             raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
         state, arrays = self.model_.to_state()
         return {"sources": self.sources_, **state}, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave."""
+        """Restore a fitted state that :meth:`fitted_state` returned.
+
+        Raises
+        ------
+        KeyError or ValueError
+            The state does not match the parameters.
+        """
         self.check_parameters()
         self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
         self.sources_ = list(state["sources"])
@@ -258,9 +268,10 @@ _EXPLAINED_CANDIDATES = 100
 
 
 def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
-    """The log-probabilities that add up to each candidate's score; divided by the last number, if it is a mean.
+    """Explain each candidate's score by the log-probabilities that it is the sum of.
 
-    A word stands with as much of its context as the model has seen together with it.
+    With ``normalise="length"``, the score is that sum divided by the last number. Each word is shown with the
+    longest context that the model has seen before it.
     """
     scores = solver.score_candidates([question])
     texts = solver.put_in([question])
@@ -282,7 +293,7 @@ def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
 
 
 def _labelled(solver: NGramLM, texts: Substitutions, own: Scored) -> dict[str, float]:
-    """A log-probability a word; those of equal words in equal contexts together."""
+    """Return the log-probability of each word; equal words in equal contexts are added up."""
     model = solver.model_
     words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
     numbers: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What a language model reads: the texts it learns from, and queries with each candidate put in."""
+"""The texts of the language model (training texts, and queries with each candidate put in), and their scores."""
 
 from __future__ import annotations
 
@@ -23,27 +23,19 @@ _LAST_WORD, _FIRST_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
 
 
 class _Frame(NamedTuple):
-    """A question around the place of its answer.
+    """A question's text around the slot of its answer."""
 
-    Parameters
-    ----------
-    left, right : str
-        What stands before and after that place, up to the nearest blank.
-    parts : list of str
-        What touches the place before, between (where there are several) and after.
-    """
-
-    left: str
-    parts: list[str]
-    right: str
+    left: str  # the text before the slot, up to the last whitespace
+    parts: list[str]  # the text that touches the slot: before it, between slots if there are several, and after it
+    right: str  # the text after the slot, from the next whitespace
 
     def filled(self, answer: str) -> str:
-        """The answer with what touches it."""
+        """Return the answer with the text that touches it, because both may form one token (``'s``)."""
         return answer.join(self.parts)
 
 
 def _frame(question: Question) -> _Frame:
-    """A cloze query around its placeholder; of other questions, the answer stands behind the question."""
+    """Return the frame of a cloze query's placeholder; for other questions, the answer follows the question."""
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
     left, *between, right = question.text.split(PLACEHOLDER)
@@ -54,7 +46,7 @@ def _frame(question: Question) -> _Frame:
 
 
 def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
-    """The sentences of the questions' passages, a passage text that several of them have once."""
+    """Yield the sentences of the questions' passages, each distinct passage text once."""
     passages: dict[str, Passage] = {}
     for question in questions:
         passages.setdefault(question.passage.text, question.passage)
@@ -64,9 +56,10 @@ def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
-    """The questions with their gold answers put in.
+    """Yield the questions with their gold answers put in.
 
-    Each right candidate and each span of a multi-span answer gives a text; of accepted texts the first does.
+    Each right candidate and each span of a multi-span answer gives one text. If gold is a list of accepted texts
+    (cloze and span questions), only the first one is used.
 
     Raises
     ------
@@ -84,68 +77,43 @@ def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
 
 
 class PassageWords(NamedTuple):
-    """How often passages have words.
-
-    Parameters
-    ----------
-    counts : WordCounts
-    lengths : ndarray of int64, shape (n_passages,)
-    of_question : ndarray of int64, shape (n_questions,)
-        Each question's passage.
-    """
+    """The word counts of passages, for the cache."""
 
     counts: WordCounts
-    lengths: NDArray[np.int64]
-    of_question: NDArray[np.int64]
+    lengths: NDArray[np.int64]  # shape (n_passages,), in words
+    of_question: NDArray[np.int64]  # shape (n_questions,): each question's passage
 
 
 class Substitutions(NamedTuple):
-    """Questions as word ids around the places of their answers, and the answers.
+    """Questions around their slots, and the answers that fill the slots, as word ids.
 
-    Ids are the model's; words that it does not know have ids beyond them.
-
-    Parameters
-    ----------
-    left : Ragged
-        Of each question, START and what stands before the answer.
-    right : Ragged
-        Of each question, what stands after the answer, and END.
-    answers : Ragged
-        The distinct answers of the questions, with what touches them, grouped by question.
-    question : ndarray of int64, shape (n_answers,)
-    rows : ndarray of int64, shape (n_candidates,)
-        Which of the answers each candidate is.
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        Question i's candidates are ``rows[offsets[i]:offsets[i + 1]]``.
-    passages : PassageWords, optional
-    vocabulary : list of str
-        The words of these texts: an id beyond the model's ``n_words`` is that of ``vocabulary[id - n_words]``.
+    The ids are the model's. Words that the model does not know have ids beyond these.
     """
 
-    left: Ragged
-    right: Ragged
-    answers: Ragged
-    question: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    left: Ragged  # of each question, START and the text before the answer
+    right: Ragged  # of each question, the text after the answer, and END
+    answers: Ragged  # the distinct answers of each question, with the text that touches them, grouped by question
+    question: NDArray[np.int64]  # shape (n_answers,): each answer's question
+    rows: NDArray[np.int64]  # shape (n_candidates,): each candidate's answer
+    offsets: NDArray[np.int64]  # question i's candidates are rows[offsets[i]:offsets[i + 1]]
     passages: PassageWords | None
-    vocabulary: list[str]
+    vocabulary: list[str]  # an id from the model's n_words on stands for vocabulary[id - n_words]
 
 
 def substitutions(
     model: LanguageModel, questions: Sequence[Question], *, with_passages: bool = False
 ) -> Substitutions:
-    """Encode questions for a model.
+    """Put the candidates into their questions, and encode the result for a model.
 
     Parameters
     ----------
     model : LanguageModel
     questions : sequence of Question
     with_passages : bool
-        Whether to count the words of their passages, too.
+        Whether to count the words of the passages too.
     """
     frames = [_frame(question) for question in questions]
-    filled: dict[str, int] = {}
+    filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
     members, sizes = [], []
     for question, frame in zip(questions, frames, strict=True):
         candidates = question.candidates
@@ -169,6 +137,7 @@ def substitutions(
     ids = model.ids(vocabulary)
     left, right, texts, passage_texts_ = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
 
+    # A question's candidates with the same text share one answer: find the distinct (question, text) pairs.
     of_question = np.repeat(np.arange(len(frames)), sizes)
     text = np.concatenate([np.empty(0, dtype=np.int64), *members])
     distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
@@ -192,54 +161,35 @@ _LEFT, _ANSWER, _RIGHT = range(3)
 
 
 class Scored(NamedTuple):
-    """Predicted tokens, in order.
+    """Predicted tokens, in order. All arrays have the shape (n_tokens,)."""
 
-    Parameters
-    ----------
-    owner : ndarray of int64, shape (n_tokens,)
-        Whose each is: a question's, of shared ones; an answer's.
-    place : ndarray of int64, shape (n_tokens,)
-        Where it stands in `text`.
-    text : Ragged
-        The tokens with those before them.
-    logs : ndarray of float64, shape (n_tokens,)
-        The natural logarithm of its probability.
-    orders : ndarray of int64, shape (n_tokens,)
-        The length of the longest n-gram that the model has of it.
-    """
-
-    owner: NDArray[np.int64]
-    place: NDArray[np.int64]
-    text: Ragged
-    logs: NDArray[np.float64]
-    orders: NDArray[np.int64]
+    owner: NDArray[np.int64]  # the question (of shared tokens) or the answer that each token belongs to
+    place: NDArray[np.int64]  # each token's position in `text`
+    text: Ragged  # the predicted tokens and their contexts
+    logs: NDArray[np.float64]  # natural logarithms of the probabilities
+    orders: NDArray[np.int64]  # the length of the longest n-gram of the model that ends in each token
 
 
 class Totals(NamedTuple):
-    """Sums over the predicted tokens of each answer.
+    """Sums over the predicted tokens of each answer, of shape (n_answers,)."""
 
-    Parameters
-    ----------
-    logs : ndarray of float64, shape (n_answers,)
-    n_tokens : ndarray of int64, shape (n_answers,)
-    """
-
-    logs: NDArray[np.float64]
+    logs: NDArray[np.float64]  # natural logarithms
     n_tokens: NDArray[np.int64]
 
 
 def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float) -> Totals:
-    """The log-probability of each answer's text, and how many tokens it is the sum of.
+    """Compute the log-probability of each answer's text, and the number of tokens that it is the sum of.
 
     Parameters
     ----------
     model : LanguageModel
     texts : Substitutions
     partial : bool
-        Whether to predict only what stands after the answer.
+        Whether to predict only the text after the answer.
     cache_weight : float
-        How much the passage's words weigh.
+        The weight of the passage's words.
     """
+    # The tokens that no candidate affects are scored once for each question, the others once for each answer.
     n_questions, n_answers = len(texts.left.offsets) - 1, len(texts.question)
     logs, n_tokens = np.zeros(n_answers), np.zeros(n_answers, dtype=np.int64)
     for scored in shared_windows(model, texts, partial=partial, cache_weight=cache_weight):
@@ -256,7 +206,10 @@ def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_w
 def shared_windows(
     model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
 ) -> Iterator[Scored]:
-    """What no candidate changes: the tokens before the answer, and those further behind it than the model sees."""
+    """Score the tokens that no candidate affects.
+
+    These are the tokens before the answer, and the tokens so far after it that it is not in their context.
+    """
     questions = np.arange(len(texts.left.offsets) - 1)
     if not partial:
         place = np.flatnonzero(texts.left.tokens != START)
@@ -269,14 +222,14 @@ def shared_windows(
 def answer_windows(
     model: LanguageModel, texts: Substitutions, answers: slice, *, partial: bool, cache_weight: float
 ) -> Scored:
-    """What some answers change: their own tokens, and the next ones that have them in their context.
+    """Score the tokens that an answer affects: its own, and the next ones that have it in their context.
 
     Parameters
     ----------
     model : LanguageModel
     texts : Substitutions
     answers : slice
-        Which.
+        The answers to score.
     partial : bool
     cache_weight : float
     """
@@ -291,6 +244,7 @@ def answer_windows(
         ),
         axis=1,
     )
+    # A row is the end of the left side, the answer and the start of the right side, all cut out of one pool.
     pool = np.concatenate((texts.left.tokens, texts.answers.tokens, texts.right.tokens))
     text = Ragged(pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1)))
     piece = np.repeat(np.tile([_LEFT, _ANSWER, _RIGHT], len(question)), counts.ravel())
@@ -300,7 +254,7 @@ def answer_windows(
 
 
 def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int64]:
-    """How many tokens before, in and after each answer its windows have: shape (n_answers, 3)."""
+    """Return how many tokens before, in and after each answer its n-grams reach: shape (n_answers, 3)."""
     before, after = (
         np.minimum(np.diff(side.offsets), model.model.order - 1)[texts.question]
         for side in (texts.left, texts.right)
@@ -323,7 +277,7 @@ def _score(
     questions: NDArray[np.int64],
     cache_weight: float,
 ) -> Scored:
-    """Predict the tokens of ragged rows at some places; a row has an owner and a question."""
+    """Predict the tokens at positions `place` of ragged rows; each row has an owner and a question."""
     found = token_probabilities(model.model, model.known(text.tokens), text.offsets)
     values = found.values[place]
     row = np.repeat(np.arange(len(owners)), np.diff(text.offsets))[place]

@@ -1,4 +1,4 @@
-"""Span selection."""
+"""The span solvers: logistic regression and the sliding window of Rajpurkar et al. 2016."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From spans to columns of a matrix: numbers in buckets, shapes, and words."""
+"""The design matrix of span features: a column for each bucket of a number, each shape and each word."""
 
 from __future__ import annotations
 
@@ -17,29 +17,26 @@ if TYPE_CHECKING:
 
 
 class SpanColumns(NamedTuple):
-    """Which columns some candidates have.
+    """The matrix columns of some candidates' features, all of which have the value 1."""
 
-    Parameters
-    ----------
-    fixed : ndarray of int64, shape (n_kinds, n_candidates)
-        A column for each number, the shape, and the wh-word with the shape.
-    rows, words : ndarray of int64, shape (n,)
-        A column for each of a candidate's words that has one, in their order.
-    """
-
+    # Shape (n_kinds, n_candidates): the columns of each number, of the shape, and of the wh-word with the shape.
     fixed: NDArray[np.int64]
+    # Shape (n,), in the order of the words: the candidate and the column of each candidate word that has a column.
     rows: NDArray[np.int64]
     words: NDArray[np.int64]
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights of each candidate's columns, added up in an order that nothing beside it changes."""
+        """Add up the weights of each candidate's columns.
+
+        The order of additions depends only on the candidate itself, so its sum has the same bits in any batch.
+        """
         total = np.zeros(self.fixed.shape[1])
         for columns in self.fixed:
             total += weights[columns]
         return total + np.bincount(self.rows, weights[self.words], minlength=len(total))
 
     def matrix(self, n_columns: int) -> csr_matrix:
-        """A row a candidate, with a one for each of its columns."""
+        """Return a matrix with one row for each candidate and a 1 in each of its columns."""
         from scipy.sparse import csr_matrix
 
         n_kinds, n_rows = self.fixed.shape
@@ -49,10 +46,10 @@ class SpanColumns(NamedTuple):
 
 
 def bucket_edges(values: NDArray[np.int64], buckets: int) -> list[NDArray[np.int64]]:
-    """Where the second, third, … bucket of each row of numbers from 0 begins.
+    """Return where the second, third, … bucket of each row of non-negative numbers begins.
 
-    0, which most sums over matches are, has a bucket of its own where it occurs; the others hold equally many, as
-    far as equal numbers let them.
+    If 0 occurs, it has its own bucket, because most sums over matches are 0. The other buckets have equally many
+    numbers, except that equal numbers are always in the same bucket.
 
     Examples
     --------
@@ -71,30 +68,20 @@ def bucket_edges(values: NDArray[np.int64], buckets: int) -> list[NDArray[np.int
 
 @dataclass(frozen=True)
 class SpanDesign:
-    """Which columns features have: the buckets of each number, shapes, wh-words with shapes, and words.
+    """The mapping of features to columns: buckets of each number, shapes, wh-words with shapes, then words."""
 
-    Parameters
-    ----------
-    groups : tuple of str
-        Of :data:`~classic_rc.solvers.spans.features.GROUPS`.
-    words : WordWeights
-        Each of its words has a column, too.
-    edges : list of ndarray of int64
-        Of each number, where its second, third, … bucket begins.
-    """
-
-    groups: tuple[str, ...]
-    words: WordWeights
-    edges: Sequence[NDArray[np.int64]] = ()
+    groups: tuple[str, ...]  # names of classic_rc.solvers.spans.features.GROUPS
+    words: WordWeights  # each of its words has a column
+    edges: Sequence[NDArray[np.int64]] = ()  # of each number, where its second, third, … bucket begins
 
     @property
     def names(self) -> list[str]:
-        """The numbers' names."""
+        """The names of the numbers."""
         return [name for group in self.groups for name in NUMBERS.get(group, ())]
 
     @property
     def _starts(self) -> Mapping[str, int]:
-        """The first column of the shapes, of the wh-words with shapes and of the words; and how many there are."""
+        """The first columns of the shapes, the wh-words with shapes and the words; ``end`` is the column count."""
         sizes = {
             "shape": N_SHAPES,
             "wh-shape": N_SHAPES * len(WH_WORDS),
@@ -108,11 +95,11 @@ class SpanDesign:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return self._starts["end"]
 
     def columns(self, features: SpanFeatures) -> SpanColumns:
-        """The columns of features."""
+        """Return the columns of `features`."""
         starts, fixed, first = self._starts, [], 0
         for values, edges in zip(features.numbers, self.edges, strict=True):
             fixed.append(first + np.searchsorted(edges, values, side="right"))
@@ -130,7 +117,7 @@ class SpanDesign:
         )
 
     def labels(self, columns: NDArray[np.int64]) -> list[str]:
-        """What columns stand for, for people."""
+        """Return a readable name of each column."""
         return [self._label(column) for column in columns.tolist()]
 
     def _label(self, column: int) -> str:
@@ -147,7 +134,7 @@ class SpanDesign:
         return f"{self.names[number]}: bucket {column - firsts[number] + 1} of {len(self.edges[number]) + 1}"
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What was fitted, as plain data and as arrays, by name."""
+        """Return the fitted state as plain data and as arrays by name."""
         arrays = {f"edges.{i}": own for i, own in enumerate(self.edges)}
         return {"words": self.words.words}, {"word_weights": self.words.weights, **arrays}
 
@@ -155,12 +142,12 @@ class SpanDesign:
     def from_state(
         cls, groups: tuple[str, ...], state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> SpanDesign:
-        """The design that gave this state.
+        """Return the design with a state that :meth:`to_state` returned.
 
         Raises
         ------
         KeyError or ValueError
-            The state does not fit the groups.
+            The state does not match the groups.
         """
         words = WordWeights(list(state["words"]), arrays["word_weights"])
         if words.weights.shape != (len(words.words) + 1,):

@@ -1,4 +1,4 @@
-"""The features of spans: question words around them, lengths, shapes and words; and how spans are explained."""
+"""The features of spans (question words around them, lengths, shapes, words), and explanations of span scores."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "lengths": tuple(f"length, {region}" for region in _REGIONS),
     "span-frequency": ("word weights, span",),
 }
-"""The groups that are numbers, and the numbers' names."""
+"""The groups that have numbers, and the numbers' names."""
 
 
 class SpanNumbers:
-    """The numbers among the features of some questions' candidates.
+    """The numeric features of some questions' candidates.
 
-    Sums are of whole numbers, so that no order of adding changes a bit.
+    They are sums of integers, so they do not depend on the order of additions. Prefix sums over the tokens make the
+    sum of any region one subtraction.
 
     Parameters
     ----------
     spans : EncodedSpans
     word_weights : ndarray of int64, shape (n_words,)
-        Of each word of the encoding's vocabulary.
+        The weight of each word of the encoding's vocabulary.
     """
 
     def __init__(self, spans: EncodedSpans, word_weights: NDArray[np.int64]) -> None:
         self._spans = spans
-        # Each question has a copy of its passage's tokens.
+        # Whether a passage token matches depends on the question, so each question has its own copy of the tokens.
+        # `_shift` leads from a token's position in the passages to its position in a question's copy.
         begins = spans.passage_offsets[:-1][spans.question_passage]
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
         copy = ragged_indices(begins, lengths)
@@ -52,15 +54,18 @@ class SpanNumbers:
         asked = spans.question_tokens.astype(np.int64)
         asker = np.repeat(np.arange(len(spans.questions)), np.diff(spans.question_offsets))
         n_words = len(spans.vocabulary)
+        # (question, word) as one number, to test all tokens of all questions at once.
         is_asked = np.isin(owner * n_words + words[copy], asker * n_words + asked)
         self._of_words = offsets_of(np.where(is_asked, word_weights[words[copy]], 0))
 
+        # A bigram is stored at its first token. The last token of a sentence begins none.
         same_sentence = np.ones(len(words), dtype=np.bool_)
         same_sentence[spans.sentence_offsets[1:][np.diff(spans.sentence_offsets) > 0] - 1] = False
         following = np.append(words[1:], 0)
         weights = word_weights[words] + np.append(word_weights[words[1:]], 0)
         pairs = asked[:-1] * n_words + asked[1:]
         within = asker[:-1] == asker[1:]
+        # The questions' bigrams are numbered, so that (question, bigram) stays well within an int64.
         codes, number = np.unique(pairs[within], return_inverse=True)
         place = np.searchsorted(codes, words * n_words + following)
         known = same_sentence & (np.append(codes, -1)[place] == words * n_words + following)
@@ -70,13 +75,13 @@ class SpanNumbers:
         self._of_all = offsets_of(word_weights[words])
 
     def matched(self, question: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether a word of the question is in the span's sentence: shape (n,)."""
+        """Return whether the span's sentence has a word of the question: shape (n,)."""
         sentence, shift = self._spans.sentence[span], self._shift[question]
         begin, end = self._spans.sentence_offsets[sentence], self._spans.sentence_offsets[sentence + 1]
         return self._of_words[end + shift] > self._of_words[begin + shift]
 
     def of(self, groups: Sequence[str], question: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of these groups, for spans each with its question.
+        """Compute the numbers of `groups` for pairs of a question and a span.
 
         Parameters
         ----------
@@ -90,7 +95,7 @@ class SpanNumbers:
         """
         spans = self._spans
         sentence = spans.sentence[span]
-        # Left, right, span and sentence, from one token to before another; regions in the order of their names.
+        # The regions in the order of _REGIONS, each from its first token to before its end.
         begin, end = spans.sentence_offsets[sentence], spans.sentence_offsets[sentence + 1]
         first, last = spans.first[span], spans.last[span]
         regions = ((begin, first), (last, end), (first, last), (begin, end))
@@ -100,7 +105,7 @@ class SpanNumbers:
             for start, stop in regions if group != "span-frequency" else regions[2:3]:
                 if group == "matching-words":
                     rows.append(self._of_words[stop + shift] - self._of_words[start + shift])
-                elif group == "matching-bigrams":  # the last token of a region begins no bigram of it
+                elif group == "matching-bigrams":  # a bigram at a region's last token would reach beyond the region
                     latest = np.maximum(stop - 1, start) + shift
                     rows.append(self._of_bigrams[latest] - self._of_bigrams[start + shift])
                 elif group == "lengths":
@@ -111,18 +116,18 @@ class SpanNumbers:
 
 
 _CLASSES = ("x", "Xx", "XX", "0")
-"""What a word looks like: lower case, a capital first, all capitals, with a digit."""
+"""The looks of a word: lower case, capitalised, all capitals, with a digit."""
 _OTHERS = (",", "'s")
-"""What else a span may have: punctuation between its words, and a possessive at its end."""
+"""Other properties of a span: punctuation between its words, and a possessive at its end."""
 _N_MASKS = 2 ** (len(_CLASSES) + len(_OTHERS))
 N_SHAPES = len(_CLASSES) ** 2 * _N_MASKS + 1
-"""How many shapes there are; the last is that of a span without words."""
+"""The number of shapes. The last one is the shape of a span without words."""
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _DIGIT = re.compile(r"\d")
 
 
 def span_shapes(spans: EncodedSpans) -> NDArray[np.int64]:
-    """The shape of every span, a number below :data:`N_SHAPES`; see :func:`shape_name`."""
+    """Return the shape of every span, a number below :data:`N_SHAPES`; see :func:`shape_name`."""
     look, marked, possessive = _looks(spans)
     first, end = spans.first, spans.last
     last = np.maximum(end - 1, first)
@@ -134,15 +139,15 @@ def span_shapes(spans: EncodedSpans) -> NDArray[np.int64]:
 
 
 def _any(flags: NDArray[np.bool_], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether any flag is set from `first` to before `end`."""
+    """Return whether any flag is set from `first` to before `end`."""
     before = offsets_of(flags.astype(np.int64))
     return before[end] > before[first]
 
 
 def _looks(spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each token what it looks like, whether punctuation follows it, and whether it is a possessive.
+    """Return the look of each token, whether punctuation follows it, and whether it is a possessive.
 
-    One more stands at the end, for spans that begin after the last token.
+    The arrays have one more element at the end, for spans that begin after the last token.
     """
     rows = []
     texts = {id(q.passage): q.passage.text for q in spans.questions}.values()
@@ -166,7 +171,7 @@ def _class(word: str) -> int:
 
 
 def shape_name(shape: int) -> str:
-    """A shape for people: the first word's, the last word's, and in braces what the span has.
+    """Return a readable shape: the looks of the first and the last word, and in braces all that the span has.
 
     Examples
     --------
@@ -187,12 +192,12 @@ WH_WORDS = (
     "other", "who", "whom", "whose", "what", "which", "when", "where", "why",
     "how", "how many", "how much", "how old", "how long", "how far", "how often",
 )  # fmt: skip
-"""What questions ask with; ``other`` is none of these."""
+"""The wh-words of questions; ``other`` stands for a question without one."""
 _WH = re.compile(rf"\b(?:{'|'.join(sorted(WH_WORDS[1:], key=len, reverse=True))})\b")
 
 
 def question_kinds(questions: Sequence[str]) -> NDArray[np.int64]:
-    """The first wh-word of each question, as its place in :data:`WH_WORDS`."""
+    """Return the first wh-word of each question, as an index of :data:`WH_WORDS`."""
     found = (_WH.search(" ".join(text.lower().split())) for text in questions)
     return np.array([WH_WORDS.index(match[0]) if match else 0 for match in found], dtype=np.int64)
 
@@ -206,18 +211,18 @@ GROUPS: Mapping[str, str] = {
     "shape": "the span's shape: its first and its last word's, and what else there is in it",
     "wh-shape": "the question's wh-word together with the span's shape",
 }
-"""The groups of features by name."""
+"""The groups of features, by name."""
 
 _SCALE = 2**16
 
 
 def span_groups(text: str) -> tuple[str, ...]:
-    """The groups that a specification names, in the order of :data:`GROUPS`: ``"all"``, ``"lengths+shape"``.
+    """Return the groups that `text` names (``"all"``, ``"lengths+shape"``), in the order of :data:`GROUPS`.
 
     Raises
     ------
     UsageError
-        A group does not exist.
+        A group is unknown.
     """
     names = [name for part in text.split("+") for name in (GROUPS if part == "all" else (part,))]
     for name in names:
@@ -227,55 +232,38 @@ def span_groups(text: str) -> tuple[str, ...]:
 
 
 class WordWeights(NamedTuple):
-    r"""The inverse document frequencies of words, passages being documents: :math:`1 + \ln\frac{1 + N}{1 + n_w}`.
+    r"""Inverse document frequencies of words, with passages as documents: :math:`1 + \ln\frac{1 + N}{1 + n_w}`.
 
-    N passages, of which n_w have the word; whole numbers, of scale 2**16. A word of no passage weighs most.
-
-    Parameters
-    ----------
-    words : list of str
-    weights : ndarray of int64, shape (n_words + 1,)
-        The last is that of all other words.
+    N is the number of passages, and n_w of them have the word. The weights are integers with the scale 2**16. A
+    word that no passage has weighs the most.
     """
 
     words: list[str]
-    weights: NDArray[np.int64]
+    weights: NDArray[np.int64]  # shape (n_words + 1,); the last one is for all unknown words
 
     @classmethod
     def of_counts(cls, words: Sequence[str], passages: NDArray[np.int64], n_passages: int) -> WordWeights:
-        """The weights of words that so many of `n_passages` passages have."""
+        """Return the weights of `words`, where word i is in ``passages[i]`` of `n_passages` passages."""
         frequencies = np.append(passages, 0)
         weights = np.rint(_SCALE * (1 + np.log((1 + n_passages) / (1 + frequencies)))).astype(np.int64)
         return cls(list(words), weights)
 
     def numbers(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        """Each word's place among the known ones; their number for all others."""
+        """Return each word's index in `words`, or ``len(words)`` if it is unknown."""
         known = {word: i for i, word in enumerate(self.words)}
         return np.fromiter((known.get(w, len(known)) for w in vocabulary), np.int64, len(vocabulary))
 
 
 class SpanFeatures(NamedTuple):
-    """The features of spans, each with a question.
+    """The features of spans, each paired with a question."""
 
-    Parameters
-    ----------
-    numbers : ndarray of int64, shape (n_numbers, n_spans)
-        In the order of :data:`~classic_rc.solvers.spans.features.NUMBERS`.
-    shapes, kinds : ndarray of int64, shape (n_spans,)
-        The span's shape, and its question's wh-word.
-    word_offsets : ndarray of int64, shape (n_spans + 1,)
-    words : ndarray of int64
-        Span i's words are ``words[word_offsets[i]:word_offsets[i + 1]]``, numbered by :class:`WordWeights`.
-    evidence : ndarray of bool, shape (n_spans,)
-        Whether the span's sentence has a word of the question.
-    """
-
-    numbers: NDArray[np.int64]
-    shapes: NDArray[np.int64]
-    kinds: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # shape (n_numbers, n_spans), in the order of NUMBERS
+    shapes: NDArray[np.int64]  # shape (n_spans,): the span's shape
+    kinds: NDArray[np.int64]  # shape (n_spans,): the question's wh-word
+    # Span i's words are words[word_offsets[i]:word_offsets[i + 1]], numbered by WordWeights.
     word_offsets: NDArray[np.int64]
     words: NDArray[np.int64]
-    evidence: NDArray[np.bool_]
+    evidence: NDArray[np.bool_]  # shape (n_spans,): whether the span's sentence has a word of the question
 
     @classmethod
     def of(
@@ -286,7 +274,7 @@ class SpanFeatures(NamedTuple):
         question: NDArray[np.int64],
         span: NDArray[np.int64],
     ) -> SpanFeatures:
-        """The features of some spans, each with one of its questions."""
+        """Compute the features of pairs of a question and one of its spans."""
         place = words.numbers(spans.vocabulary)
         numbers = SpanNumbers(spans, words.weights[place])
         kinds = question_kinds([q.text for q in spans.questions])
@@ -303,7 +291,7 @@ class SpanFeatures(NamedTuple):
 
     @classmethod
     def concatenate(cls, parts: Sequence[SpanFeatures]) -> SpanFeatures:
-        """All of them, one after the other."""
+        """Concatenate the features of several batches."""
         numbers, shapes, kinds, offsets, words, evidence = zip(*parts, strict=True)
         lengths = np.concatenate([np.diff(own) for own in offsets])
         return cls(
@@ -322,21 +310,21 @@ _EXPLAINED_CANDIDATES = 100
 def explain_spans(
     solver: Solver, question: Question, spans: EncodedSpans, numbers: Callable[[int], Mapping[str, float]]
 ) -> Explanation:
-    """The best spans' terms, the others' scores.
+    """Explain the 100 best spans by their terms and marks; the other spans get only their scores.
 
     Parameters
     ----------
     solver : Solver
     question : Question
     spans : EncodedSpans
-        Of this question alone.
+        The spans of this question only.
     numbers : callable
-        Gives the terms of the candidate of an index.
+        Returns the terms of the candidate with a given index.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     asked = np.isin(spans.tokens, spans.question_tokens)
-    # Of thousands of spans nobody reads all.
+    # A question has thousands of spans, too many to read.
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         plain = explained[i]
         explained[i] = CandidateExplanation(
@@ -346,7 +334,7 @@ def explain_spans(
 
 
 def _marks(spans: EncodedSpans, i: int, asked: np.ndarray) -> list[Mark]:
-    """The span, and the question's words in its sentence outside it."""
+    """Mark the span, and the question's words in the rest of its sentence."""
     first, last = spans.first[i], spans.last[i]
     begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2]
     around = [*range(begin, first), *range(last, end)]

@@ -1,4 +1,4 @@
-"""Logistic regression over spans: Rajpurkar et al. 2016, without a parse."""
+"""The span-lr solver: the logistic regression of Rajpurkar et al. 2016, without parse features."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _SHOWN_FEATURES = 8
 
 
 class SpanLR(Solver):
-    r"""How much like an answer a span looks, by the question's words around it, its lengths, shape and words.
+    r"""Logistic regression over spans: question words around them, lengths, shapes and words.
 
     .. math:: \log p(c \mid q) = \sum_j w_j x_j(q, c) + \text{const}
 
-    with x the features of question and span, each 0 or 1, and w learned by telling the right spans of the training
-    questions from a sample of the others: a logistic regression, of which the score is the log-odds. Features are
-    the groups of :data:`~classic_rc.solvers.spans.features.GROUPS`; sums and lengths are put into buckets that hold
+    x has the features of question and span, each 0 or 1. The weights w separate the right spans of the training
+    questions from a sample of the wrong ones by logistic regression, and the score is the log-odds. The features
+    are the groups of :data:`~classic_rc.solvers.spans.features.GROUPS`. Sums and lengths are put into buckets with
     equally many training candidates each.
 
-    Against the paper: candidates are generated spans, not constituents, and there are no features of a parse (root
-    match, parts of speech, dependency paths, the lexical ones); the loss is that of single candidates against a
-    sample, not of all candidates of a question together.
+    Differences from the paper: candidates are generated spans instead of constituents; there are no parse features
+    (root match, parts of speech, dependency paths, lexicalised ones); the loss compares single candidates with a
+    sample instead of all candidates of a question together.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ class SpanLR(Solver):
     features : str
         Groups of features joined by a plus, or ``"all"``.
     buckets : int
-        Into how many buckets numbers are put, from 2.
+        The number of buckets of each number, at least 2.
     negatives : int or None
-        How many wrong spans of each training question are learned from, drawn at random; None for all.
+        The number of wrong spans, drawn at random, to learn from in each training question; None for all.
     learner : {"liblinear", "lbfgs", "sgd"}
-        Names of :data:`~classic_rc.solvers.learning.LEARNERS`.
+        A name of :data:`~classic_rc.solvers.learning.LEARNERS`.
     C : float
         The inverse strength of the regularisation.
     seed : int
-        Of the draws, which depend on the question's id and the span's place alone.
+        The seed of the draws. A draw depends only on the seed, the question's id and the span's index.
     decision : Decision, optional
-        None is the best span, ties getting partial credit.
+        None selects the best span; ties get partial credit.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class SpanLR(Solver):
     model_ : LogisticModel
         The weights.
     caveats_ : tuple of str
-        That the learner stopped before it converged, if it did.
+        A message if the learner stopped before it converged.
     """
 
     name = "span-lr"
@@ -130,15 +130,15 @@ class SpanLR(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn which features right and wrong spans have.
+        """Learn the weights from right and wrong spans.
 
-        A span is right where its text is a gold text, both normalised as the task's metric does. Questions without
-        a right span teach nothing.
+        A span is right if its text is a gold text; both are normalised as in the task's metric. Questions without a
+        right span are left out.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have, there is no question, or the task is not one of `tasks`.
+            A parameter has a value that is not allowed, there is no question, or the task is not one of `tasks`.
         DataError
             Gold is hidden, or no span is right, or none is wrong.
         """
@@ -165,7 +165,7 @@ class SpanLR(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The log-odds; evidence where the span's sentence has a word of the question."""
+        """Score each span with its log-odds; evidence if its sentence has a word of the question."""
         model = self._fitted_model()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
@@ -176,7 +176,7 @@ class SpanLR(Solver):
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def explain(self, question: Question) -> Explanation:
-        """The features that weigh most in each span's score, and the question's words around it."""
+        """Show the features with the largest effect on each span's score, and the question's words around it."""
         model = self._fitted_model()
         ((_, spans),) = encode_spans([question], self.analyzer)
         columns = self.design_.columns(self._features(spans))
@@ -194,13 +194,19 @@ class SpanLR(Solver):
         return explain_spans(self, question, spans, numbers)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The words, the buckets and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the words, the buckets and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
         model = self._fitted_model()
         state, arrays = self.design_.to_state()
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave."""
+        """Restore a fitted state that :meth:`fitted_state` returned.
+
+        Raises
+        ------
+        KeyError or ValueError
+            The state does not match the parameters.
+        """
         design, weights = SpanDesign.from_state(self._groups(), state, arrays), arrays["weights"]
         if weights.shape != (design.n_columns,):
             raise ValueError(f"{len(weights)} weights for {design.n_columns} features")
@@ -216,7 +222,7 @@ class SpanLR(Solver):
         return self.model_
 
     def _features(self, spans: EncodedSpans) -> SpanFeatures:
-        """The features of all candidates."""
+        """Compute the features of all candidates."""
         question = np.repeat(np.arange(len(spans.questions)), np.diff(spans.candidate_offsets))
         return SpanFeatures.of(self.design_.groups, self.design_.words, spans, question, spans.candidate_span)
 
@@ -231,15 +237,18 @@ class SpanLR(Solver):
         vocabulary = encoder.vocabulary
         held = word_counts(tokens, offsets, max(len(vocabulary), 1)).words
         passages = np.bincount(held, minlength=len(vocabulary))
+        # Sorted words, so that the columns do not depend on the order of the passages.
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         return WordWeights.of_counts([vocabulary[i] for i in order], passages[order], len(texts))
 
     def _sample(self, spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The question, the span and the label of every right candidate, and of some of the wrong ones."""
+        """Return the question, the span and the label of all right candidates and a sample of the wrong ones."""
         counts = np.diff(spans.candidate_offsets)
         question = np.repeat(np.arange(len(counts)), counts)
         right = _right_candidates(spans)
         draws = uniform_draws(text_keys([q.id for q in spans.questions]), counts, self.seed)
+        # Draws are in [0, 1), so -1 sorts a question's right candidates before its wrong ones, which are in random
+        # order. The first n_right + most of each question are then all right ones and the sample.
         draws[right] = -1
         order = np.lexsort((draws, question))
         rank = np.arange(len(order)) - spans.candidate_offsets[:-1][question]
@@ -260,7 +269,7 @@ def _require_gold(questions: Sequence[Question]) -> None:
 
 
 def _right_candidates(spans: EncodedSpans) -> NDArray[np.bool_]:
-    """Which candidates' texts are gold texts, both normalised as the task's metric does."""
+    """Return which candidates' texts are gold texts; both are normalised as in the task's metric."""
     flags = []
     texts: dict[int, list[str]] = {}
     for question, number in zip(spans.questions, spans.question_list.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The sliding window for span questions: Rajpurkar et al. 2016."""
+"""The span-sw solver: the sliding window of Rajpurkar et al. 2016 for span questions."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 
 
 class SpanSlidingWindow(Solver):
-    r"""How much of the question surrounds a span in its sentence, and then how well a window of it matches.
+    r"""The sliding window baseline for spans: overlap with the span's sentence first, then the best window.
 
     .. math:: o\,(|P| + \lambda + 1) + sw - \lambda d
 
-    with o the distinct words and bigrams of the question that the span's sentence has outside the span, sw the
+    o is the number of distinct question words and bigrams that the span's sentence has outside the span. sw is the
     sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
-    (:class:`~classic_rc.solvers.WordDistance`) of the span with its context for the passage, |P| the
-    passage's length in words and :math:`\lambda` the distance's weight, 0 without a distance.
+    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context in place of the passage. |P| is the
+    passage's length in words, and :math:`\lambda` the distance's weight (0 without a distance).
 
-    Of the paper's two steps, to keep the spans of greatest overlap and to choose among them by the window, this
-    is one number: as sw is at most |P| ln 2 and d at most 1, no window makes up for one word of overlap. Scores
-    of different passages do not compare.
+    The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
+    score combines both in one number: sw is at most |P| ln 2 and d at most 1, so no window outweighs one word of
+    overlap. Scores of different passages are not comparable.
 
     Parameters
     ----------
     analyzer : str or Analyzer
     context : {"sentence", "passage"}
-        What window and distance have for a passage, counts of words included: the span's sentence, as in the
-        paper, or all of the passage.
+        The text in which window and distance are computed and words are counted: the span's sentence, as in the
+        paper, or the whole passage.
     distance : {None, "mean", "min", "min+1", "first"}
-        No distance, or which: see :class:`~classic_rc.solvers.WordDistance`.
+        The distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance.
     distance_weight : float
-        What a distance of the whole context costs, at least 0.
+        The cost of a distance as long as the whole context (d = 1), at least 0.
     stop_words : str
-        The distance's: a stop list's name or a file.
+        The stop words of the distance: the name of a stop list, or a file.
     decision : Decision, optional
-        None is the best span, ties getting partial credit.
+        None selects the best span; ties get partial credit.
     """
 
     name = "span-sw"
@@ -114,7 +114,7 @@ class SpanSlidingWindow(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Overlap, then window and distance; no evidence where the sentence around the span shares no word."""
+        """Score each span by overlap, then window and distance; no evidence if its sentence shares no word."""
         self.check_parameters()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
@@ -124,12 +124,13 @@ class SpanSlidingWindow(Solver):
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def explain(self, question: Question) -> Explanation:
-        """The overlap, the window and the distance of each span, and the question's words around it."""
+        """Show the overlap, the window and the distance of each span, and the question's words around it."""
         self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
         return explain_spans(self, question, spans, self._terms(spans).numbers)
 
     def _terms(self, spans: EncodedSpans) -> _Terms:
+        # The overlap always has the sentence as its context, whatever `context` says.
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
         span = spans.candidate_span[order]
         begin = spans.sentence_offsets[spans.sentence[span]]
@@ -140,6 +141,7 @@ class SpanSlidingWindow(Solver):
         windows, distances = (_put_back(values, order) for values in self._window(arrays, spans))
         weight = 0.0 if self.distance is None else float(self.distance_weight)
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
+        # One unit of overlap is worth more than any window (at most |P| ln 2) and distance (at most `weight`).
         step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
         score = overlap * step + windows - weight * distances
         return _Terms(score, overlap, windows, None if self.distance is None else distances)
@@ -154,15 +156,15 @@ class SpanSlidingWindow(Solver):
 
 
 class _Terms(NamedTuple):
-    """What the scores of all questions' candidates are made of, one after the other."""
+    """The scores of all questions' candidates and their terms, each of shape (n_candidates,)."""
 
     score: NDArray[np.float64]
     overlap: NDArray[np.int64]
     window: NDArray[np.float64]
-    distance: NDArray[np.float64] | None
+    distance: NDArray[np.float64] | None  # None for a solver without a distance
 
     def numbers(self, i: int) -> dict[str, float]:
-        """A candidate's terms by name."""
+        """Return a candidate's terms by name."""
         named = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
         return named if self.distance is None else {**named, "distance": float(self.distance[i])}
 

@@ -1,4 +1,4 @@
-"""Logistic regression on surface features."""
+"""The surface-lr solver: logistic regression on surface features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column of a matrix each surface feature has: one of its own, or one that a hash gives it."""
+"""The design matrix of surface features: each feature has a column of its own, or one that a hash chooses."""
 
 from __future__ import annotations
 
@@ -19,47 +19,52 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 _ROW_BITS = 16
-"""A block has no more rows than this many bits can number."""
+"""The bits of a row number: a block has at most 2**16 rows."""
 _MOST_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
+"""The largest vocabulary for which a pair of words and a row number fit into one int64."""
 
 
 class Columns(ABC):
-    """The columns of features that are words or pairs of words."""
+    """The columns of the features that are words or pairs of words."""
 
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
 
     @abstractmethod
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[Any]:
-        """What stands for each word of an encoding's vocabulary in :meth:`keys`."""
+        """Return the number that represents each word of an encoding's vocabulary in :meth:`keys`."""
 
     @abstractmethod
     def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
-        """Give the features of a training block their columns."""
+        """Assign columns to the features of a training block."""
 
     @abstractmethod
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which features can have a column, and the keys of those: numbers that tell a group's features apart."""
+        """Return a mask of the features that can have a column, and a key for each of these features.
+
+        A key is a number that identifies the feature within its group.
+        """
 
     @abstractmethod
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The column of each key; -1 where it has none."""
+        """Return the column of each key, or -1 if it has none."""
 
     def find(
         self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The row and the column of each feature of a block that has a column, ordered by column, then row.
+        """Return the rows and the columns of a block's features that have a column, ordered by column, then row.
 
-        The order is a fact about the features alone, whatever ids an encoding gives their words.
+        The order depends only on the features, not on the ids that an encoding gives their words.
         """
         found = [(np.empty(0, dtype=np.int64),) * 2]
         for group, features in words.items():
             usable, keys = self.keys(group, features, word_ids)
-            # Sorting packed integers is many times faster than looking keys up in the order of the rows.
+            # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
+            # than looking up all keys in the order of the rows.
             packed = (keys << _ROW_BITS) | features.rows[usable]
             packed.sort()
             sorted_keys = packed >> _ROW_BITS
@@ -72,14 +77,14 @@ class Columns(ABC):
 
 
 class VocabularyColumns(Columns):
-    """A column for each feature that was seen when fitting; others have none.
+    """One column for each feature seen in training; other features have none.
 
     Parameters
     ----------
     words : list of str
         The words of all features, sorted.
     tables : mapping of str to ndarray of int64
-        By group, the rising keys of its features: the word's number in `words`, or for a pair
+        By group, the keys of its features in ascending order. A word's key is its index in `words`; a pair's key is
         ``candidate's word * len(words) + question's word``.
     """
 
@@ -89,12 +94,12 @@ class VocabularyColumns(Columns):
 
     @classmethod
     def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> VocabularyColumns:
-        """No column yet, for features of these groups and of the words of an encoding's questions and candidates.
+        """Return columns without features yet, for these groups and the question and candidate words of `encoded`.
 
         Raises
         ------
         UsageError
-            There are more words than keys can be made of.
+            There are too many words for int64 keys.
         """
         arrays = encoded.arrays
         used = np.union1d(arrays.candidate_tokens, arrays.question_tokens).tolist()
@@ -105,16 +110,16 @@ class VocabularyColumns(Columns):
 
     @property
     def n_columns(self) -> int:
-        """How many features have been seen."""
+        """The number of features seen in training."""
         return sum(map(len, self.tables.values()))
 
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        """Each word's number in `words`, -1 for those that are not there."""
+        """Return each word's index in `words`, or -1."""
         number = self._numbers
         return np.fromiter((number.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
 
     def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
-        """Add the features that are new."""
+        """Add the features of a block that are new."""
         for group, features in words.items():
             keys = np.concatenate((self.tables[group], self.keys(group, features, word_ids)[1]))
             keys.sort()
@@ -123,7 +128,7 @@ class VocabularyColumns(Columns):
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which features are made of known words, and their keys."""
+        """Return a mask of the features that consist of known words, and their keys."""
         keys = word_ids[features.words]
         known = keys >= 0
         if features.asked is not None:
@@ -133,7 +138,7 @@ class VocabularyColumns(Columns):
         return known, keys[known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place of each key in its group's table, after the tables of the groups before."""
+        """Return the index of each key in the concatenation of all groups' tables, or -1."""
         table = self.tables[group]
         if not len(table):
             return np.full(len(keys), -1)
@@ -144,9 +149,9 @@ class VocabularyColumns(Columns):
 
 
 class HashedColumns(Columns):
-    """A fixed number of columns, shared by the features that a hash throws together (Weinberger et al. 2009).
+    """A fixed number of columns, chosen by a hash of the feature (Weinberger et al. 2009).
 
-    Nothing is learned and nothing kept; features that share a column are added up, without signs.
+    Nothing is learned or stored. Features that share a column are added up, without signs.
 
     Parameters
     ----------
@@ -158,20 +163,21 @@ class HashedColumns(Columns):
 
     @property
     def n_columns(self) -> int:
-        """As many as were asked for."""
+        """The number of columns, as given."""
         return self._n_columns
 
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
-        """A 64-bit hash of each word, the same everywhere."""
+        """Return a 64-bit hash of each word, equal on all machines."""
         return text_keys(vocabulary)
 
     def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
-        """Nothing."""
+        """Do nothing: a hash needs no training."""
 
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """All features, and their columns."""
+        """Return a mask of all features, and their columns as keys."""
+        # The salt makes the same word hash differently in different groups.
         (salt,) = text_keys([group])
         mixed = word_ids[features.words] ^ salt
         if features.asked is not None:
@@ -179,34 +185,25 @@ class HashedColumns(Columns):
         return np.ones(len(mixed), dtype=np.bool_), (mixed % np.uint64(self._n_columns)).astype(np.int64)
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The keys, which are columns."""
+        """Return the keys, because they are columns already."""
         return keys
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-"""Tells (x, y) from (y, x)."""
+"""An odd factor for the second word of a pair, so that (x, y) and (y, x) have different hashes."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """How features become the columns of a matrix: lengths and counts first, then words and pairs.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    columns : Columns
-        Those of words and pairs.
-    scale : ndarray of float64, shape (n_numbers,)
-        What lengths and counts are divided by.
-    """
+    """The mapping of features to matrix columns: lengths and counts first, then words and pairs."""
 
     features: FeatureSet
-    columns: Columns
-    scale: NDArray[np.float64]
+    columns: Columns  # of words and pairs
+    scale: NDArray[np.float64]  # shape (n_numbers,): the divisors of lengths and counts
 
     @classmethod
     def fit(cls, features: FeatureSet, encoded: EncodedDataset, *, scaled: bool, hashing: int | None) -> Design:
-        """Give the features of an encoding's candidates their columns.
+        """Assign columns to the features of an encoding's candidates.
 
         Parameters
         ----------
@@ -215,7 +212,7 @@ class Design:
         scaled : bool
             Whether to divide lengths and counts by their root mean square over the candidates.
         hashing : int, optional
-            How many columns words and pairs share; by default each has its own.
+            The number of columns that words and pairs share. Default: each has its own column.
         """
         columns: Columns = (
             VocabularyColumns.empty(features.word_groups, encoded) if hashing is None else HashedColumns(hashing)
@@ -230,14 +227,14 @@ class Design:
 
     @property
     def n_features(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.features.numbers) + self.columns.n_columns
 
     def blocks(self, encoded: EncodedDataset) -> Iterator[tuple[FeatureBlock, csr_matrix]]:
-        """An encoding's candidates in blocks, each with its matrix: a row a candidate.
+        """Yield an encoding's candidates in blocks, each with its matrix, which has one row for each candidate.
 
-        The order of a row's entries is that of their columns, so that sums over it have the same bits whatever
-        stands beside the candidate.
+        The entries of a row are ordered by column, so that sums over a row have the same bits whatever the other
+        candidates are.
         """
         word_ids = self.columns.word_ids(encoded.vocabulary)
         for block in self.features.blocks(encoded):
@@ -256,7 +253,7 @@ class Design:
         return csr_matrix((values, cells), shape=(n_rows, self.n_features))
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What was fitted, as plain data and as arrays, by name."""
+        """Return the fitted state as plain data and as arrays by name."""
         if not isinstance(self.columns, VocabularyColumns):
             return {}, {"scale": self.scale}
         tables = {f"keys.{group}": table for group, table in self.columns.tables.items()}
@@ -266,12 +263,12 @@ class Design:
     def from_state(
         cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], hashing: int | None
     ) -> Design:
-        """The design that gave this state.
+        """Return the design with a state that :meth:`to_state` returned.
 
         Raises
         ------
         KeyError or ValueError
-            The state does not fit the features.
+            The state does not match the features.
         """
         columns: Columns
         if hashing is None:

@@ -1,4 +1,4 @@
-"""The surface features of candidates: lengths, counts of shared words, words, and pairs of words."""
+"""The surface features of candidates: lengths, counts of shared words, words, and word pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUPS: Mapping[str, str] = {
     "token-overlap": "as overlap, but of passage and question it counts pairs of equal tokens (MultiRC's release)",
     "prominent": "the shared words that the passage has more often than average, again (MultiRC's release)",
 }
-"""The groups of features by name; ``all`` means the first five."""
+"""The groups of features, by name. ``all`` stands for the first five."""
 
 _ALL = tuple(GROUPS)[:5]
 
@@ -34,7 +34,7 @@ INPUTS: Mapping[str, frozenset[str]] = {
     "no-question": frozenset({"passage"}),
     "candidates": frozenset(),
 }
-"""What is read besides the candidates, by name."""
+"""By name, what is read in addition to the candidates."""
 
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "lengths": tuple(
@@ -46,7 +46,7 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "token-overlap": ("candidate words in passage", "candidate words in question", "question tokens in passage"),
     "prominent": ("prominent candidate words in passage",),
 }
-"""The groups that have numbers, and their names, which say what must be read for them."""
+"""The groups that have numbers, and the names of the numbers. A name contains the inputs that its number needs."""
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "answer": frozenset(),
@@ -54,21 +54,21 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "prominent": frozenset({"passage"}),
     "question-answer": frozenset({"question"}),
 }
-"""The groups that have words, and what must be read for them."""
+"""The groups that have words, and the inputs that they need."""
 
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
 _LEAST_PAIRS = 2**4
-"""What a candidate counts at the least, so that a block has no more than 2**16 of them."""
+"""The smallest load of a candidate: with it, a block has at most 2**20 / 2**4 = 2**16 candidates."""
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
-    """The groups that a specification names, in the order of :data:`GROUPS`: ``"all"``, ``"lengths+answer"``.
+    """Return the groups that `text` names (``"all"``, ``"lengths+answer"``), in the order of :data:`GROUPS`.
 
     Raises
     ------
     UsageError
-        A group does not exist.
+        A group is unknown.
     """
     names = [name for part in text.split("+") for name in (_ALL if part == "all" else (part,))]
     for name in names:
@@ -78,56 +78,29 @@ def feature_groups(text: str) -> tuple[str, ...]:
 
 
 class WordFeatures(NamedTuple):
-    """Features that a candidate has or has not: its words, alone or each with one of the question.
+    """Binary features: a candidate's words, alone or each paired with a question word."""
 
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        The candidate that has the feature.
-    words : ndarray of int64, shape (n,)
-        The candidate's word.
-    asked : ndarray of int64, shape (n,), or None
-        The question's word.
-    """
-
-    rows: NDArray[np.int64]
-    words: NDArray[np.int64]
-    asked: NDArray[np.int64] | None = None
+    rows: NDArray[np.int64]  # shape (n,): the candidate that has the feature
+    words: NDArray[np.int64]  # shape (n,): the candidate's word
+    asked: NDArray[np.int64] | None = None  # shape (n,): the question's word, if the features are pairs
 
 
 class FeatureBlock(NamedTuple):
-    """The features of a run of candidates.
+    """The features of a block of consecutive candidates."""
 
-    Parameters
-    ----------
-    where : slice
-        The candidates among all.
-    numbers : ndarray of float64, shape (n_candidates, n_numbers)
-        Lengths and counts, in the order of :attr:`FeatureSet.numbers`.
-    words : mapping of str to WordFeatures
-        By group, in the order of :attr:`FeatureSet.word_groups`; ids of the encoding's vocabulary.
-    evidence : ndarray of bool, shape (n_candidates,)
-        Whether the passage, if it is read, has a word of the candidate.
-    """
-
+    # The block's position among all candidates.
     where: slice
+    # Shape (n_candidates, n_numbers): lengths and counts, in the order of `FeatureSet.numbers`.
     numbers: NDArray[np.float64]
+    # By group, in the order of `FeatureSet.word_groups`; word ids are those of the encoding's vocabulary.
     words: Mapping[str, WordFeatures]
+    # Shape (n_candidates,): whether the passage, if it is read, has a word of the candidate.
     evidence: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Which features, of which inputs.
-
-    Parameters
-    ----------
-    groups : tuple of str
-        Names of :data:`GROUPS`.
-    inputs : str
-        A name of :data:`INPUTS`; what needs an input that is not read is left out.
-    question_words : int, optional
-        How many words of the question are read, from its beginning; all by default.
+    """The features to compute, and the inputs to read for them.
 
     Raises
     ------
@@ -135,9 +108,9 @@ class FeatureSet:
         No feature is left.
     """
 
-    groups: tuple[str, ...]
-    inputs: str = "all"
-    question_words: int | None = None
+    groups: tuple[str, ...]  # names of GROUPS
+    inputs: str = "all"  # a name of INPUTS; features that need other inputs are left out
+    question_words: int | None = None  # read only so many words from the question's start; None reads all
 
     def __post_init__(self) -> None:
         if not self.numbers and not self.word_groups:
@@ -147,18 +120,18 @@ class FeatureSet:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The names of the lengths and counts."""
+        """The names of the lengths and counts, without those that need an input that is not read."""
         names = dict.fromkeys(name for group in self.groups for name in _NUMBERS.get(group, ()))
         hidden = INPUTS["all"] - INPUTS[self.inputs]
         return tuple(name for name in names if not any(text in name for text in hidden))
 
     @property
     def word_groups(self) -> tuple[str, ...]:
-        """The groups of words."""
+        """The groups of words, without those that need an input that is not read."""
         return tuple(group for group in self.groups if _WORDS.get(group, {"no word"}) <= INPUTS[self.inputs])
 
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
-        """The features of an encoding's candidates, some at a time, so that memory is bounded."""
+        """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
         for where, arrays in _blocks(self._read(encoded.arrays)):
             matches = _match(arrays)
@@ -170,7 +143,7 @@ class FeatureSet:
             yield FeatureBlock(where, table, words, numbers["candidate words in passage"] > 0)
 
     def _read(self, arrays: TokenArrays) -> TokenArrays:
-        """The arrays with what is not read left empty."""
+        """Return the arrays with the inputs that are not read made empty."""
         read = INPUTS[self.inputs]
         if "passage" not in read:
             tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)
@@ -190,9 +163,10 @@ def _first_words(
 
 
 def _blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
-    """The arrays in runs of candidates with about so many tokens, and pairs of words, at the most."""
+    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
     for where, part in arrays.blocks(_BLOCK_TOKENS):
         pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
+        # A new block starts where the running load passes a multiple of _BLOCK_PAIRS.
         load = offsets_of(np.maximum(pairs, _LEAST_PAIRS))[:-1]
         starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
         for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
@@ -200,21 +174,13 @@ def _blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
 
 
 class _Matches(NamedTuple):
-    """The words of some texts, and for each word of a candidate where else it stands.
-
-    Parameters
-    ----------
-    passages, questions, candidates : WordCounts
-    in_passage : ndarray of int64, shape (n candidates' words,)
-        How often the passage has it.
-    in_question : ndarray of bool, shape (n candidates' words,)
-    """
+    """The distinct words of some texts, and which candidate words occur in their passage and question."""
 
     passages: WordCounts
     questions: WordCounts
     candidates: WordCounts
-    in_passage: NDArray[np.int64]
-    in_question: NDArray[np.bool_]
+    in_passage: NDArray[np.int64]  # of each candidate word, how often the passage has it
+    in_question: NDArray[np.bool_]  # of each candidate word, whether the question has it
 
 
 def _match(arrays: TokenArrays) -> _Matches:
@@ -228,10 +194,10 @@ def _match(arrays: TokenArrays) -> _Matches:
 
 
 def _prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
-    """Which candidates' words the passage has more often than its number of types over that of tokens.
+    """Return which candidate words occur in the passage more often than its ratio of types to tokens.
 
-    That is the release's "more often than average"; the ratio being 1 at the most, it is every word of a
-    passage in which any word recurs.
+    This is the release's "more often than average". The ratio is at most 1, so every word of a passage in which any
+    word recurs is prominent.
     """
     passage = arrays.question_passage[arrays.candidate_question[matches.candidates.texts]]
     n_types, n_tokens = np.diff(matches.passages.offsets), np.diff(arrays.passage_offsets)
@@ -239,7 +205,7 @@ def _prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
 
 
 def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The lengths that each candidate's texts have, by name; a blank stands between each two words."""
+    """Return the lengths of each candidate's texts by name; characters include one space between two words."""
     question = arrays.candidate_question
     lengths = {}
     for text, tokens, offsets, of_candidate in (
@@ -247,6 +213,7 @@ def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, 
         ("question", arrays.question_tokens, arrays.question_offsets, question),
         ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, np.arange(len(question))),
     ):
+        # Each word counts one more character, its space; the last space of a text is taken off below.
         ends = offsets_of(word_lengths[tokens] + 1)
         lengths[f"{text} length in words"] = np.diff(offsets)[of_candidate]
         lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[of_candidate]
@@ -254,7 +221,7 @@ def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, 
 
 
 def _counts(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[Any]]:
-    """How many words each candidate's texts share, by name."""
+    """Return how many words each candidate's texts share, by name."""
     question, candidate = arrays.candidate_question, matches.candidates.texts
     asked = matches.questions.texts
     recurs = occurrences(matches.passages, arrays.question_passage[asked], matches.questions.words)

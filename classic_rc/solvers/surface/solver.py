@@ -1,4 +1,4 @@
-"""Logistic regression on surface features: its variants, the solver, and how its scores are explained."""
+"""Logistic regression on surface features: the variants, the solver and its explanations."""
 
 from __future__ import annotations
 
@@ -70,51 +70,50 @@ SURFACE_VARIANTS = {
 
 
 class SurfaceLR(Solver):
-    r"""How much like a right candidate a candidate looks, by lengths, shared words, words and pairs of words.
+    r"""Logistic regression on lengths, shared words, words and word pairs; the score is the log-odds.
 
     .. math:: \log \frac{p}{1 - p} = b + \sum_j w_j x_j
 
-    with p the probability that the candidate is right, x its features, and w and the bias b those that minimise
-    :math:`\frac{1}{2}(\|w\|^2 + b^2) + C \sum_i \log(1 + e^{-y_i (b + w \cdot x_i)})` over the training
-    questions' candidates i, y being 1 or -1 (LIBLINEAR's ``-s 0 -B 1``).
+    p is the probability that the candidate is right, and x its features. The weights w and the bias b minimise
+    :math:`\frac{1}{2}(\|w\|^2 + b^2) + C \sum_i \log(1 + e^{-y_i (b + w \cdot x_i)})` over the candidates i of the
+    training questions, where y is 1 or -1 (LIBLINEAR's ``-s 0 -B 1``).
 
     Parameters
     ----------
     analyzer : str or Analyzer
     features : str
-        Groups of features joined by a plus: of :data:`~classic_rc.solvers.surface.features.GROUPS`, or ``"all"``:
+        Names of :data:`~classic_rc.solvers.surface.features.GROUPS` joined by a plus, or ``"all"``, which is
         ``lengths+overlap+answer+text-answer+question-answer``.
     inputs : {"all", "no-passage", "no-question", "candidates"}
-        What is read. Features of what is not read are left out: a partial-input baseline (after Kaushik and
-        Lipton 2018).
+        The inputs to read. Features that need other inputs are left out, which makes a partial-input baseline
+        (after Kaushik and Lipton 2018).
     question_words : int, optional
-        How many words of the question are read, from its beginning (after Sugawara et al. 2018); all by
-        default.
+        Read only this many words from the start of the question (after Sugawara et al. 2018). Default: all.
     scaling : {"rms", "none"}
-        Whether lengths and counts are divided by their root mean square in training, or left as they are.
+        Whether to divide lengths and counts by their root mean square in training.
     hashing : int, optional
-        Words and pairs share so many columns by a hash, in place of one column for each that training has: less
-        memory, and nothing of the words is kept.
+        The number of columns that words and pairs share by a hash. This needs less memory and stores no words.
+        Default: one column for each word and pair of the training data.
     learner : str or classifier, optional
-        A name of :data:`~classic_rc.solvers.learning.LEARNERS` or any classifier of scikit-learn that takes
-        sparse features; by default LIBLINEAR's logistic regression. With unscaled lengths ``"newton-cg"`` finds the
-        same weights many times faster.
+        A name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn classifier that accepts sparse
+        features. Default: LIBLINEAR's logistic regression. With unscaled lengths, ``"newton-cg"`` finds the same
+        weights many times faster.
     C : float
-        The inverse strength of the regularisation, for linear learners with a name.
+        The inverse strength of the regularisation, for named linear learners.
     output : {"log-odds", "probability"}
-        The log-odds (of other learners, their decision function), or the probability, which saturates: sure
-        candidates tie.
+        Whether the score is the log-odds (or another learner's decision function) or the probability. Probabilities
+        saturate, so candidates with high log-odds may tie.
     decision : Decision, optional
-        None is the task's usual rule.
+        None is the task's default rule.
 
     Attributes
     ----------
     design_ : Design
         The features and their columns.
     model_ : Model
-        Their weights.
+        The weights.
     caveats_ : tuple of str
-        That the learner stopped before it converged, if it did.
+        A message if the learner stopped before it converged.
     """
 
     name = "surface-lr"
@@ -176,12 +175,12 @@ class SurfaceLR(Solver):
         self.decision = decision
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn which features right and wrong candidates have.
+        """Learn the weights from right and wrong candidates.
 
         Raises
         ------
         UsageError
-            A parameter has a value that it cannot have, the task is not one of `tasks`, or there is no question.
+            A parameter has a value that is not allowed, the task is not one of `tasks`, or there is no question.
         DataError
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
@@ -198,7 +197,10 @@ class SurfaceLR(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """The log-odds or probabilities; evidence where the passage, if it is read, has a word of the candidate."""
+        """Score each candidate with its log-odds or probability.
+
+        A candidate has evidence if the passage is read and has one of its words.
+        """
         self.check_parameters()
         model = self._fitted_model()
         encoded = self.encoded(questions)
@@ -210,11 +212,17 @@ class SurfaceLR(Solver):
         return encoded.scores(values, evidence)
 
     def explain(self, question: Question) -> Explanation:
-        """The features that weigh most in each candidate's score, and its words in the passage."""
+        """Show the features with the largest effect on each score, and the candidate's words in the passage."""
         return explain_features(self, question)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`.
+
+        Raises
+        ------
+        UsageError
+            The model is not a logistic regression.
+        """
         model = self._fitted_model()
         if not isinstance(model, LogisticModel):
             raise UsageError(
@@ -225,7 +233,13 @@ class SurfaceLR(Solver):
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Become fitted again, from what :meth:`fitted_state` gave."""
+        """Restore a fitted state that :meth:`fitted_state` returned.
+
+        Raises
+        ------
+        KeyError or ValueError
+            The state does not match the parameters.
+        """
         design, weights = Design.from_state(self._features(), state, arrays, self.hashing), arrays["weights"]
         if weights.shape != (design.n_features,):
             raise ValueError(f"{len(weights)} weights for {design.n_features} features")
@@ -241,7 +255,7 @@ class SurfaceLR(Solver):
 
     def _features(self) -> FeatureSet:
         self.check_parameters()
-        make_learner(self.learner, self.C)  # refuses what is none
+        make_learner(self.learner, self.C)  # raises UsageError if there is no such learner
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
     def _learn(self, encoded: EncodedDataset, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
@@ -250,8 +264,9 @@ class SurfaceLR(Solver):
         def blocks() -> Iterator[csr_matrix]:
             return (matrix for _, matrix in self.design_.blocks(encoded))
 
-        # Most pairs of words stand in the very candidates that other pairs stand in. What shrinks weights learns
-        # the same without such copies, in half the time and a fraction of the memory.
+        # Most word pairs occur in exactly the same candidates as other pairs, so their columns are equal. A learner
+        # that shrinks weights finds the same model from merged columns, in half the time and a fraction of the
+        # memory. Afterwards `merged @ weights` gives each original column its weight.
         merged = merge_equal_columns(blocks()) if shrinks_weights(self.learner) else None
         features = vstack([block if merged is None else block @ merged for block in blocks()], format="csr")
         if encoded.candidate_rows is not None:
@@ -264,7 +279,7 @@ class SurfaceLR(Solver):
 
 
 def _in_order(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.int64]:
-    """Flags of all candidates, grouped as the arrays are."""
+    """Reorder the flags of all candidates from the questions' order to the arrays' order."""
     counts = np.empty(len(encoded), dtype=np.int64)
     counts[encoded.order] = np.diff(encoded.question_offsets)
     return right[ragged_indices(offsets_of(counts)[:-1][encoded.order], counts[encoded.order])]
@@ -283,12 +298,12 @@ _OF_PASSAGE = ("text-answer", "prominent")
 
 
 def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
-    """What the heaviest features add to each candidate's log-odds, by name.
+    """Explain each candidate's log-odds by the features that add the most, by name.
 
-    Together with the other features and the bias, which come last, they add up to the log-odds. Features that all
-    candidates of a question have alike (how long its passage is) decide nothing between them, so where one
-    candidate is sought they are among the others. Of the passage, the words that the candidate shares are marked.
-    A model without weights has its scores alone.
+    The last two numbers are "other features" and "bias"; all numbers add up to the log-odds. Features that are
+    equal for all candidates of a question, such as the passage's length, cannot decide between them, so they are
+    among the other features if only one candidate is right. The words that a candidate shares with the passage are
+    marked. A model without weights gets only its scores.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
@@ -316,7 +331,7 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
 
 
 class _Term(NamedTuple):
-    """What one feature adds to the log-odds."""
+    """A feature's contribution to the log-odds."""
 
     label: str
     weight: float
@@ -325,7 +340,7 @@ class _Term(NamedTuple):
 
 
 def _terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
-    """The terms of each of the arrays' candidates."""
+    """Return the terms of each candidate row of the arrays."""
     design, weights = solver.design_, solver.model_.weights
     assert weights is not None
     n_numbers = len(design.features.numbers)
