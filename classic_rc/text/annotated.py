@@ -15,14 +15,14 @@ class Chunk(NamedTuple):
     """A group of tokens that belong together, such as a noun phrase."""
 
     start: int  # first token
-    end: int  # last token, exclusive
+    end: int  # one after the last token
     kind: str  # "NP", "VP", …
 
 
 class Chain(NamedTuple):
     """Mentions of one entity: a coreference chain."""
 
-    mentions: tuple[tuple[int, int], ...]  # first and last token of each mention, the last exclusive
+    mentions: tuple[tuple[int, int], ...]  # token range (start, end) of each mention, the end exclusive
     representative: int | None = None  # index of the mention that names the entity best
     # instead of `representative`, its words, where nothing else about it is known
     words: tuple[str, ...] | None = None
@@ -120,7 +120,7 @@ class TextChunk(NamedTuple):
 
     words: tuple[str, ...]  # as the analyzer returns them; never empty
     start: int  # first character in the text
-    end: int  # last character, exclusive
+    end: int  # one after the last character
     sentence: int = 0  # index of its sentence
 
 
