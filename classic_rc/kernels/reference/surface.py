@@ -12,9 +12,9 @@ def surface_features(
     """Return every feature of one candidate, as the papers and the release define them.
 
     Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the candidate's words,
-    alone and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR counts the
-    pairs of equal tokens in passage and question, and the candidate's words that the passage has more often than
-    average.
+    alone and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR
+    counts the pairs of equal tokens in passage and question, and the candidate's words that the passage has more
+    often than average.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ def surface_features(
         features["answer", word] = 1
         if word in passage:
             features["text-answer", word] = 1
+        # The release's "average" is types over tokens. Unless all words are distinct, it is below 1: then every
+        # shared word exceeds it.
         if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
             features["prominent", word] = 1
             features["prominent candidate words in passage"] += 1
