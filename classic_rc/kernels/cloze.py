@@ -158,7 +158,7 @@ def cloze_distance(
     arrays : TokenArrays
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens stand before its placeholder.
+        How many of each query's tokens precede its placeholder.
     counted : ndarray of bool, shape (n_words,)
         The words that count; the others keep their positions in passage and query.
     max_distance : int
@@ -227,6 +227,7 @@ def _distance_block(
             unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
         # Words that the passage lacks are not in `query`: they save nothing of the worst distance.
         saved = np.where(unsaved, 0, max_distance - steps)
+        # A mention may have no words to look up: differences of a running total allow empty rows, reduceat does not.
         sums = np.diff(offsets_of(saved)[offsets_of(counts)])
         np.minimum.at(distances, candidate, worst[candidate] - sums)
     return distances, distances < worst
@@ -292,7 +293,7 @@ def cloze_window(
     arrays : TokenArrays
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens stand before its placeholder.
+        How many of each query's tokens precede its placeholder.
     anchored : bool
         Whether only shifts count that put the whole candidate on a mention of itself.
     word_weights : ndarray of int32, shape (n_words,), optional

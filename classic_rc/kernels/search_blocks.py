@@ -244,6 +244,7 @@ class ScoreBounds:
         least = np.zeros(len(block.option_question), dtype=np.float32)
         np.maximum.at(least, entry_option, term_worth[entry_offered])
         question = block.option_question[entry_option]
+        # The sums found may be a unit per asked term too large; the rest covers single precision.
         rounding = block.n_asked + (0.1 + 1e-6 * units)
         demands = least[entry_option] - block.lighter_weights * self._most * scale[question] - rounding[question]
         demand = np.full(len(weights), np.inf)

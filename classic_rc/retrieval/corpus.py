@@ -110,7 +110,7 @@ def _coded(text: str) -> bytes:
 
 
 class Sources(Protocol):
-    """Where each sentence of a corpus comes from."""
+    """Returns where each sentence of a corpus comes from."""
 
     def __call__(self, number: int) -> str:
         """Return the source of one sentence, in a few words."""

@@ -84,7 +84,7 @@ _UNSTEMMED = "unstemmed"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Analyzer:
-    """How text is normalised into the tokens that are counted.
+    """The normalisation of text into the tokens that are counted.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ FIELD = "contents"
 """The field in which Anserini stores the terms."""
 
 _RAW = "raw"
-"""The field in which Anserini stores the original document, if it was told to."""
+"""The field in which Anserini stores the original document, if configured to."""
 
 _BUFFER_MB = 64.0
 
