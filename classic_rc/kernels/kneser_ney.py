@@ -65,7 +65,7 @@ def count_ngrams(
     room = _room(offsets, order)
     rank: NDArray[Any] = tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
     for k in range(2, order + 1):
-        # Chunks are sorted and counted one by one and merged: the keys of all positions are never in memory at once.
+        # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
         chunks = [slice(start, start + chunk) for start in range(0, len(tokens), chunk)]
         runs = (_run(_keys_in(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
         counted.append(_sum_of(runs))
