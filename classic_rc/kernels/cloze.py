@@ -227,7 +227,7 @@ def _distance_block(
             unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
         # Words that the passage lacks are not in `query`: they save nothing of the worst distance.
         saved = np.where(unsaved, 0, max_distance - steps)
-        # A mention may have no words to look up. Differences of a running total allow empty rows; reduceat does not.
+        # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums = np.diff(offsets_of(saved)[offsets_of(counts)])
         np.minimum.at(distances, candidate, worst[candidate] - sums)
     return distances, distances < worst
