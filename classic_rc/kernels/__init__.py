@@ -1,8 +1,8 @@
-"""Scoring functions on arrays: NumPy and SciPy only, no classes of the model, no I/O, no globals.
+"""Scoring functions on arrays. They use NumPy and SciPy only: no classes of the model, no I/O, no globals.
 
-:mod:`classic_rc.kernels.reference` holds the same functions in plain Python. What only one family of solvers or the
-search engine needs is imported from its module: ``bm25``, ``tfidf``, ``search``, ``lexical``, ``kneser_ney``,
-``pairs``, ``equal_columns``.
+:mod:`classic_rc.kernels.reference` has the same functions in plain Python. Functions that serve only one family of
+solvers or the search engine are imported from their modules: ``bm25``, ``tfidf``, ``search``, ``lexical``,
+``kneser_ney``, ``pairs``, ``equal_columns``.
 """
 
 from classic_rc.kernels.arrays import TokenArrays

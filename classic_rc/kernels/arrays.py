@@ -1,4 +1,4 @@
-"""The arrays that the kernels read, and the two ragged helpers that they share."""
+"""The token arrays that most kernels take, and two helpers for ragged arrays."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Counts: TypeAlias = NDArray[np.integer] | np.integer
 
 
 class TokenArrays(NamedTuple):
-    """Passages, questions and candidates as token ids over one vocabulary, ragged (CSR-like).
+    """Passages, questions and candidates as token ids of one vocabulary, in ragged (CSR-like) arrays.
 
-    Text i's tokens are ``tokens[offsets[i]:offsets[i + 1]]``.
+    The tokens of text i are ``tokens[offsets[i]:offsets[i + 1]]``.
 
     Parameters
     ----------
     passage_tokens, question_tokens, candidate_tokens : ndarray of int32
     passage_offsets, question_offsets, candidate_offsets : ndarray of int64
     question_passage : ndarray of int64, shape (n_questions,)
-        Each question's passage; never falls.
+        Each question's passage, ascending.
     candidate_question : ndarray of int64, shape (n_candidates,)
-        Each candidate's question; never falls.
+        Each candidate's question, ascending.
     n_words : int
-        The size of the vocabulary: token ids lie in ``range(n_words)``.
+        The size of the vocabulary: token ids are in ``range(n_words)``.
     """
 
     passage_tokens: NDArray[np.int32]
@@ -41,12 +41,18 @@ class TokenArrays(NamedTuple):
     n_words: int
 
     def slice_questions(self, start: int, stop: int) -> TokenArrays:
-        """The questions ``start:stop``, at least one, with what belongs to them, numbered from 0; views."""
+        """Return the questions ``start:stop``, at least one, with their passages and candidates.
+
+        Everything is numbered from 0; the arrays of tokens are views.
+        """
         first, last = np.searchsorted(self.candidate_question, (start, stop)).tolist()
         return self._slice(start, stop, first, last)
 
     def slice_candidates(self, start: int, stop: int) -> TokenArrays:
-        """The candidates ``start:stop``, at least one, with what they belong to, numbered from 0; views."""
+        """Return the candidates ``start:stop``, at least one, with their questions and passages.
+
+        Everything is numbered from 0; the arrays of tokens are views.
+        """
         first, last = self.candidate_question[[start, stop - 1]].tolist()
         return self._slice(first, last + 1, start, stop)
 
@@ -62,7 +68,10 @@ class TokenArrays(NamedTuple):
         )
 
     def blocks(self, tokens: int) -> Iterator[tuple[slice, TokenArrays]]:
-        """Runs of candidates that have, with their questions and passages, about `tokens` tokens each.
+        """Cut the candidates into runs of about `tokens` tokens each, with their questions and passages.
+
+        A block is small enough for the cache and for compact keys. It has at least one candidate, so one long
+        passage can make it larger.
 
         Yields
         ------
@@ -72,6 +81,7 @@ class TokenArrays(NamedTuple):
         """
         question = self.candidate_question
         passage = self.question_passage[question]
+        # A question's tokens count at its first candidate, a passage's at the first candidate of all its questions.
         load = np.diff(self.candidate_offsets) + 1
         for of_candidate, offsets in ((question, self.question_offsets), (passage, self.passage_offsets)):
             first = np.flatnonzero(np.diff(of_candidate, prepend=-1))
@@ -89,19 +99,20 @@ def _slice_ragged(
 
 
 def offsets_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
+    """Return where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The flat indices of the rows that start at `starts` and have `counts` elements, one after the other.
+    """Return the flat indices of rows that start at `starts` and have `counts` elements, row after row.
 
     Examples
     --------
     >>> ragged_indices(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
     """
+    # Element j of row i is number offsets[i] + j of the result; the repeated term turns that into starts[i] + j.
     offsets = offsets_of(counts)
     return np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], counts)

@@ -1,4 +1,4 @@
-"""BM25 as Lucene 8 scores it, in single precision: its parts, from a length in one byte to a term's score."""
+"""BM25 as Lucene 8 computes it, in single precision: from sentence lengths in one byte to a term's score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from classic_rc.kernels.arrays import Counts
 
 
 def _byte4(code: int) -> int:
-    """The length that a byte stands for: ``SmallFloat.byte4ToInt``."""
+    """Decode a length from its byte: ``SmallFloat.byte4ToInt``."""
     if code < 24:
         return code
     mantissa, exponent = (code - 24) & 7, ((code - 24) >> 3) - 1
@@ -20,9 +20,9 @@ _BYTE4 = np.array([_byte4(code) for code in range(256)], dtype=np.int64)
 
 
 def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Lengths as Lucene 7 and later remember them: exact up to 40, from there with four significant bits.
+    """Round lengths as Lucene 7 and later store them: exact up to 40, above that four significant bits.
 
-    ``SmallFloat.intToByte4`` and back; both round down.
+    This is ``SmallFloat.intToByte4`` and back; both round down.
 
     Examples
     --------
@@ -33,14 +33,14 @@ def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
-    """``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
+    """Return ``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
 
     Parameters
     ----------
     n_sentences : ndarray of int
-        N, the sentences that have a token.
+        N, the number of sentences that have a token.
     frequencies : ndarray of int
-        df, the sentences that have the term.
+        df, the number of sentences that have the term.
 
     Returns
     -------
@@ -50,19 +50,19 @@ def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.flo
 
 
 def mean_length(n_sentences: Counts, n_tokens: Counts) -> NDArray[np.float32] | np.float32:
-    """Tokens a sentence, of those that have any: Lucene 8, ``BM25Similarity.avgFieldLength``."""
+    """Return the mean length of the sentences that have a token: Lucene 8, ``BM25Similarity.avgFieldLength``."""
     return (n_tokens / np.maximum(n_sentences, 1)).astype(np.float32)
 
 
 def length_factors(
     lengths: NDArray[np.integer], mean: NDArray[np.float32] | np.float32, k1: float, b: float
 ) -> NDArray[np.float32]:
-    """``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
+    """Return ``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
 
     Parameters
     ----------
     lengths : ndarray of int
-        Tokens of sentences; lengths that share a byte are taken for one (:func:`byte4_lengths`).
+        Numbers of tokens of sentences; they are rounded by :func:`byte4_lengths`.
     mean : ndarray of float32
         From :func:`mean_length`.
     k1, b : float
@@ -70,7 +70,7 @@ def length_factors(
     Returns
     -------
     ndarray of float32
-        Infinite with a k1 of 0: then presence alone counts.
+        Infinite if k1 is 0: then only presence counts.
     """
     one, k1_, b_ = np.float32(1), np.float32(k1), np.float32(b)
     with np.errstate(divide="ignore"):
@@ -78,23 +78,23 @@ def length_factors(
 
 
 def term_weights(boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``boost idf``, the boost being how often the term stands in the query."""
+    """Return ``boost idf``, where the boost is how often the term occurs in the query."""
     return boosts.astype(np.float32) * idfs
 
 
 def term_scores(
     weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
+    """Return ``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
 
-    That is ``w tf / (tf + 1 / factor)``, written so that rounding never makes a larger tf score less.
+    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never gives a larger tf a smaller score.
 
     Parameters
     ----------
     weights : ndarray of float32
         From :func:`term_weights`.
     counts : ndarray of float32
-        tf, how often the term stands in the sentence.
+        tf, how often the term occurs in the sentence.
     factors : ndarray of float32
         From :func:`length_factors`.
     """

@@ -1,4 +1,4 @@
-"""Cloze queries, for whole datasets at once: how often candidates are mentioned, and what is around mentions."""
+"""Kernels for cloze queries: mentions of candidates, the words around mentions, and shifts of the whole query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OwnWords: TypeAlias = Literal["match", "cap"]
 
 
 def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> NDArray[np.int64]:
-    """How often each candidate's token sequence occurs in its passage.
+    """Return how often each candidate's token sequence occurs in its passage.
 
     This is :func:`classic_rc.kernels.reference.phrase_count` for all candidates at once.
 
@@ -40,24 +40,24 @@ def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> N
 
 
 def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each candidate's tokens stand in its passage, one after the other.
+    """Return where each candidate's token sequence occurs in its passage.
 
     Parameters
     ----------
     arrays : TokenArrays
     postings : Postings
-        Of these passages.
+        The postings of these passages.
 
     Returns
     -------
     candidates : ndarray of int64, shape (n_places,)
-        Never falls; a candidate without tokens stands nowhere.
+        Ascending; a candidate without tokens has no places.
     starts : ndarray of int64, shape (n_places,)
-        The position of its first token in the passage, rising for each candidate.
+        The position of its first token in the passage, ascending for each candidate.
     """
     lengths = np.diff(arrays.candidate_offsets)
     passage = arrays.question_passage[arrays.candidate_question]
-    # Begin with the places of the first token, then keep those where the next token follows, and so on.
+    # Start with the places of the first token, keep those followed by the second token, and so on.
     row = np.flatnonzero(lengths > 0)
     first = arrays.candidate_tokens[arrays.candidate_offsets[row]]
     run, found = word_runs(postings, passage[row], first, arrays.n_words)
@@ -87,7 +87,7 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
 def word_runs(
     postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The run of each word in its passage, and whether it stands there at all.
+    """Return the run of each word in its passage, and whether the passage has the word.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def word_runs(
     Returns
     -------
     runs : ndarray of int64, shape (n,)
-        Meaningful only where found.
+        Meaningful only where `found`.
     found : ndarray of bool, shape (n,)
     """
     if not len(postings.keys):
@@ -110,26 +110,13 @@ def word_runs(
 
 
 class QueryWords(NamedTuple):
-    """The tokens of queries that stand in their passages.
+    """The tokens of queries that occur in their passages."""
 
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        Those of query i are ``offsets[i]:offsets[i + 1]``.
-    words : ndarray of int32
-    runs : ndarray of int64
-        Runs of the postings.
-    places : ndarray of int64
-        Places in the query.
-    after : ndarray of bool
-        Whether it stands after the placeholder.
-    """
-
-    offsets: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # (n_questions + 1,): those of query i are `offsets[i]:offsets[i + 1]`
     words: NDArray[np.int32]
-    runs: NDArray[np.int64]
-    places: NDArray[np.int64]
-    after: NDArray[np.bool_]
+    runs: NDArray[np.int64]  # runs of the postings
+    places: NDArray[np.int64]  # positions in the query
+    after: NDArray[np.bool_]  # whether the token comes after the placeholder
 
 
 def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[np.int64]) -> QueryWords:
@@ -155,35 +142,35 @@ def cloze_distance(
     *,
     block_tokens: int = BLOCK_TOKENS,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    r"""How far query words stand from where they should around each candidate's best mention.
+    r"""Return how far query words are from their expected places around each candidate's best mention.
 
-    With q_i the query's words that count, at i places from the placeholder (negative before it), and M the
-    candidate's mentions, which are the occurrences of its tokens one after the other::
+    Let q_i be the counted word of the query at i places from the placeholder (negative before it), and M the
+    candidate's mentions: the occurrences of its token sequence. Then::
 
         d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
 
-    where m is the mention's first token for words before the placeholder and its last for words after it. Without
-    a mention, each word costs `max_distance`. This is :func:`classic_rc.kernels.reference.cloze_distance`
-    for all candidates at once.
+    Here m is the mention's first token for words before the placeholder and its last token for words after it.
+    Without a mention, each word costs `max_distance`. This is
+    :func:`classic_rc.kernels.reference.cloze_distance` for all candidates at once.
 
     Parameters
     ----------
     arrays : TokenArrays
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens stand before its placeholder.
+        How many of each query's tokens precede its placeholder.
     counted : ndarray of bool, shape (n_words,)
-        The words that are added up; the others keep their positions in passage and query.
+        The words that count; the others keep their positions in passage and query.
     max_distance : int
-        What a word costs at most.
+        The most that a word can cost.
     alignment : {"ends", "first", "last"}
-        Which token of a mention of several stands for m: the first on its left and the last on its right, or one
-        of them on both sides.
+        Which token of a longer mention is m: the first on its left and the last on its right, or the same token on
+        both sides.
     own_words : {"match", "cap"}
-        Whether a query word that is one of the candidate's may match, or costs `max_distance`.
+        Whether a query word that is also in the candidate may match, or always costs `max_distance`.
     pairs : int
-        How many pairs of a mention and a query word are worked on at a time: bounds memory to about 100 bytes a
-        pair and does not change the result.
+        How many pairs of a mention and a query word are processed at a time. It bounds memory to about 100 bytes
+        per pair and does not change the result.
     block_tokens : int
         How many tokens are matched at a time: bounds memory, changes no result.
 
@@ -192,7 +179,7 @@ def cloze_distance(
     distances : ndarray of int64, shape (n_candidates,)
         In steps.
     found : ndarray of bool, shape (n_candidates,)
-        Whether any word is nearer than `max_distance`.
+        Whether any word costs less than `max_distance`.
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
@@ -220,7 +207,8 @@ def _distance_block(
     n_counted = np.diff(offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets])
     worst = max_distance * n_counted[question]
 
-    # A word's place relative to the mention's token on its side; the placeholder itself takes one place.
+    # A word's place relative to the mention's token on its side. The placeholder is not among the tokens, but it
+    # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     from_last = {"ends": query.after, "first": np.zeros_like(query.after), "last": np.ones_like(query.after)}
     nearest = _Nearest(postings, reach=_longest(arrays.passage_offsets) + _longest(arrays.question_offsets))
@@ -237,30 +225,32 @@ def _distance_block(
         unsaved = ~counted[query.words[word]]
         if own_words == "cap":
             unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
+        # Words that the passage lacks are not in `query`: they save nothing of the worst distance.
         saved = np.where(unsaved, 0, max_distance - steps)
+        # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums = np.diff(offsets_of(saved)[offsets_of(counts)])
         np.minimum.at(distances, candidate, worst[candidate] - sums)
     return distances, distances < worst
 
 
 class _Nearest:
-    """How far a position is from the nearest of a run's.
+    """The distance of positions from the nearest position of a run.
 
     Parameters
     ----------
     postings : Postings
     reach : int
-        More than the distance of any position that is asked for from any of the passage.
+        More than any distance between a requested position and a position of the passage.
     """
 
     def __init__(self, postings: Postings, reach: int) -> None:
-        # Runs lie so far apart that the nearest place is always one of the run's own.
+        # Runs are so far apart on one number line that the nearest place is always one of the same run.
         self._stride = 2 * reach + 1
         runs = np.repeat(np.arange(len(postings.keys)), np.diff(postings.offsets))
         self._keys = runs * self._stride + postings.positions
 
     def __call__(self, runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The distances; every run has a place at least."""
+        """Return the distances; every run has at least one place."""
         keys = runs * self._stride + positions
         after = np.searchsorted(self._keys, keys)
         right = self._keys[np.minimum(after, len(self._keys) - 1)]
@@ -273,7 +263,7 @@ def _longest(offsets: NDArray[np.int64]) -> int:
 
 
 def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether each word is one of the candidate's, which has tokens."""
+    """Whether each word is one of the candidate's words; the candidates have tokens."""
     of_token = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
     keys = np.sort(of_token * arrays.n_words + arrays.candidate_tokens)
     wanted = candidates * arrays.n_words + words
@@ -289,13 +279,13 @@ def cloze_window(
     *,
     block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
-    """The weight of the tokens that match best when each completed query is laid over its passage.
+    """Return the weight of the best match when each completed query is laid over its passage.
 
-    With Q' the query in whose place of the placeholder the candidate's tokens stand, and IC(w) the weight of w::
+    Let Q' be the query with the candidate's tokens in place of the placeholder, and IC(w) the weight of w. Then::
 
         cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
 
-    The query's ends may hang over the passage's. This is
+    The query may extend beyond either end of the passage. This is
     :func:`classic_rc.kernels.reference.cloze_window` for all candidates at once, equal to the bit.
 
     Parameters
@@ -303,14 +293,14 @@ def cloze_window(
     arrays : TokenArrays
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens stand before its placeholder.
+        How many of each query's tokens precede its placeholder.
     anchored : bool
-        Whether only shifts count at which the whole candidate stands on its like.
+        Whether only shifts count that put the whole candidate on a mention of itself.
     word_weights : ndarray of int32, shape (n_words,), optional
         Fixed-point weights of words; by default inverse counts within the candidate's own passage.
     cells : int
-        How many shifts and matching pairs of tokens are worked on at a time: bounds memory to about 50 bytes each
-        and does not change the result.
+        How many shifts and matching pairs of tokens are processed at a time. It bounds memory to about 50 bytes
+        each and does not change the result.
     block_tokens : int
         How many tokens are matched at a time: bounds memory, changes no result.
 
@@ -344,7 +334,7 @@ def _shift_block(
     sizes = np.diff(arrays.candidate_offsets)
     before = placeholders[question]
 
-    # The tokens that match somewhere: those of the queries, and those of the candidates.
+    # Tokens that match somewhere in the passage: those of the queries, and those of the candidates that fill them.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
     run, found = word_runs(postings, passage[of_token], arrays.candidate_tokens, arrays.n_words)
@@ -352,7 +342,8 @@ def _shift_block(
     filling_runs, filling_places = run[found], place[found]
     filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
 
-    # A row of cells for each candidate: one for every shift from the last token on the first to the reverse.
+    # One row per candidate with one cell per shift: from the query's last token on the passage's first, to the
+    # query's first token on the passage's last. A token at place k that matches position j votes for shift j - k.
     lengths = np.diff(arrays.question_offsets)[question] + sizes
     widths = np.diff(arrays.passage_offsets)[passage] + lengths - 1
     n_query, n_filling = np.diff(query.offsets)[question], np.diff(filling_offsets)
@@ -376,7 +367,7 @@ def _shift_block(
         )
         cell = np.repeat(cell, n_places[run])
         cell += postings.positions[ragged_indices(postings.offsets[:-1][run], n_places[run])]
-        # Sums of whole numbers below 2**53: floats hold them exactly.
+        # Sums of integers far below 2**53: bincount's doubles hold them exactly.
         sums = np.bincount(cell, np.repeat(weights[run], n_places[run]), minlength=int(starts[-1]))
         if anchored:
             at = np.arange(*np.searchsorted(mentioned, (rows[0], rows[-1] + 1)))

@@ -15,13 +15,13 @@ from classic_rc.kernels.window import best_windows
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]
 
 _Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"
-"""Distances in steps, each a sum over some words or a single one, and over how many words."""
+"""Distances in steps, summed over some words or of a single word, and the number of these words."""
 
 _MANY_ROWS = 256
-"""From how many candidates of one question on it pays to look at every position of the passage."""
+"""With this many candidates of one question, it is faster to compute the distance of every passage position."""
 
 CHUNK_ROWS = 2**14
-"""How many candidates are measured at a time: bounds memory where one passage has very many."""
+"""How many candidates are measured at a time; it bounds memory if one passage has very many."""
 
 
 def word_distance(
@@ -32,11 +32,11 @@ def word_distance(
     block_tokens: int = BLOCK_TOKENS,
     chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """How far question words stand from the candidate's words, as a share of the passage.
+    """Return the distance of question words from the candidate's words, as a share of the passage's length.
 
-    With S_Q the question's words and S_A the candidate's words that are not in the question, both in the
-    passage P and no stop words, and m(q) the least number of positions between an occurrence of q in S_Q
-    and one of any word of S_A::
+    Let S_Q be the question's words and S_A the candidate's words that are not in the question, both restricted
+    to words of the passage P that are not stop words. Let m(q) be the least number of positions between an
+    occurrence of q in S_Q and one of any word of S_A. Then::
 
         mean   d = sum over q in S_Q of m(q) / (|S_Q| (|P| - 1))
         min    d = min over q in S_Q of m(q) / (|P| - 1)
@@ -44,25 +44,26 @@ def word_distance(
         first  d = the distance of the last word of S_Q and the last word of S_A, at the first position by
                which both have been seen, / (|P| - 1)
 
-    and d = 1 where S_Q or S_A is empty. This is
+    and d = 1 if S_Q or S_A is empty. This is
     :func:`classic_rc.kernels.reference.word_distance` for all candidates at once, equal to the bit.
 
     Parameters
     ----------
     arrays : TokenArrays
     stop_words : ndarray of bool, shape (n_words,)
-        Words that neither S_Q nor S_A may hold; they keep their positions in the passage.
+        Words that are in neither S_Q nor S_A; they keep their positions in the passage.
     rule : {"mean", "min", "min+1", "first"}
-        ``mean`` is the authors' code; ``min`` their paper as printed (Algorithm 2); ``min+1`` and ``first``
+        ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1`` and ``first``
         are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
     block_tokens, chunk_rows : int
-        How many tokens are matched, and how many candidates measured, at a time: bound memory, change no result.
+        How many tokens are matched, and how many candidates measured, at a time. Both bound memory and do not
+        change the result.
 
     Returns
     -------
     distances : ndarray of float64, shape (n_candidates,)
     found : ndarray of bool, shape (n_candidates,)
-        Whether there was a pair to measure.
+        Whether there is a pair of words to measure.
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
@@ -80,14 +81,14 @@ def window_and_distance(
     rule: DistanceRule = "mean",
     cells: int = 2**18,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """:func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` of all candidates.
+    """Compute :func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` together.
 
     Parameters
     ----------
     arrays, window, word_weights, cells
-        As of :func:`~classic_rc.kernels.sliding_window`.
+        As in :func:`~classic_rc.kernels.sliding_window`.
     stop_words, rule
-        As of :func:`~classic_rc.kernels.word_distance`; stop words count in windows.
+        As in :func:`~classic_rc.kernels.word_distance`; stop words count in windows.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def word_distances(
     rule: DistanceRule = "mean",
     chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """:func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
+    """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
     kept = ~stop_words[postings.keys % arrays.n_words]
     questions, additions = _only(kept, block.questions), _only(kept, block.additions)
@@ -131,13 +132,15 @@ def word_distances(
 def _parts(
     rows: NDArray[np.int64], question: NDArray[np.int64], chunk_rows: int
 ) -> Iterator[tuple[NDArray[np.int64], bool]]:
-    """Split rows, of rising questions, into parts of bounded size; a question with many has parts of its own.
+    """Split rows, in ascending order of question, into parts of bounded size.
+
+    A question with many rows gets parts of its own.
 
     Yields
     ------
     rows : ndarray of int64
     has_many : bool
-        Whether they belong to one question with many rows.
+        Whether the rows belong to one question with many rows.
     """
     of_row = question[rows]
     many = np.bincount(of_row)[of_row] >= _MANY_ROWS
@@ -149,25 +152,26 @@ def _parts(
 
 
 def _only(kept: NDArray[np.bool_], matches: Matches) -> Matches:
-    """The matches with runs that are kept."""
+    """Keep the matches whose runs are kept."""
     keep = kept[matches.runs]
     kept_before = np.concatenate(([0], np.cumsum(keep)))
     return Matches(matches.n_distinct, kept_before[matches.offsets], matches.runs[keep])
 
 
 def _keys(places: Places, stride: int) -> NDArray[np.int64]:
-    """(row, position) as one number, such that places of different rows are never the nearest."""
+    """Pack (row, position) into one number, so far apart that the nearest place is never in another row."""
     keys = np.repeat(places.rows * stride, places.counts)
     keys += places.positions
     return keys
 
 
 def _stride(*places: Places) -> int:
+    # Places of one row differ by at most the largest position, those of two rows by three times as much or more.
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
 def _nearest(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
-    """The sum over a row's question words of their least distances and their number, or the least of all and 1."""
+    """Sum each row's least distances per question word, with the number of words; or take their minimum, with 1."""
     stride = _stride(asked, answers)
     answer_keys = _keys(answers, stride)
     answer_keys.sort()
@@ -176,7 +180,7 @@ def _nearest(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
     right = answer_keys[np.minimum(after, len(answer_keys) - 1)]
     left = answer_keys[np.maximum(after - 1, 0)]
     nearest = np.minimum(np.abs(right - keys), np.abs(keys - left))
-    per_word = np.minimum.reduceat(nearest, offsets_of(asked.counts)[:-1])
+    per_word = np.minimum.reduceat(nearest, offsets_of(asked.counts)[:-1])  # m(q): the least of q's occurrences
     row_starts = np.flatnonzero(np.diff(asked.rows, prepend=-1))
     if rule == "mean":
         return np.add.reduceat(per_word, row_starts), np.diff(row_starts, append=len(per_word))
@@ -184,7 +188,7 @@ def _nearest(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
 
 
 def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
-    """:func:`_nearest` where all rows share one question: its words' distances are worked out once a position."""
+    """:func:`_nearest` for rows of one question: each word's distances are computed once per position."""
     positions = np.arange(1 + int(answers.positions.max()))
     row_starts = offsets_of(answers.counts)[np.flatnonzero(np.diff(answers.rows, prepend=-1))]
     per_word = []
@@ -199,7 +203,7 @@ def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> _Ste
 
 
 def _first(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
-    """How far apart the last words of both kinds stand at the first place by which both have been seen, and 1."""
+    """The distance of the last words of both kinds, at the first position by which both have occurred, and 1."""
     stride = _stride(asked, answers)
     sides = []
     for places in (asked, answers):

@@ -1,4 +1,4 @@
-"""Random numbers that belong to a question, not to the order in which questions are asked."""
+"""Random numbers that depend on the question and the seed, not on the order of the questions."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: the increment of SplitMix64
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """A 64-bit key of each text (its blake2b digest), the same on every machine and in every run."""
+    """Return a 64-bit key of each text (its blake2b digest), the same on every machine and in every run."""
     digests = [hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=8).digest() for t in texts]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: int) -> NDArray[np.float64]:
-    """Uniform draws in [0, 1): ``counts[i]`` of them for key i.
+    """Draw uniform numbers in [0, 1): ``counts[i]`` of them for key i.
 
-    Draw j of a key is a function of (key, seed, j) alone, by the finaliser of SplitMix64 (Steele, Lea and
-    Flood 2014): shuffling or splitting the keys changes no draw.
+    Draw j of a key depends on (key, seed, j) alone, by the finaliser of SplitMix64 (Steele, Lea and Flood 2014). So
+    shuffling or splitting the keys changes no draw.
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: i
     index = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     start = _mix(keys ^ _mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
     state = np.repeat(start, counts) + _GOLDEN * (index + 1).astype(np.uint64)
+    # The upper 53 of 64 bits: a double holds them exactly.
     return (_mix(state) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

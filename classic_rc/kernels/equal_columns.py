@@ -1,4 +1,4 @@
-"""Columns of a sparse matrix that are equal, and so one column to a regularised linear learner."""
+"""Merges equal columns of a sparse matrix: a regularised linear learner cannot tell them apart."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from scipy.sparse import csr_matrix
 
 
 def merge_equal_columns(blocks: Iterable[csr_matrix]) -> csr_matrix:
-    r"""The matrix G that makes one column of each set of equal ones: ``X @ G`` has no two equal columns.
+    r"""Return the matrix G that merges equal columns: ``X @ G`` has no two equal columns.
 
-    A set of k equal columns x becomes the column :math:`\sqrt{k}\,x`. The columns of G are orthonormal, so that
-    for weights w = G v of X both ``X @ w == (X @ G) @ v`` and the norms of w and v are the same; and as only the
-    sum of equal columns' weights matters to a loss, an L2-regularised learner gives them equal weights. So what is
-    learned on X @ G is what would be learned on X.
+    A set of k equal columns x becomes the column :math:`\sqrt{k}\,x`. The columns of G are orthonormal. So for
+    weights w = G v of X, ``X @ w == (X @ G) @ v``, and w and v have the same norm. Only the sum of equal columns'
+    weights matters to a loss, so an L2-regularised learner gives them equal weights. Therefore learning on X @ G
+    gives the same model as learning on X.
 
     Parameters
     ----------
     blocks : iterable of csr_matrix
-        X, some rows at a time, each row's columns rising.
+        X, some rows at a time, with the columns of each row ascending.
 
     Returns
     -------
@@ -32,15 +32,15 @@ def merge_equal_columns(blocks: Iterable[csr_matrix]) -> csr_matrix:
     array([[1.414, 0.   ],
            [1.414, 2.   ]])
     """
-    # Equal columns are those with equal products with two random vectors: sums of the same terms in the same order
-    # have the same bits, and different columns agree in all of them with a chance of one in 2**100 or so.
+    # Columns with equal products with two random vectors are equal: sums of the same terms in the same order have
+    # the same bits, and different columns agree in all of these bits with a probability of about 2**-100.
     random = np.random.default_rng(0)
     products: np.ndarray | float = 0.0
     for block in blocks:
         products = products + block.T @ random.standard_normal((block.shape[0], 2))
     keys = np.ascontiguousarray(products).view(np.complex128)[:, 0]
     _, first, which, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    # In the order in which columns stand first: neighbours in X remain neighbours, and in the cache.
+    # In the order of first occurrence: neighbours in X stay neighbours, and stay together in the cache.
     place = np.empty(len(first), dtype=np.int32)
     place[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
     shape = (len(keys), len(first))

@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney: n-grams counted into sorted tables, and a model of their probabilities."""
+"""Interpolated modified Kneser-Ney: n-gram counts in sorted tables, the model, and token probabilities."""
 
 from __future__ import annotations
 
@@ -12,29 +12,25 @@ START, END, UNKNOWN = 0, 1, 2
 """The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
 
 MARKS = ("<s>", "</s>", "<unk>")
-"""How they are written."""
+"""The written forms of START, END and UNKNOWN."""
 
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
-"""The discounts where a text is too small to estimate them: those of KenLM's ``--discount_fallback``."""
+"""The discounts for texts too small to estimate any: those of KenLM's ``--discount_fallback``."""
 
 _CHUNK = 2**20
-"""Positions or keys that are worked on at once."""
+"""Positions or keys processed at a time: 8 MB of int64."""
 
 
 class NGrams(NamedTuple):
     """The distinct k-grams of some texts, in the order of their words' ids.
 
-    Parameters
-    ----------
-    keys : ndarray of int64, shape (n_ngrams,)
-        The place of the first k - 1 words among the (k - 1)-grams, times the size of the vocabulary, plus the last
-        word: rising, and in 63 bits for any k. A word is its own key, whether texts have it or not.
-    counts : ndarray of int64, shape (n_ngrams,)
-        How often texts have it.
+    A key is ``rank * n_words + last``: the rank of the first k - 1 words among the (k - 1)-grams, and the last
+    word. So keys of any k fit into 63 bits, and ascending keys are k-grams in lexicographic order.
     """
 
+    # (n_ngrams,), ascending; the 1-grams are all word ids, whether the texts have them or not
     keys: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # (n_ngrams,): how often the texts have the k-gram
 
 
 def count_ngrams(
@@ -51,8 +47,8 @@ def count_ngrams(
     order : int
         The largest n, at least 1.
     chunk : int
-        How many positions are sorted at once. The memory beyond tokens and tables depends on it, the result does
-        not.
+        How many positions are sorted at a time. It bounds the memory beyond tokens and tables and does not change
+        the result.
 
     Returns
     -------
@@ -67,12 +63,14 @@ def count_ngrams(
     """
     counted = [NGrams(np.arange(n_words), np.bincount(tokens, minlength=n_words))]
     room = _room(offsets, order)
-    rank: NDArray[Any] = tokens  # of the k-gram that begins at each position, where there is room for one
+    rank: NDArray[Any] = tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
     for k in range(2, order + 1):
+        # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
         chunks = [slice(start, start + chunk) for start in range(0, len(tokens), chunk)]
         runs = (_run(_keys_in(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
         counted.append(_sum_of(runs))
         if k < order:
+            # Ranks are stored for every position, so a narrow type halves the largest array.
             following = np.zeros(len(tokens), dtype=np.int32 if len(tokens) < 2**31 else np.int64)
             for part in chunks:
                 where, keys = _keys_in(part, rank, tokens, room, k, n_words)
@@ -82,7 +80,7 @@ def count_ngrams(
 
 
 def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CHUNK) -> NDArray[np.int64]:
-    """Where in rising `keys` each of `wanted` stands; -1 where it does not.
+    """Return the index in ascending `keys` of each of `wanted`, or -1.
 
     Examples
     --------
@@ -93,7 +91,7 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CH
     if not len(keys):
         return places
     for start in range(0, len(wanted), chunk):
-        # Sorted and distinct, keys are looked for in the order in which they lie in memory: three times as fast.
+        # Sorted, distinct keys are searched in memory order, which the cache makes three times as fast.
         distinct, inverse = np.unique(wanted[start : start + chunk], return_inverse=True)
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
         places[start : start + chunk] = np.where(keys[place] == distinct, place, -1)[inverse]
@@ -101,7 +99,7 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CH
 
 
 def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int64]]:
-    """For each k-gram, k = 2, 3, …, the place of its last k - 1 words among the (k - 1)-grams.
+    """Return, for each k-gram with k = 2, 3, …, the rank of its last k - 1 words among the (k - 1)-grams.
 
     Parameters
     ----------
@@ -112,7 +110,7 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
     Returns
     -------
     list of ndarray of int64
-        One fewer than `ngrams`.
+        One array fewer than `ngrams`.
     """
     suffixes: list[NDArray[np.int64]] = []
     for shorter, longer in zip(ngrams, ngrams[1:], strict=False):
@@ -122,7 +120,7 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
 
 
 def _room(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
-    """How many tokens each position has from itself to the end of its text, at most `order`."""
+    """How many tokens each position has from itself to the end of its text, capped at `order`."""
     room = np.full(offsets[-1], order, dtype=np.uint8)
     lengths = np.diff(offsets)
     for left in range(1, order):
@@ -133,7 +131,7 @@ def _room(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
 def _keys_in(
     part: slice, rank: NDArray[Any], tokens: NDArray[np.int32], room: NDArray[np.uint8], k: int, n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where k-grams begin in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
+    """The starts of k-grams in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
     where = np.flatnonzero(room[part] >= k) + part.start
     return where, rank[where].astype(np.int64) * n_words + tokens[where + k - 1]
 
@@ -145,7 +143,10 @@ def _run(keys: NDArray[np.int64]) -> NGrams:
 
 
 def _sum_of(runs: Iterator[NGrams]) -> NGrams:
-    """Runs as one. Merging those of about one size first touches each key no more than log2(n_runs) times."""
+    """Merge runs into one table.
+
+    Merging runs of about equal size first touches each key at most log2(n_runs) times.
+    """
     merged: list[NGrams] = []
     for run in runs:
         merged.append(run)
@@ -157,57 +158,39 @@ def _sum_of(runs: Iterator[NGrams]) -> NGrams:
 def _merged(runs: Iterable[NGrams]) -> NGrams:
     keys = np.concatenate([np.empty(0, dtype=np.int64), *(run.keys for run in runs)])
     counts = np.concatenate([np.empty(0, dtype=np.int64), *(run.counts for run in runs)])
-    order = np.argsort(keys, kind="stable")  # a merge sort, for which rising runs are half the work done
+    order = np.argsort(keys, kind="stable")  # a merge sort: it profits from sorted runs
     keys, counts = keys[order], counts[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     return NGrams(keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
 
 
 class KneserNey(NamedTuple):
-    r"""A model of order n, as a table of n-grams for each k = 1..n.
+    r"""A model of order n: one table of k-grams for each k = 1..n."""
 
-    Parameters
-    ----------
-    keys : tuple of ndarray of int64
-        The keys of the k-grams, rising; see :class:`~classic_rc.kernels.kneser_ney.NGrams`.
-    probabilities : tuple of ndarray of float64
-        Of each k-gram, that its last word follows the others.
-    backoffs : tuple of ndarray of float64
-        Of each k-gram, k < n, what is left for words that do not follow it in the text: :math:`\gamma`; 1 where
-        nothing follows.
-    discounts : ndarray of float64, shape (n, 3)
-        What was taken from counts of 1, 2, and 3 or more.
-    """
-
-    keys: tuple[NDArray[np.int64], ...]
+    keys: tuple[NDArray[np.int64], ...]  # of the k-grams, ascending: see `NGrams`
+    # of each k-gram: the probability of its last word after the others
     probabilities: tuple[NDArray[np.float64], ...]
+    # of each k-gram with k < n: gamma, the mass left for words that do not follow it in the text; 1 if nothing
+    # follows it
     backoffs: tuple[NDArray[np.float64], ...]
-    discounts: NDArray[np.float64]
+    discounts: NDArray[np.float64]  # (n, 3): what is subtracted from counts of 1, 2, and 3 or more
 
     @property
     def order(self) -> int:
-        """The n of the longest n-grams."""
+        """The length n of the longest n-grams."""
         return len(self.keys)
 
     @property
     def n_words(self) -> int:
-        """The size of the vocabulary, the marks of :data:`MARKS` included."""
+        """The size of the vocabulary, including the words of :data:`MARKS`."""
         return len(self.keys[0])
 
 
 class Probabilities(NamedTuple):
-    """What a model says of tokens.
+    """The probabilities that a model gives to tokens."""
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_tokens,)
-        Of each token, given those before it in its text.
-    orders : ndarray of int64, shape (n_tokens,)
-        The length of the longest n-gram of the model that ends with the token.
-    """
-
-    values: NDArray[np.float64]
-    orders: NDArray[np.int64]
+    values: NDArray[np.float64]  # (n_tokens,): of each token after those before it in its text
+    orders: NDArray[np.int64]  # (n_tokens,): the length of the model's longest n-gram that ends with the token
 
 
 def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None = None) -> KneserNey:
@@ -218,16 +201,16 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
         p_k(w \mid h) = \frac{c(hw) - D_k(c(hw))}{\sum_v c(hv)} + \gamma_k(h)\, p_{k-1}(w \mid h'), \qquad
         \gamma_k(h) = \frac{\sum_v D_k(c(hv))}{\sum_v c(hv)}
 
-    with c the adjusted counts of :func:`adjusted_counts`, h' the context h without its first word, and
-    :math:`p_0` uniform over all words that can be predicted: those of the vocabulary, END and UNKNOWN. A context
-    that the texts do not have leaves :math:`p_k = p_{k-1}`.
+    Here c are the adjusted counts of :func:`adjusted_counts`, h' is the context h without its first word, and
+    :math:`p_0` is uniform over all words that can be predicted: those of the vocabulary, END and UNKNOWN. If the
+    texts do not have the context h, :math:`p_k = p_{k-1}`.
 
     Parameters
     ----------
     ngrams : sequence of NGrams
-        Of order 1, 2, …, from texts that all begin with START.
+        Of order 1, 2, …, counted in texts that all begin with START.
     discounts : ndarray of float64, shape (n, 3), optional
-        Of each order, what is taken from counts of 1, 2, and 3 or more; by default :func:`modified_discounts`.
+        For each order, what is subtracted from counts of 1, 2, and 3 or more; default: :func:`modified_discounts`.
 
     Returns
     -------
@@ -248,7 +231,7 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
         else:
             context, suffix, n_contexts = table.keys // n_words, suffixes[k - 1], len(ngrams[k - 1].keys)
         total = np.bincount(context, counts, n_contexts)
-        # From whole numbers, whose sums have the same bits in whatever order the words are numbered.
+        # Counts of counts are whole numbers, so these sums have the same bits for any numbering of the words.
         left = sum(discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts) for i in (1, 2, 3))
         backoff = np.divide(left, total, out=np.ones(n_contexts), where=total > 0)
         share = np.divide(counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0)
@@ -262,21 +245,22 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
 
 
 def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    """What stands for counts: the longest n-grams' own, and of shorter ones how many words stand before them.
+    """Return the counts that Kneser-Ney uses in place of frequencies.
 
-    Nothing stands before START, so n-grams that begin with it keep their own counts; START itself, which is never
-    predicted, has none.
+    The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
+    Nothing precedes START, so n-grams that begin with START keep their frequency; START itself is never predicted
+    and gets 0.
 
     Parameters
     ----------
     ngrams : sequence of NGrams
     suffixes : sequence of ndarray of int64
-        Those of :func:`~classic_rc.kernels.kneser_ney.suffix_ranks`.
+        From :func:`~classic_rc.kernels.kneser_ney.suffix_ranks`.
     """
     n_words = len(ngrams[0].keys)
     adjusted, n_from_start = [], START + 1
     for k, table in enumerate(ngrams):
-        if k:  # in sorted tables those that begin with the smallest id come first
+        if k:  # START has the smallest id, so its n-grams come first
             n_from_start = int(np.searchsorted(table.keys, n_from_start * n_words))
         counts = table.counts.copy()
         if k + 1 < len(ngrams):
@@ -287,11 +271,11 @@ def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int6
 
 
 def modified_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    r"""The discounts of one order, estimated from how many n-grams have a count of 1, 2, 3 and 4.
+    r"""Estimate the discounts of one order from the numbers of n-grams with counts 1, 2, 3 and 4.
 
     .. math:: D_i = i - (i + 1)\, \frac{n_1}{n_1 + 2 n_2}\, \frac{n_{i+1}}{n_i}, \qquad i = 1, 2, 3+
 
-    (Chen and Goodman 1998, equation 26.) Where one of n1, n2 and n3 is 0 or a discount is not in 0..i, as happens
+    This is equation 26 of Chen and Goodman 1998. If n1, n2 or n3 is 0 or a discount is not in 0..i, as happens
     with little text, all three are :data:`FALLBACK_DISCOUNTS`.
 
     Parameters
@@ -312,10 +296,10 @@ def modified_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]) -> Probabilities:
-    """The probability of every token given those before it in its text, at most n - 1 of them.
+    """Return the probability of every token after those before it in its text, at most n - 1 of them.
 
-    All windows of all texts are looked up at once, a search a length: the k-gram that ends at a token is the
-    (k - 1)-gram that ends at the token before, and the token.
+    All n-grams of all texts are looked up at once, one search per length: the k-gram that ends at a token is the
+    (k - 1)-gram that ends at the token before, followed by the token.
 
     Parameters
     ----------
@@ -332,13 +316,14 @@ def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: 
     tokens = tokens.astype(np.int64)
     first = offsets[:-1][np.diff(offsets) > 0]
     values, orders = model.probabilities[0][tokens], np.ones(len(tokens), dtype=np.int64)
-    rank = tokens  # of the k-gram that ends at each token; -1 where the model does not have it
+    rank = tokens  # of the k-gram that ends at each token; -1 if the model does not have it
     for k in range(1, model.order):
         context = np.append(-1, rank)[:-1]
-        context[first] = -1
+        context[first] = -1  # no n-gram crosses the border of two texts
         (known,) = np.nonzero(context >= 0)
         rank = np.full(len(tokens), -1)
         rank[known] = find(model.keys[k], context[known] * model.n_words + tokens[known])
+        # Back off if the context is known; if the k-gram is known too, its own probability replaces the product.
         values[known] *= model.backoffs[k - 1][context[known]]
         (found,) = np.nonzero(rank >= 0)
         values[found], orders[found] = model.probabilities[k][rank[found]], k + 1

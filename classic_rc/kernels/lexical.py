@@ -1,4 +1,4 @@
-"""Sums over a passage's matched words and over its sentences (Smith et al. 2015), for whole datasets at once."""
+"""Sums over a passage's matched words and its sentences, and a distance (Smith et al. 2015), for whole datasets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_block
 
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
-    """How often the word of each token of the passages stands in its passage: shape (n_passage_tokens,)."""
+    """Return how often the word of each passage token occurs in its passage: shape (n_passage_tokens,)."""
     passage = np.repeat(np.arange(len(arrays.passage_offsets) - 1), np.diff(arrays.passage_offsets))
     keys = passage * arrays.n_words + arrays.passage_tokens
     _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -20,20 +20,20 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
 
 
 def without_questions(arrays: TokenArrays) -> TokenArrays:
-    """The same texts with empty questions: what is matched then are all of a candidate's own words."""
+    """Return the same texts with empty questions, so that all of a candidate's own words are matched."""
     return arrays._replace(
         question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros_like(arrays.question_offsets)
     )
 
 
 def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The weight of all the passage's tokens that are words of the question or of the candidate.
+    """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
     Parameters
     ----------
     arrays : TokenArrays
     token_weights : ndarray of int32, shape (n_passage_tokens,)
-        What each token of the passages weighs; 0 for those that do not count.
+        The weight of each passage token; 0 for tokens that do not count.
 
     Returns
     -------
@@ -53,16 +53,16 @@ def best_sentences(
     token_sentences: NDArray[np.int64],
     n_best: int = 2,
 ) -> NDArray[np.int64]:
-    """The weight of the matched tokens in the sentences of the passage in which it is largest.
+    """Sum the weights of matched tokens in the sentences of the passage that have the largest sums.
 
     Parameters
     ----------
     arrays, token_weights
-        As of :func:`bag_of_words`.
+        As in :func:`bag_of_words`.
     token_sentences : ndarray of int64, shape (n_passage_tokens,)
-        The number of each token's sentence in its passage, from 0.
+        The index of each token's sentence in its passage, from 0.
     n_best : int
-        How many sentences are added up.
+        How many sentences are added.
 
     Returns
     -------
@@ -75,16 +75,17 @@ def best_sentences(
         width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
         cells = rows * width + token_sentences[tokens]
         sums = np.bincount(cells, token_weights[tokens], minlength=n * width).reshape(n, width)
+        # Exact again: these doubles are integers far below 2**53, so their order does not matter.
         totals[where] = np.partition(sums, width - n_best, axis=1)[:, -n_best:].sum(axis=1)
     return totals
 
 
 def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The mean over a question's words in the passage, occurrence by occurrence, of the way to the candidate.
+    """Return the mean distance from question words in the passage to the candidate, occurrence by occurrence.
 
-    From each place of a word of the question it is as many steps to the nearest place of any word of the candidate,
-    one of the question's among them, as lie between, and one more; d is their mean, divided by |P| - 1. So has it
-    the code of Smith et al. 2015, where P is the passage without stop words.
+    An occurrence of a question word counts the steps to the nearest occurrence of any word of the candidate (shared
+    words included), plus one. d is the mean of these numbers divided by |P| - 1. This follows the code of Smith et
+    al. 2015, where P is the passage without stop words.
 
     Parameters
     ----------
@@ -93,9 +94,9 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     Returns
     -------
     distances : ndarray of float64, shape (n_candidates,)
-        1 where there is nothing to measure.
+        1 if there is nothing to measure.
     found : ndarray of bool, shape (n_candidates,)
-        Whether there was. :func:`classic_rc.kernels.reference.lexical.occurrence_distance` of all candidates.
+        Whether there is. :func:`classic_rc.kernels.reference.lexical.occurrence_distance` of all candidates.
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
@@ -110,7 +111,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         if not len(rows):
             continue
         lengths = np.diff(block.passage_offsets)[block.question_passage[asked[rows]]]
-        stride = 4 * int(lengths.max())  # so that places of different rows are never the nearest
+        stride = 4 * int(lengths.max())  # so far apart that the nearest place is never in another row
         sides = []
         for places in (places_of(postings, questions, asked[rows]), places_of(postings, candidates, rows)):
             sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
@@ -125,16 +126,16 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
 
 
 def _matched(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-    """For some candidates at a time, the passage tokens that are words of theirs or of their question.
+    """Yield, for some candidates at a time, the passage tokens that match them or their question.
 
     Yields
     ------
     where : slice
         The candidates.
     rows : ndarray of int64, shape (n_matches,)
-        Which of them, from 0.
+        The candidate of each match, numbered from 0.
     tokens : ndarray of int64, shape (n_matches,)
-        Which token of all passages.
+        The token of each match, among the tokens of all passages.
     """
     passage_starts = arrays.passage_offsets[:-1]
     for block in matched_blocks(arrays):

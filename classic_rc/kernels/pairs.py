@@ -1,4 +1,4 @@
-"""Which words texts have, share and pair up with each other's, for whole datasets at once."""
+"""Words of texts: how often each text has them, which two texts share, and how they pair up, for whole datasets."""
 
 from __future__ import annotations
 
@@ -11,24 +11,12 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 
 class WordCounts(NamedTuple):
-    """The distinct words of some texts, and how often each text has them.
+    """The distinct words of some texts, and how often each text has them."""
 
-    Parameters
-    ----------
-    keys : ndarray of int64, shape (n_entries,)
-        ``text * n_words + word``, rising: one a distinct word of a text.
-    counts : ndarray of int64, shape (n_entries,)
-        How often the text has the word, at least once.
-    offsets : ndarray of int64, shape (n_texts + 1,)
-        Text i's words are the entries ``offsets[i]:offsets[i + 1]``.
-    n_words : int
-        The size of the vocabulary.
-    """
-
-    keys: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    n_words: int
+    keys: NDArray[np.int64]  # (n_entries,): `text * n_words + word`, ascending: one per distinct word of a text
+    counts: NDArray[np.int64]  # (n_entries,): how often the text has the word, at least once
+    offsets: NDArray[np.int64]  # (n_texts + 1,): the words of text i are the entries `offsets[i]:offsets[i + 1]`
+    n_words: int  # the size of the vocabulary
 
     @property
     def texts(self) -> NDArray[np.int64]:
@@ -42,7 +30,7 @@ class WordCounts(NamedTuple):
 
 
 def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> WordCounts:
-    """Count the words of ragged texts: text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    """Count the words of ragged texts; text i is ``tokens[offsets[i]:offsets[i + 1]]``.
 
     Examples
     --------
@@ -59,7 +47,7 @@ def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: 
 
 
 def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[np.integer]) -> NDArray[np.int64]:
-    """How often ``texts[i]`` has ``words[i]``; 0 where it does not have it.
+    """Return how often ``texts[i]`` has ``words[i]``, 0 if never.
 
     Parameters
     ----------
@@ -80,18 +68,18 @@ def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[n
 def word_pairs(
     counts: WordCounts, others: WordCounts, other_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every distinct word of each text with every distinct word of another text that goes with it.
+    """Pair every distinct word of each text with every distinct word of the text's partner.
 
     Parameters
     ----------
     counts, others : WordCounts
     other_of : ndarray of int64, shape (n_texts,)
-        Which of `others` goes with each text of `counts`.
+        The partner in `others` of each text of `counts`.
 
     Returns
     -------
     texts, words, other_words : ndarray of int64, shape (n_pairs,)
-        The text of each pair, its word, and the other text's word.
+        The text of each pair, its word, and the partner's word.
     """
     texts = counts.texts
     n_others = np.diff(others.offsets)[other_of[texts]]

@@ -1,4 +1,4 @@
-"""Where each word stands in each passage, and which of those places a question's and a candidate's words touch."""
+"""Where each word occurs in each passage, and which of those places a question's and a candidate's words match."""
 
 from __future__ import annotations
 
@@ -11,28 +11,20 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 
 BLOCK_TOKENS = 2**18
-"""How many tokens are matched at a time: enough to make NumPy's calls cheap, few enough for the cache."""
+"""Tokens matched at a time: enough to make NumPy's calls cheap, few enough for a core's cache."""
 
-_DENSE_KEYS = 2**19
+_DENSE_KEYS = 2**19  # up to this key a lookup table (4 MB) is faster than a binary search
 
 
 class Postings(NamedTuple):
     """The positions of every word of every passage.
 
-    A *run* is one word of one passage; its positions are ``positions[offsets[r]:offsets[r + 1]]``, rising.
-
-    Parameters
-    ----------
-    keys : ndarray of int64, shape (n_runs,)
-        ``passage * n_words + word``, rising.
-    offsets : ndarray of int64, shape (n_runs + 1,)
-    positions : ndarray of int64, shape (n_tokens,)
-        Positions within the passage, from 0.
+    A *run* is one word of one passage. Its positions are ``positions[offsets[r]:offsets[r + 1]]``, ascending.
     """
 
-    keys: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    keys: NDArray[np.int64]  # (n_runs,): `passage * n_words + word`, ascending
+    offsets: NDArray[np.int64]  # (n_runs + 1,)
+    positions: NDArray[np.int64]  # (n_tokens,): positions within the passage, from 0
 
 
 def passage_postings(arrays: TokenArrays) -> Postings:
@@ -41,6 +33,8 @@ def passage_postings(arrays: TokenArrays) -> Postings:
     passage = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(passage)) - arrays.passage_offsets[passage]
     bits = int(lengths.max(initial=1)).bit_length()
+    # One sort of plain integers replaces a lexsort of three columns. A block has about 2**18 passages at most, or
+    # 2**18 positions, so 63 bits leave room for 2**27 words.
     packed = ((passage * arrays.n_words + arrays.passage_tokens) << bits) | position
     packed.sort()
     key = packed >> bits
@@ -49,25 +43,15 @@ def passage_postings(arrays: TokenArrays) -> Postings:
 
 
 class Matches(NamedTuple):
-    """The distinct words of texts, and those among them that stand in the texts' passages.
+    """The distinct words of texts, and those of them that occur in the texts' passages."""
 
-    Parameters
-    ----------
-    n_distinct : ndarray of int64, shape (n_texts,)
-        How many distinct words each text has, in the passage or not.
-    offsets : ndarray of int64, shape (n_texts + 1,)
-        Text i's matches are ``runs[offsets[i]:offsets[i + 1]]``.
-    runs : ndarray of int64
-        Runs of the postings.
-    """
-
-    n_distinct: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    runs: NDArray[np.int64]
+    n_distinct: NDArray[np.int64]  # (n_texts,): how many distinct words each text has, in the passage or not
+    offsets: NDArray[np.int64]  # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
+    runs: NDArray[np.int64]  # runs of the postings
 
 
 def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Matches]:
-    """Match the questions' words, and the candidates' words that are not in their question.
+    """Match the questions' words, and the candidates' words that are not in their question, to the passages.
 
     Returns
     -------
@@ -96,10 +80,10 @@ def _distinct(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: in
 
 
 def _find(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each key stands in a rising table, and whether it is there at all."""
+    """The index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    if table[-1] < _DENSE_KEYS:  # few passages with many candidates: looking up beats searching
+    if table[-1] < _DENSE_KEYS:  # few passages with many candidates
         place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
         place[table] = np.arange(len(table))
         return place[keys], place[keys] >= 0
@@ -125,30 +109,19 @@ def _matches(
 
 
 class Places(NamedTuple):
-    """Where the matched words of some texts stand in their passages.
+    """The positions of matched words of some texts in their passages.
 
-    An *entry* is one matched word of one text; its places stand together.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n_entries,)
-        Which of the texts; never falls.
-    runs : ndarray of int64, shape (n_entries,)
-        The run of its word.
-    counts : ndarray of int64, shape (n_entries,)
-        How many places it has, at least one.
-    positions : ndarray of int64, shape (counts.sum(),)
-        The places, rising within an entry.
+    An *entry* is one matched word of one text; its positions are adjacent.
     """
 
-    rows: NDArray[np.int64]
-    runs: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    rows: NDArray[np.int64]  # (n_entries,): which of the texts, ascending
+    runs: NDArray[np.int64]  # (n_entries,): the run of the word
+    counts: NDArray[np.int64]  # (n_entries,): how many positions it has, at least one
+    positions: NDArray[np.int64]  # (counts.sum(),): the positions, ascending within an entry
 
 
 def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) -> Places:
-    """Expand the matches of `texts`, in any order and as often as wanted, to single places."""
+    """Expand the matches of `texts`, in any order and with repetitions, to single positions."""
     n_matches = np.diff(matches.offsets)[texts]
     runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], n_matches)]
     starts = postings.offsets[runs]
@@ -158,37 +131,24 @@ def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) ->
 
 
 class MatchedBlock(NamedTuple):
-    """Some passages with their questions' and candidates' words matched: what the kernels work on.
+    """Some passages with their questions' and candidates' words matched: the unit of work of the kernels."""
 
-    Parameters
-    ----------
-    where : slice
-        The block's candidates among all.
-    arrays : TokenArrays
-        The block, numbered from 0.
-    postings : Postings
-    questions : Matches
-        Over questions.
-    additions : Matches
-        Over candidates: the words that each adds to its question's.
-    """
-
-    where: slice
-    arrays: TokenArrays
+    where: slice  # the block's candidates among all
+    arrays: TokenArrays  # the block, numbered from 0
     postings: Postings
-    questions: Matches
-    additions: Matches
+    questions: Matches  # over questions
+    additions: Matches  # over candidates: the words that each adds to its question's words
 
 
 def matched_blocks(arrays: TokenArrays, block_tokens: int = BLOCK_TOKENS) -> Iterator[MatchedBlock]:
-    """The arrays in blocks of bounded size (that of one passage and one candidate at the least)."""
+    """Yield the arrays in blocks of bounded size, at least one passage and one candidate each."""
     for where, block in arrays.blocks(block_tokens):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))
 
 
 def longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
-    """The length of the longest run of each candidate's tokens that stands in its passage as it is.
+    """Return the length of the longest run of each candidate's tokens that occurs verbatim in its passage.
 
     Parameters
     ----------
@@ -197,7 +157,7 @@ def longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (n_candidates,)
-        In tokens; 0 for a candidate none of whose tokens stands there.
+        In tokens; 0 for a candidate without a token in the passage.
     """
     runs = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
@@ -217,11 +177,12 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     found[found] = postings.keys[at[found]] == keys[found]
     candidate, index, at = candidate[found], index[found], at[found]
 
-    # A run is a stretch of one diagonal: place in the passage minus place in the candidate stays the same.
+    # A run is a stretch of one diagonal: passage position minus candidate position is constant. Cells of one
+    # diagonal get consecutive numbers, so after sorting a run is a sequence of steps of 1.
     n_places = np.diff(postings.offsets)[at]
     place = postings.positions[ragged_indices(postings.offsets[:-1][at], n_places)]
     candidate, index = np.repeat(candidate, n_places), np.repeat(index, n_places)
-    width = int(lengths.max(initial=0)) + 1  # one more than an index can be: diagonals do not touch
+    width = int(lengths.max(initial=0)) + 1  # one more than the largest index: diagonals do not touch
     n_diagonals = width + int(place.max(initial=0)) + 1
     cells = (candidate * n_diagonals + place - index + width) * width + index
     cells.sort()

@@ -1,4 +1,4 @@
-"""The best sentences for many queries at once: of all, or of those that qualify."""
+"""The best sentences for many queries at once: among all sentences, or among those that meet a constraint."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from classic_rc.kernels.sentence_postings import (
 )
 
 _HITS = 2**18
-"""How many hits are scored at a time: few blocks have so many that it would pay to score them by themselves."""
+"""How many hits are scored at a time. Few blocks have so many; scoring each block by itself would be slower."""
 
 _NO_SENTENCE = np.iinfo(np.int64).max
 
 TopSentences: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
-"""Sentences and scores, and where those of each query start."""
+"""Sentences, scores, and the offsets of each query's sentences."""
 
 
 def best_constrained(
@@ -39,28 +39,28 @@ def best_constrained(
     *,
     block_size: int = BLOCK,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The best sentence of each option among those that have a term of the question and one of the option.
+    """Return the best sentence for each option among those with a term of the question and a term of the option.
 
     This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. What the question's
-    terms add to a sentence is computed once for all of its options.
+    terms add to a sentence is computed once for all options of the question.
 
     Parameters
     ----------
     postings : SentencePostings
     queries : ConstrainedQueries
     term_scores : callable
-        Never negative, and proportional to the weights but for rounding.
+        Never negative, and proportional to the weights except for rounding.
     combine : callable, optional
-        Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+        Turns sums of term scores into scores. By default scores are the sums, in single precision.
     block_size : int
-        How many cells and postings are worked on at a time: changes no result.
+        How many cells and postings are processed at a time. It does not change the result.
 
     Returns
     -------
     sentences : ndarray of int64, shape (n_options,)
-        The lowest number of equals; -1 where no sentence qualifies.
+        The lowest index among equal scores; -1 if no sentence qualifies.
     scores : ndarray of float32, shape (n_options,)
-        0 where no sentence qualifies.
+        0 if no sentence qualifies.
     """
     n_options = len(queries.option_question)
     sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
@@ -70,6 +70,7 @@ def best_constrained(
     gathered: list[_Hits] = []
     n_hits = 0
     for block in plan.blocks(block_size):
+        # Bounds hold for plain sums only. With `combine`, every qualifying sentence is scored.
         if combine is None:
             qualifying, cells = bounds.possible(block)
         else:
@@ -87,36 +88,23 @@ def best_constrained(
 
 
 def _qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPostings:
-    """The postings of offered terms in sentences that have an asked term too."""
+    """The postings of offered terms in sentences that also have an asked term."""
     flags[block.asked.cells] = True
     places = flags.take(block.offered.cells).nonzero()[0]
-    flags[: block.n_cells] = False
+    flags[: block.n_cells] = False  # the next block uses the same memory
     return block.offered.choose(places)
 
 
 class _Hits(NamedTuple):
-    """The postings that are in cells worth scoring exactly.
+    """The postings in cells that are scored exactly."""
 
-    Parameters
-    ----------
-    options : slice
-        The options of the questions that the cells belong to.
-    sentences : ndarray of int64, shape (n_hits,)
-        Of the postings of offered terms.
-    slots : ndarray of int32, shape (n_hits,)
-        One of the hits that are in the same cell, the same for all of them: where the cell's sums stand.
-    terms, codes : ndarray, shape (n_hits,)
-        The offered term, which never falls, and the posting's code.
-    asked_slots, asked_terms, asked_codes : ndarray
-        Of the postings of asked terms.
-    """
-
-    options: slice
-    sentences: NDArray[np.int64]
+    options: slice  # the options of the questions that the cells belong to
+    sentences: NDArray[np.int64]  # (n_hits,): of the postings of offered terms
+    # (n_hits,): where the cell's sums are: the index of one hit of the cell, the same for all its hits
     slots: NDArray[np.int32]
-    terms: NDArray[np.int64]
-    codes: NDArray[np.unsignedinteger]
-    asked_slots: NDArray[np.int32]
+    terms: NDArray[np.int64]  # (n_hits,): the offered term, ascending
+    codes: NDArray[np.unsignedinteger]  # (n_hits,): the posting's code
+    asked_slots: NDArray[np.int32]  # this and the next two: of the postings of asked terms
     asked_terms: NDArray[np.int64]
     asked_codes: NDArray[np.unsignedinteger]
 
@@ -129,11 +117,13 @@ def _hits_in(
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
 ) -> _Hits:
-    """The postings in these cells of all asked and offered terms, the latter being among the qualifying ones."""
+    """The postings of all asked and offered terms in these cells; the offered ones are in `qualifying`."""
     flags[cells] = True
     offered = qualifying.take(flags.take(qualifying.cells).nonzero()[0])
     asked = block.asked.choose(flags.take(block.asked.cells).nonzero()[0])
     flags[cells] = False
+    # The last hit of a cell overwrites the others and becomes the cell's slot. Older content of `slots` is never
+    # read: every chosen cell has an offered term, so it is written here.
     slots[offered.cells] = np.arange(len(offered.cells), dtype=np.int32)
     return _Hits(
         block.options,
@@ -148,7 +138,7 @@ def _hits_in(
 
 
 def _together(gathered: list[_Hits]) -> _Hits:
-    """Hits of one block after the other as if they were of one."""
+    """Join the hits of successive blocks as if they were of one block."""
     before = offsets_of(np.array([len(hits.sentences) for hits in gathered])).tolist()
     columns = zip(*(hits[1:] for hits in gathered), strict=True)
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
@@ -170,14 +160,15 @@ def _decide(
     hits, postings, queries = _together(gathered), plan.postings, plan.queries
     n_hits = len(hits.sentences)
     asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
+    # bincount sums in double precision, as Lucene does.
     asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
     offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(np.float64)
-    # What a term adds in the question alone gives way to what it adds in question and option together.
+    # A term of both adds its weight in question and option together; subtract what the asked sum has of it.
     offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
     if combine is not None:
         asked_matches = np.bincount(hits.asked_slots, plan.asked.boosts[hits.asked_terms], n_hits)
 
-    # Each option has a row of sums, with a cell for each hit of its question.
+    # Each option gets a row of sums with one cell for each hit of its question, a few options at a time.
     hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
     question = queries.option_question[hits.options]
     first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
@@ -204,6 +195,7 @@ def _decide(
         starts = offsets_of(n_pairs[first:last])[found]
         best = np.zeros(last - first, dtype=np.float32)
         best[found] = np.maximum.reduceat(values, starts) if len(found) else 0
+        # Among equal scores the lowest sentence wins.
         numbers = np.where(values == best[option], hits.sentences[hit], _NO_SENTENCE)
         where = hits.options.start + first + found
         scores[where] = best[found]
@@ -221,7 +213,7 @@ def top_sentences(
     *,
     block_size: int = BLOCK,
 ) -> TopSentences:
-    """The `k` best sentences of each query among those that have one of its terms.
+    """Return the `k` best sentences of each query among those that have one of its terms.
 
     This is :func:`classic_rc.kernels.reference.bm25.top` for all queries at once.
 
@@ -232,17 +224,17 @@ def top_sentences(
     n_queries, n_sentences, k : int
     term_scores : callable
     combine : callable, optional
-        Makes scores of the sums of term scores; without it scores are the sums, in single precision.
+        Turns sums of term scores into scores. By default scores are the sums, in single precision.
     block_size : int
-        How many cells and postings are worked on at a time: changes no result.
+        How many cells and postings are processed at a time. It does not change the result.
 
     Returns
     -------
     sentences : ndarray of int64, shape (n_hits,)
-        By falling score, equals by rising number.
+        By descending score, equal scores by ascending index.
     scores : ndarray of float32, shape (n_hits,)
     offsets : ndarray of int64, shape (n_queries + 1,)
-        Query i's hits are ``offsets[i]:offsets[i + 1]``.
+        The hits of query i are ``offsets[i]:offsets[i + 1]``.
     """
     terms = TermLists.of(queries, postings)
     n_terms, weights = np.bincount(terms.texts, minlength=n_queries), terms.sums(terms.weights, n_queries)
@@ -263,7 +255,7 @@ def top_sentences(
         else:
             places = np.arange(len(lists.cells))
         of, cells, at = lists.choose(places)
-        # Of the postings in a cell the last one stands for it.
+        # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
@@ -284,7 +276,7 @@ def top_sentences(
 def best_of_each(
     queries: NDArray[np.int64], sentences: NDArray[np.int64], scores: NDArray[np.float32], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Of hits in any order the `k` best of each query: queries, sentences and scores, in their order."""
+    """Return the `k` best hits of each query, from hits in any order: queries, sentences and scores, sorted."""
     order = np.argsort(queries, kind="stable")
     kept = []
     for start, stop in itertools.pairwise(
@@ -293,7 +285,7 @@ def best_of_each(
         own = order[start:stop]
         if len(own) > k:
             least = np.partition(scores[own], len(own) - k)[len(own) - k]
-            own = own[scores[own] >= least]
+            own = own[scores[own] >= least]  # ties of the k-th stay until the sort below
         kept.append(own[np.lexsort((sentences[own], -scores[own]))][:k])
     best = np.concatenate(kept) if kept else order
     return queries[best], sentences[best], scores[best]

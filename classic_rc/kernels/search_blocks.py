@@ -1,4 +1,4 @@
-"""What is looked up for queries, a few at a time, and which sentences are worth scoring exactly."""
+"""Block-wise lookups for questions with options, and upper bounds that spare most sentences an exact score."""
 
 from __future__ import annotations
 
@@ -21,71 +21,45 @@ from classic_rc.kernels.sentence_postings import (
 )
 
 _UNITS_A_TERM = 20
-"""Bounds are whole numbers of units. Rounding costs up to one for each term of a query; there are many more."""
+"""Bounds are counted in units. Rounding costs up to one unit per query term, so a sum must have many more."""
 
 
 class ConstrainedQueries(NamedTuple):
-    """Questions and their options.
+    """Questions and their options."""
 
-    Parameters
-    ----------
-    questions : QueryTerms
-        The questions' terms, with their weights in the question alone.
-    options : QueryTerms
-        The options' terms, with their weights in question and option together.
-    question_weights : ndarray of float32
-        The weight that each of the options' terms has in the question alone; 0 where it does not stand there.
-    option_question : ndarray of int64, shape (n_options,)
-        Each option's question; never falls.
-    firsts, sizes : ndarray of int64, shape (n_questions,)
-        The sentences ``first:first + size`` are searched; no posting of a question's terms lies elsewhere.
-    """
-
-    questions: QueryTerms
-    options: QueryTerms
+    questions: QueryTerms  # the questions' terms, with their weights in the question alone
+    options: QueryTerms  # the options' terms, with their weights in question and option together
+    # weight of each option term in the question alone; 0 if it is not in the question
     question_weights: NDArray[np.float32]
-    option_question: NDArray[np.int64]
+    option_question: NDArray[np.int64]  # (n_options,): each option's question, ascending
+    # (n_questions,): the sentences `first:first + size` are searched; all postings of the question's terms are
+    # among them
     firsts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.int64]  # (n_questions,)
 
 
 class SearchPlan(NamedTuple):
-    """What is to be looked up for questions and options, worked out for all of them at once.
+    """The lookups for questions and options, prepared for all of them at once.
 
-    An *asked* term is one of a question. An *offered* term is one that options of a question have, with one and the
-    same weight. An *entry* is an offered term of an option.
-
-    Parameters
-    ----------
-    postings : SentencePostings
-    queries : ConstrainedQueries
-    asked, offered : TermLists
-        Their texts are questions.
-    n_asked : ndarray of int64, shape (n_questions,)
-        How many asked terms each question has.
-    asked_weights : ndarray of float64, shape (n_questions,)
-        The sums of their weights.
-    question_weights : ndarray of float32, shape (n_offered,)
-        The weight of each offered term in the question alone.
-    entry_offered : ndarray of int64, shape (n_entries,)
-        The offered term of each entry. The entries are ordered as the options' terms are.
-    lighter_weights : ndarray of float64, shape (n_entries,)
-        What the weights of an option's lighter terms add to those in the question, in sum.
+    An *asked* term is a term of a question. An *offered* term is a term of some options of a question that has the
+    same weight in all of them. An *entry* is an offered term of one option.
     """
 
     postings: SentencePostings
     queries: ConstrainedQueries
-    asked: TermLists
-    offered: TermLists
-    n_asked: NDArray[np.int64]
-    asked_weights: NDArray[np.float64]
-    question_weights: NDArray[np.float32]
+    asked: TermLists  # texts are questions
+    offered: TermLists  # texts are questions
+    n_asked: NDArray[np.int64]  # (n_questions,): how many asked terms each question has
+    asked_weights: NDArray[np.float64]  # (n_questions,): the sums of their weights
+    question_weights: NDArray[np.float32]  # (n_offered,): the weight of each offered term in the question alone
+    # (n_entries,): the offered term of each entry, in the order of the options' terms
     entry_offered: NDArray[np.int64]
+    # (n_entries,): the sum of what the option's lighter terms add to their weights in the question
     lighter_weights: NDArray[np.float64]
 
     @classmethod
     def of(cls, postings: SentencePostings, queries: ConstrainedQueries) -> SearchPlan:
-        """The plan for some questions."""
+        """Make the plan for some questions."""
         options, n_questions = queries.options, len(queries.sizes)
         offered, question_weights, entry_offered = _offered_terms(queries, len(postings.offsets))
         asked = TermLists.of(queries.questions, postings)
@@ -102,7 +76,7 @@ class SearchPlan(NamedTuple):
         )
 
     def blocks(self, block_size: int) -> Iterator[SearchBlock]:
-        """All questions that have both asked and offered terms, a few at a time."""
+        """Yield the questions that have both asked and offered terms, a few at a time."""
         queries, asked, offered, n_questions = self.queries, self.asked, self.offered, len(self.queries.sizes)
         questions = np.arange(n_questions + 1)
         option_bounds = queries.option_question.searchsorted(questions)
@@ -139,47 +113,33 @@ class SearchPlan(NamedTuple):
 
 
 class SearchBlock(NamedTuple):
-    """Some questions with what belongs to them, as in :class:`SearchPlan` but numbered from 0.
+    """Some questions with their terms and options, as in :class:`SearchPlan` but numbered from 0.
 
     A *cell* is a sentence that is searched for one of the questions.
-
-    Parameters
-    ----------
-    first_asked, first_offered : int
-        The first asked and the first offered term among all.
-    options : slice
-        The options among all.
-    n_cells : int
-    asked, offered : PostingLists
-    n_asked, asked_weights : ndarray, shape (n_questions,)
-    question_weights : ndarray of float32, shape (n_offered,)
-    entry_option, entry_offered : ndarray of int64, shape (n_entries,)
-        The option and the offered term of each entry; options never fall.
-    lighter_weights : ndarray of float64, shape (n_entries,)
-    option_question : ndarray of int64, shape (n_options,)
     """
 
-    first_asked: int
-    first_offered: int
-    options: slice
+    first_asked: int  # the first asked term among all
+    first_offered: int  # the first offered term among all
+    options: slice  # the options among all
     n_cells: int
     asked: PostingLists
     offered: PostingLists
-    n_asked: NDArray[np.int64]
-    asked_weights: NDArray[np.float64]
-    question_weights: NDArray[np.float32]
-    entry_option: NDArray[np.int64]
-    entry_offered: NDArray[np.int64]
-    lighter_weights: NDArray[np.float64]
-    option_question: NDArray[np.int64]
+    n_asked: NDArray[np.int64]  # (n_questions,)
+    asked_weights: NDArray[np.float64]  # (n_questions,)
+    question_weights: NDArray[np.float32]  # (n_offered,)
+    entry_option: NDArray[np.int64]  # (n_entries,): the option of each entry, ascending
+    entry_offered: NDArray[np.int64]  # (n_entries,): its offered term
+    lighter_weights: NDArray[np.float64]  # (n_entries,)
+    option_question: NDArray[np.int64]  # (n_options,)
 
 
 def _offered_terms(
     queries: ConstrainedQueries, n_terms: int
 ) -> tuple[QueryTerms, NDArray[np.float32], NDArray[np.int64]]:
-    """The offered terms, their weights in the question alone, and which of them each of the options' terms is."""
+    """The offered terms, their weights in the question alone, and the offered term of each option term."""
     options = queries.options
     question = queries.option_question[options.texts]
+    # Within a question, a term's weight depends on its boost in the option alone: equal boosts, one offered term.
     keys = (question * n_terms + options.terms) * (int(options.boosts.max(initial=0)) + 1) + options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
     terms = QueryTerms(question[entry], options.terms[entry], options.boosts[entry], options.weights[entry])
@@ -187,7 +147,7 @@ def _offered_terms(
 
 
 def _sums_of_lighter(options: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """For each entry, the sum of the weights of its option's lighter ones; of equals the earlier is lighter."""
+    """For each entry, the summed weights of its option's lighter entries; among equals the earlier is lighter."""
     order = np.lexsort((weights, options))
     total = np.concatenate(([0.0], np.cumsum(weights[order], dtype=np.float64)))
     sums = np.empty(len(weights))
@@ -196,18 +156,19 @@ def _sums_of_lighter(options: NDArray[np.int64], weights: NDArray[np.float32]) -
 
 
 class ScoreBounds:
-    """Finds the cells that are worth scoring exactly.
+    """Finds the few cells that need an exact score.
 
-    What the terms of a query add to a sentence is summed up in units that each query chooses as small as its terms
-    allow; each is rounded up, so that the sum is never too small, and at most a unit a term too large.
+    A sum of what a query's terms add to a sentence is kept in whole units, one or two bytes per sentence, so that
+    many sentences fit into a core's cache. Each query has its own unit, as small as its terms allow. Every addend
+    is rounded up, so the sum is never too small and at most one unit per term too large.
 
     Parameters
     ----------
     postings : SentencePostings
     term_scores : callable
-        Never negative, and proportional to the weights but for rounding.
+        Never negative, and proportional to the weights except for rounding.
     n_cells : int
-        How many cells there may be.
+        The largest number of cells.
     """
 
     def __init__(self, postings: SentencePostings, term_scores: TermScores, n_cells: int) -> None:
@@ -226,7 +187,9 @@ class ScoreBounds:
         n_cells: int,
         k: int,
     ) -> NDArray[np.int64]:
-        """The postings that are in sentences that can be among the `k` best of their query: all of their postings.
+        """Return the indices of the postings in sentences that can be among the `k` best of their query.
+
+        If a sentence can, all of its postings are returned.
 
         Parameters
         ----------
@@ -234,31 +197,34 @@ class ScoreBounds:
         n_terms, weights : ndarray, shape (n_queries,)
             How many terms each query has, and the sums of their weights.
         bounds : ndarray of int64, shape (n_queries + 1,)
-            Query i's postings are ``bounds[i]:bounds[i + 1]``.
+            The postings of query i are ``bounds[i]:bounds[i + 1]``.
         n_cells, k : int
         """
         found, _, units = self._sums(lists, lists, n_terms, weights, n_cells)
         enough = np.zeros(len(n_terms))
         for query, (start, stop) in enumerate(itertools.pairwise(bounds.tolist())):
             n = int(n_terms[query])
-            # A sentence has up to n postings: k * n of them are in k sentences or more.
+            # A sentence has at most n postings, so the k * n postings with the largest sums are in k sentences or
+            # more. No sentence below the smallest of these sums can be among the k best.
             if stop - start > k * n:
                 own = found[start:stop].astype(np.uint32)
                 enough[query] = np.partition(own, len(own) - k * n)[len(own) - k * n]
+        # Sums may be a unit per term too large, and single precision may shift them by a millionth.
         enough = np.maximum(np.floor(enough - n_terms - 1e-6 * units), 0).astype(found.dtype)
         return (found >= enough.repeat(np.diff(bounds))).nonzero()[0]
 
     def possible(self, block: SearchBlock) -> tuple[ChosenPostings, NDArray[np.int64]]:
-        """The postings of offered terms in sentences that have an asked term too, and the cells worth scoring.
+        """Return the postings of offered terms in sentences with an asked term, and the cells to score exactly.
 
-        These can be the best for some option; some are there more than once. A sentence that has an offered
-        term is worth, for an option, at most what the asked terms add, what the offered term adds, and what all
-        lighter terms of the option can add: this bound holds for the heaviest of the option's terms that the
-        sentence has. And the best sentence is worth at least the largest of these sums without the lighter terms.
+        These cells can be the best for some option; some occur more than once. For an option, a sentence with an
+        offered term is worth at most the sum of three parts: what the asked terms add, what the offered term adds,
+        and what all lighter terms of the option can add. This bound holds for the heaviest of the option's terms
+        that the sentence has. The best sentence is worth at least the largest of these sums without the lighter
+        terms.
         """
         offered, entry_offered, entry_option = block.offered, block.entry_offered, block.entry_option
         found, scale, units = self._sums(block.asked, offered, block.n_asked, block.asked_weights, block.n_cells)
-        places = (found > 0).nonzero()[0]  # a term adds a unit at least
+        places = (found > 0).nonzero()[0]  # every matched term adds at least one unit
         qualifying, found = offered.choose(places), found[places]
         weights = ((offered.terms.weights - block.question_weights) * scale[offered.terms.texts]).astype(np.float32)
 
@@ -266,7 +232,7 @@ class ScoreBounds:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
             return found[which] + weights[qualifying.lists[which]] * saturation
 
-        # For each offered term: what the sentences are worth, with it, to which the asked terms add most.
+        # For each offered term: the worth, with it, of the sentences to which the asked terms add most.
         n_found = np.bincount(qualifying.lists, minlength=len(weights))
         some = n_found.nonzero()[0]
         largest = np.maximum.reduceat(found, offsets_of(n_found[some])[:-1]) if len(some) else found
@@ -274,16 +240,17 @@ class ScoreBounds:
         term_worth = np.zeros(len(weights), dtype=np.float32)
         np.maximum.at(term_worth, qualifying.lists[which], worth(which))
 
-        # Hence for each option: what its best sentence is worth at least, and what that demands of each term.
+        # For each option: the least worth of its best sentence, and what a sentence needs with each of its terms.
         least = np.zeros(len(block.option_question), dtype=np.float32)
         np.maximum.at(least, entry_option, term_worth[entry_offered])
         question = block.option_question[entry_option]
+        # The sums found may be a unit per asked term too large; the rest covers single precision.
         rounding = block.n_asked + (0.1 + 1e-6 * units)
         demands = least[entry_option] - block.lighter_weights * self._most * scale[question] - rounding[question]
         demand = np.full(len(weights), np.inf)
         np.minimum.at(demand, entry_offered, demands)
 
-        # First without a look at what the offered terms themselves add, then with it.
+        # First a cheap test on the asked sums, with the most that an offered term can add; then with what it adds.
         enough = np.clip(np.floor(demand - weights * self._most), 0, units).astype(found.dtype)
         which = (found >= enough.repeat(n_found)).nonzero()[0]
         which = which[worth(which) >= demand[qualifying.lists[which]]]
@@ -297,18 +264,20 @@ class ScoreBounds:
         weights: NDArray[np.float64],
         n_cells: int,
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64], int]:
-        """What some lists add, in the cells of others; how many units a weight of 1 is; and how many there are."""
+        """What some lists add in the cells of others, how many units a weight of 1 is, and the number of units."""
+        # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into the cache.
         dtype = np.min_scalar_type(_UNITS_A_TERM * int(n_terms.max()))
         units = int(np.iinfo(dtype).max)
         if dtype not in self._memory:
             self._memory[dtype] = np.zeros(self._n_cells, dtype=dtype)
         sums = self._memory[dtype]
         heaviest = weights * self._most
+        # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
         added = self._saturation.take(lists.all_codes(self._postings))
         added *= (lists.terms.weights * scale[lists.terms.texts]).astype(np.float32).repeat(lists.terms.lengths)
-        added += 1
+        added += 1  # the conversion to integers truncates: together they round up
         np.add.at(sums, lists.cells, added.astype(dtype))
         found = sums.take(others.cells)
-        sums[:n_cells] = 0
+        sums[:n_cells] = 0  # the array is reused: clearing is cheaper than allocating
         return found, scale, units

@@ -1,4 +1,4 @@
-"""Sentences by term, the terms of queries, and how posting lists are read in bulk."""
+"""Inverted lists of sentences by term, the terms of queries, and bulk access to posting lists."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 Combine: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]]
-"""From sums of term scores, how many query terms are matched, and the numbers of queries, the scores."""
+"""From sums of term scores, numbers of matched query terms, and the indices of the queries, the scores."""
 
 BLOCK = 5 * 2**18
-"""How many cells and postings are worked on at a time, if one query has not more: what a core's cache holds."""
+"""How many cells and postings are processed at a time, unless a single query has more.
+
+A cell of a score bound is usually one byte, so that the cells of a block fit into a core's cache.
+"""
 
 _SHORT = 32
-"""Postings a list, on average, up to which one array of indices is cheaper than a slice a list."""
+"""Mean length of posting lists up to which one array of indices is cheaper than one slice per list."""
 
 
 class TermScores(Protocol):  # not a Callable, which would be a method where a class has it as an attribute
@@ -31,111 +34,74 @@ class TermScores(Protocol):  # not a Callable, which would be a method where a c
 
 
 class SentencePostings(NamedTuple):
-    """Which sentences have each term, and what decides how much they say about it.
+    """Which sentences have each term, and the two numbers that decide how much a term adds there.
 
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (n_terms + 1,)
-        Term i's postings are ``offsets[i]:offsets[i + 1]``.
-    sentences : ndarray of int32, shape (n_postings,)
-        Rising within a term.
-    codes : ndarray of unsigned int, shape (n_postings,)
-        Which of the pairs of count and length factor a posting has.
-    counts : ndarray of float32, shape (n_codes,)
-        How often the sentence has the term.
-    factors : ndarray of float32, shape (n_codes,)
-        What the length of the sentence makes of that.
+    Postings have few distinct pairs of count and length factor. A posting stores the small code of its pair, which
+    takes less of the cache than the pair.
     """
 
-    offsets: NDArray[np.int64]
-    sentences: NDArray[np.int32]
-    codes: NDArray[np.unsignedinteger]
-    counts: NDArray[np.float32]
-    factors: NDArray[np.float32]
+    offsets: NDArray[np.int64]  # (n_terms + 1,): the postings of term i are `offsets[i]:offsets[i + 1]`
+    sentences: NDArray[np.int32]  # (n_postings,), ascending within a term
+    codes: NDArray[np.unsignedinteger]  # (n_postings,): each posting's pair of count and length factor
+    counts: NDArray[np.float32]  # (n_codes,): how often the sentence has the term
+    factors: NDArray[np.float32]  # (n_codes,): the similarity's factor for the sentence's length
 
     def scores(
         self, weights: NDArray[np.float32], codes: NDArray[np.integer], term_scores: TermScores
     ) -> NDArray[np.float32]:
-        """What terms of these weights add to sentences where they have these codes."""
+        """Return what terms of these weights add to sentences in which they have these codes."""
         return term_scores(weights, self.counts[codes], self.factors[codes])
 
 
 class QueryTerms(NamedTuple):
-    """The distinct terms of texts, of those that some sentence has.
+    """The distinct terms of texts, restricted to terms that some sentence has."""
 
-    Parameters
-    ----------
-    texts : ndarray of int64, shape (n_entries,)
-        The text of each entry; never falls.
-    terms : ndarray of int64, shape (n_entries,)
-        Its term, as in the postings.
-    boosts : ndarray of int64, shape (n_entries,)
-        How often the text has it.
-    weights : ndarray of float32, shape (n_entries,)
-    """
-
-    texts: NDArray[np.int64]
-    terms: NDArray[np.int64]
-    boosts: NDArray[np.int64]
-    weights: NDArray[np.float32]
+    texts: NDArray[np.int64]  # (n_entries,): the text of each entry, ascending
+    terms: NDArray[np.int64]  # (n_entries,): its term, as numbered in the postings
+    boosts: NDArray[np.int64]  # (n_entries,): how often the text has the term
+    weights: NDArray[np.float32]  # (n_entries,)
 
 
 class TermLists(NamedTuple):
-    """Terms of texts, and where their posting lists are.
+    """Terms of texts, and where their posting lists are."""
 
-    Parameters
-    ----------
-    texts, boosts, weights
-        As of :class:`QueryTerms`.
-    starts, lengths : ndarray of int64, shape (n_entries,)
-        Of the lists, in the postings.
-    """
-
-    texts: NDArray[np.int64]
+    texts: NDArray[np.int64]  # this and the next two: as in QueryTerms
     boosts: NDArray[np.int64]
     weights: NDArray[np.float32]
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    starts: NDArray[np.int64]  # (n_entries,): start of each list in the postings
+    lengths: NDArray[np.int64]  # (n_entries,): length of each list
 
     @classmethod
     def of(cls, terms: QueryTerms, postings: SentencePostings) -> TermLists:
-        """Those of terms."""
+        """Look up the lists of terms."""
         starts = postings.offsets[terms.terms]
         lengths = postings.offsets[terms.terms + 1] - starts
         return cls(terms.texts, terms.boosts, terms.weights, starts, lengths)
 
     def sums(self, values: NDArray[np.generic], n_texts: int) -> NDArray[np.float64]:
-        """Sums, over each text's terms, of a value for each."""
+        """Sum one value per term over the terms of each text."""
         return np.bincount(self.texts, values, n_texts).astype(np.float64, copy=False)
 
     def part(self, where: slice, first_text: int) -> TermLists:
-        """Those of some texts, numbered from 0."""
+        """Return the terms in `where`, with their texts renumbered from `first_text`."""
         columns = (self.boosts[where], self.weights[where], self.starts[where], self.lengths[where])
         return TermLists(self.texts[where] - first_text, *columns)
 
 
 class PostingLists(NamedTuple):
-    """The postings of some terms, one list after the other.
+    """The postings of some terms, list after list.
 
-    Parameters
-    ----------
-    terms : TermLists
-    offsets : ndarray of int64, shape (n_lists + 1,)
-        Where each list begins here.
-    shifts : ndarray of int64, shape (n_lists,)
-        What is added to the numbers of its sentences to make them cells.
-    cells : ndarray of int64, shape (offsets[-1],)
-        A cell is a sentence for a text.
+    A *cell* is one sentence for one text: texts are searched side by side, each with its own range of cells.
     """
 
     terms: TermLists
-    offsets: NDArray[np.int64]
-    shifts: NDArray[np.int64]
-    cells: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # (n_lists + 1,): where each list begins here
+    shifts: NDArray[np.int64]  # (n_lists,): added to a list's sentence numbers to make them cells
+    cells: NDArray[np.int64]  # (offsets[-1],): the cell of each posting
 
     @classmethod
     def read(cls, postings: SentencePostings, terms: TermLists, shift_of_text: NDArray[np.int64]) -> PostingLists:
-        """The lists of these terms."""
+        """Read the posting lists of these terms."""
         offsets, shifts = offsets_of(terms.lengths), shift_of_text[terms.texts]
         cells = _read_lists(postings.sentences, terms, offsets)
         if len(shift_of_text) > 1 or shift_of_text[0]:
@@ -143,11 +109,11 @@ class PostingLists(NamedTuple):
         return cls(terms, offsets, shifts, cells)
 
     def all_codes(self, postings: SentencePostings) -> NDArray[np.int64]:
-        """The codes of all postings."""
+        """Return the codes of all postings."""
         return _read_lists(postings.codes, self.terms, self.offsets)
 
     def choose(self, places: NDArray[np.int64]) -> ChosenPostings:
-        """Those at some places here, which rise."""
+        """Return the postings at some positions here, which ascend."""
         bounds = places.searchsorted(self.offsets)
         lists = np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
         at = places + (self.terms.starts - self.offsets[:-1])[lists]
@@ -155,28 +121,19 @@ class PostingLists(NamedTuple):
 
 
 class ChosenPostings(NamedTuple):
-    """Some of the postings of lists, in their order.
+    """Some of the postings of lists, in their order."""
 
-    Parameters
-    ----------
-    lists : ndarray of int64, shape (n_chosen,)
-        Which list each is in; never falls.
-    cells : ndarray of int64, shape (n_chosen,)
-    at : ndarray of int64, shape (n_chosen,)
-        Where they are among all postings.
-    """
-
-    lists: NDArray[np.int64]
-    cells: NDArray[np.int64]
-    at: NDArray[np.int64]
+    lists: NDArray[np.int64]  # (n_chosen,): the list of each, ascending
+    cells: NDArray[np.int64]  # (n_chosen,)
+    at: NDArray[np.int64]  # (n_chosen,): the index of each among all postings
 
     def take(self, which: NDArray[np.int64]) -> ChosenPostings:
-        """Some of these."""
+        """Return some of these postings."""
         return ChosenPostings(self.lists[which], self.cells[which], self.at[which])
 
 
 def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    # As int64: NumPy copies indices of any other type before it uses them.
+    # As int64: NumPy converts indices of any other type before it uses them.
     if offsets[-1] <= _SHORT * len(terms.starts):
         return array[ragged_indices(terms.starts, terms.lengths)].astype(np.int64)
     flat = np.empty(offsets[-1], dtype=np.int64)
@@ -185,7 +142,7 @@ def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[n
 
 
 def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
-    """Cut a sequence into runs of one element, or of several with loads that sum to the limit at most."""
+    """Cut a sequence into runs whose loads sum to at most `limit`, or of one element that exceeds it."""
     total = offsets_of(loads)
     first = 0
     while first < len(loads):

@@ -1,4 +1,4 @@
-"""Spans of a passage as candidates: the sliding window of every span, and the question's words around spans."""
+"""Kernels for spans of a passage: the sliding window of every span, and the question's words around a span."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, passage_posti
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import INT32_SAFE, row_maxima
 
-_WORTH_COPYING = 0.75
+_WORTH_COPYING = 0.75  # the matrix is copied when less than this share of its rows still grows
 
 
 def score_spans(
@@ -22,12 +22,12 @@ def score_spans(
     word_weights: NDArray[np.int32] | None = None,
     cells: int = 2**18,
 ) -> NDArray[np.int64]:
-    """The best window's weight for every span of a passage, as :func:`~classic_rc.kernels.sliding_window` has it.
+    """Return the best window's weight (:func:`~classic_rc.kernels.sliding_window`) for every span of a passage.
 
-    From one span to the one that is a token longer, the set S of the question's and the span's words grows by
-    that token or stays; where it stays, so does the score. For every start a row holds the weights of the
-    passage's tokens that are in S. When each row has grown r times, all have |Q| + r words and so one window's
-    length, and are scored together.
+    The set S is the words of the question and of the span. If the span grows by one token, S grows by that token or
+    stays the same; if S stays the same, so does the score. For every span start, one row holds the weights of the
+    passage's tokens that are in S. After each row has grown r times, all have |Q| + r words, so the window has one
+    length for all, and they are scored together.
 
     Parameters
     ----------
@@ -38,14 +38,15 @@ def score_spans(
     max_tokens : int
         The longest span's length, at least 1.
     word_weights : ndarray of int32, shape (n_words,), optional
-        As of :func:`~classic_rc.kernels.sliding_window`.
+        As in :func:`~classic_rc.kernels.sliding_window`.
     cells : int
-        How many cells (starts x passage tokens) are worked on at a time: bounds memory, changes no result.
+        How many cells (starts x passage tokens) are processed at a time. It bounds memory and does not change the
+        result.
 
     Returns
     -------
     ndarray of int64, shape (n_tokens, max_tokens)
-        ``[i, k]`` is the score of the span of k + 1 tokens that starts at token i, fixed-point; -1 where that
+        ``[i, k]`` is the fixed-point score of the span of k + 1 tokens that starts at token i, or -1 if that span
         would run past the end.
     """
     length = len(passage)
@@ -59,7 +60,7 @@ def score_spans(
     places = np.argsort(word_of, kind="stable")
     first_place = offsets_of(counts)[:-1]
 
-    # Token i + k makes S grow if it is no question word and the span from i has not had it yet.
+    # Token i + k makes S grow if it is not a question word and the span from i does not have its word yet.
     previous = np.full(length, -1)
     again = word_of[places[1:]] == word_of[places[:-1]]
     previous[places[1:][again]] = places[:-1][again]
@@ -69,6 +70,8 @@ def score_spans(
     token[~inside] = 0
     grows = inside & ~in_question[token] & (previous[token] < starts)
     n_words = len(asked) + grows.sum(axis=1)
+    # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by given weights
+    # at most its length.
     heaviest = n_words.max() if word_weights is None else min(n_words.max(), length)
     own: NDArray[np.integer] = np.where(in_question, weights, 0)
     own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
@@ -90,7 +93,7 @@ def score_spans(
         bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))
         for r, (begin, end) in enumerate(itertools.pairwise(bounds.tolist()), start=1):
             growing, steps = start[order[begin:end]], step[order[begin:end]]
-            if len(growing) < _WORTH_COPYING * len(rows):  # the others have stopped to grow
+            if len(growing) < _WORTH_COPYING * len(rows):  # the other rows no longer grow
                 matrix, rows = matrix[np.searchsorted(rows, growing)], growing
             at = np.searchsorted(rows, growing)
             word = word_of[growing + steps]
@@ -99,22 +102,23 @@ def score_spans(
             ends = np.arange(0, matrix.size + 1, length)
             widths = np.full(len(rows), min(len(asked) + r, length))
             best[growing, steps] = row_maxima(matrix.ravel(), ends, widths, memory)[at]
-    # Where S stayed, the score of the span that is a token shorter stands; it is never larger than a later one.
+    # A span that did not make S grow has the score of the span one token shorter. A running maximum copies it,
+    # because scores never fall while S grows: windows only get longer and match more words.
     best = np.maximum.accumulate(best, axis=1)
     best[~inside] = -1
     return best
 
 
 def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The distinct words and bigrams of the question that its passage has outside the candidate.
+    """Count the distinct words and bigrams of the question that its passage has outside the candidate.
 
-    A bigram is outside if neither of its words is inside; words on both sides of the candidate are no bigram. This
-    is :func:`classic_rc.kernels.reference.span_overlap` for all candidates at once.
+    A bigram is outside if neither of its words is inside; two words on different sides of the candidate are not a
+    bigram. This is :func:`classic_rc.kernels.reference.span_overlap` for all candidates at once.
 
     Parameters
     ----------
     arrays : TokenArrays
-        To have sentences, as Rajpurkar et al. 2016 do, let them be its passages.
+        For overlaps with sentences, as in Rajpurkar et al. 2016, its passages must be the sentences.
     first, last : ndarray of int64, shape (n_candidates,)
         The candidate is the tokens ``first:last`` of its passage, numbered from 0.
 
@@ -130,7 +134,7 @@ def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np
 
 
 def bigrams_of(arrays: TokenArrays) -> TokenArrays:
-    """The same passages and questions as ids of their bigrams; candidates have none."""
+    """Return the same passages and questions as ids of their bigrams; candidates have none."""
     texts = ((arrays.passage_tokens, arrays.passage_offsets), (arrays.question_tokens, arrays.question_offsets))
     pairs = [_pairs(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
     codes, ids = np.unique(np.concatenate([own for own, _ in pairs]), return_inverse=True)
@@ -149,7 +153,7 @@ def bigrams_of(arrays: TokenArrays) -> TokenArrays:
 def _pairs(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each two neighbouring tokens of ragged texts as one number, and where each text's begin."""
+    """Encode each two neighbouring tokens of ragged texts as one number, and return the offsets of the texts."""
     counts = np.maximum(np.diff(offsets) - 1, 0)
     left = ragged_indices(offsets[:-1], counts)
     return tokens[left].astype(np.int64) * n_words + tokens[left + 1], offsets_of(counts)
@@ -158,13 +162,13 @@ def _pairs(
 def _outside(
     arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """How many of the question's units, of `size` tokens each, have a place before or after the candidate."""
+    """Count the question's units, of `size` tokens each, that occur before or after the candidate."""
     postings = passage_postings(arrays)
     asked, _ = match_words(arrays, postings)
     n_units = np.diff(asked.offsets)[arrays.candidate_question]
     run = asked.runs[ragged_indices(asked.offsets[arrays.candidate_question], n_units)]
     candidate = np.repeat(np.arange(len(first)), n_units)
-    # Of a unit's places only the first and the last can be the one that lies outside.
+    # If any occurrence of a unit is outside, its first or its last one is: two comparisons are enough.
     earliest, latest = postings.positions[postings.offsets[run]], postings.positions[postings.offsets[run + 1] - 1]
     outside = (earliest + size <= first[candidate]) | (latest >= last[candidate])
     return np.bincount(candidate[outside], minlength=len(first))

@@ -1,4 +1,4 @@
-"""TF-IDF as Lucene had it until release 5 (``ClassicSimilarity``)."""
+"""TF-IDF as Lucene 5 and earlier compute it (``ClassicSimilarity``), in single precision."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import Counts
 
+# The 256 floats that one byte can stand for: three mantissa bits, and an exponent whose zero point is 15.
 _BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
 _BYTE315[0] = 0
 
 
 def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Positive numbers as Lucene until 6 remembers them: with three significant bits.
+    """Round positive numbers as Lucene 6 and earlier store them: to three significant bits.
 
-    ``SmallFloat.floatToByte315`` and back; both round down, but never to zero.
+    This is ``SmallFloat.floatToByte315`` and back; both round down, but never to zero.
 
     Examples
     --------
@@ -26,29 +27,29 @@ def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
-    """``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""
+    """Return ``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""
     return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
 
 
 def length_factors(lengths: NDArray[np.integer]) -> NDArray[np.float32]:
-    """``1 / sqrt(length)`` in one byte: Lucene 5, ``ClassicSimilarity.lengthNorm`` and ``encodeNormValue``."""
+    """Return ``1 / sqrt(length)`` in one byte: Lucene 5, ``ClassicSimilarity.lengthNorm``, ``encodeNormValue``."""
     return byte315_norms((1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32))
 
 
 def term_weights(boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``boost idf^2``: the term's weight but for the query norm."""
+    """Return ``boost idf^2``: the term's weight without the query norm."""
     return boosts.astype(np.float32) * idfs * idfs
 
 
 def term_scores(
     weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """``sqrt(tf) w norm``: Lucene 5, ``TFIDFSimilarity.TFIDFSimScorer.score``."""
+    """Return ``sqrt(tf) w norm``: Lucene 5, ``TFIDFSimilarity.TFIDFSimScorer.score``."""
     return np.sqrt(counts) * weights * factors
 
 
 def query_norms(squares: NDArray[np.float64]) -> NDArray[np.float32]:
-    """``1 / sqrt(sum of squared weights)``: Lucene 5, ``ClassicSimilarity.queryNorm``; 1 where there are none."""
+    """Return ``1 / sqrt(sum of squared weights)``, 1 for a sum of 0: Lucene 5, ``ClassicSimilarity.queryNorm``."""
     norms = 1 / np.sqrt(np.where(squares > 0, squares, 1))
     return norms.astype(np.float32)
 
@@ -60,20 +61,20 @@ def coordinated(
     matched: NDArray[np.float64],
     queries: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``.
+    """Return ``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``.
 
-    Lucene multiplies the norm into the weights of terms instead; the last bits may differ.
+    Lucene multiplies the norm into the term weights instead, so the last bits may differ.
 
     Parameters
     ----------
     n_terms : ndarray of int, shape (n_queries,)
-        How many terms each query has, repeated ones counted each time.
+        How many terms each query has, repetitions counted.
     norms : ndarray of float32, shape (n_queries,)
         From :func:`query_norms`.
     sums : ndarray of float64
-        Of term scores.
+        Sums of term scores.
     matched : ndarray of float64
-        How many of the query's terms the sentence has, repeated ones counted each time.
+        How many of the query's terms the sentence has, repetitions counted.
     queries : ndarray of int64
         The query of each sum.
     """

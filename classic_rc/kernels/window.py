@@ -1,4 +1,4 @@
-"""The sliding window of Richardson et al. 2013, of one size or of many, for whole datasets at once."""
+"""The sliding window of Richardson et al. 2013, of one or many sizes, for whole datasets at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, matched_bloc
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
 INT32_SAFE = 2**31 // SCALE - 1
-"""Sums of up to this many weights of 1 fit into an int32."""
+"""31: a sum of up to this many weights of 1 fits into an int32."""
 
 
 def sliding_window(
@@ -24,7 +24,7 @@ def sliding_window(
     *,
     block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
-    """The best window's weight for every candidate.
+    """Return the weight of the best window for every candidate.
 
     With S the set of the question's and the candidate's words, and IC(w) the weight of word w::
 
@@ -37,15 +37,15 @@ def sliding_window(
     ----------
     arrays : TokenArrays
     window : int, "set" or "passage"
-        The window's length in tokens; ``"set"`` is |S| (Algorithm 1), ``"passage"`` the whole passage.
+        The window's length in tokens: ``"set"`` is |S| (Algorithm 1), ``"passage"`` is the whole passage.
     word_weights : ndarray of int32, shape (n_words,), optional
-        Fixed-point weights of words (:mod:`classic_rc.kernels.weights`); by default inverse counts within
-        the candidate's own passage.
+        Fixed-point weights of words (:mod:`classic_rc.kernels.weights`), at most 1 each; by default inverse counts
+        in the candidate's own passage.
     cells : int
-        How many cells (candidates x passage tokens) are worked on at a time: bounds memory to about
-        10 bytes a cell and does not change the result.
+        How many cells (candidates x passage tokens) are processed at a time. It bounds memory to about
+        10 bytes per cell and does not change the result.
     block_tokens : int
-        How many tokens are matched at a time: bounds memory, changes no result.
+        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def best_windows(
     word_weights: NDArray[np.int32] | None = None,
     cells: int = 2**18,
 ) -> NDArray[np.int64]:
-    """:func:`sliding_window` of one block: shape (n_candidates of the block,)."""
+    """Return :func:`sliding_window` of one block: shape (n_candidates of the block,)."""
     arrays, questions, additions = block.arrays, block.questions, block.additions
     question = arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
@@ -78,10 +78,10 @@ def best_windows(
     weigh = RowWeights(block, word_weights, set_sizes if word_weights is None else widths)
 
     best = np.zeros(len(question), dtype=np.int64)
-    # Rows of one width stand together, so that one shifted addition serves them all.
+    # Rows of equal width are adjacent, so one shifted addition serves all of them.
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
-    # The chunks share their memory: giving it back and asking for it again would cost a fifth of the time.
+    # The chunks share their memory: freeing and allocating it for each would take a fifth of the time.
     memory = np.empty((3, min(cells + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype)
     for rows in row_chunks(order, lengths, cells):
         starts = offsets_of(lengths[rows])
@@ -90,7 +90,7 @@ def best_windows(
 
 
 class RowWeights:
-    """Lays out candidates as rows of their passage's tokens: a token's weight where it matches, else 0.
+    """Lays out candidates as rows of their passage's tokens: a token's weight if it matches, else 0.
 
     Parameters
     ----------
@@ -98,10 +98,11 @@ class RowWeights:
     word_weights : ndarray of int32, shape (n_words,), optional
         By default inverse counts within the passage.
     bounds : ndarray of int64
-        Numbers that no window's sum exceeds, in units of a weight of 1: the number of distinct words, whose
-        occurrences in a passage weigh ``C ln(1 + 1 / C) < 1`` together, or the number of tokens in a window.
+        Upper bounds of every window's sum, in units of a weight of 1, from which the dtype follows. By default this
+        is the number of distinct words: all C occurrences of a word in a passage weigh ``C ln(1 + 1 / C) < 1``
+        together. With given weights it is the number of tokens in a window.
     smoothing : int
-        What is added to each count within the passage.
+        Added to each count within the passage.
     """
 
     def __init__(
@@ -121,15 +122,15 @@ class RowWeights:
     def rows(
         self, candidates: NDArray[np.int64], starts: NDArray[np.int64], memory: NDArray[np.integer]
     ) -> NDArray[np.integer]:
-        """The rows of `candidates`, one after the other.
+        """Return the rows of `candidates`, one after the other.
 
         Parameters
         ----------
         candidates : ndarray of int64, shape (n_rows,)
         starts : ndarray of int64, shape (n_rows + 1,)
-            Where each row starts, and where the last one ends; cells beyond a passage stay 0.
+            Where each row starts, and where the last one ends. Cells beyond a passage stay 0.
         memory : ndarray, shape (at least starts[-1],)
-            What the rows are written to.
+            The rows are written to it.
         """
         block = self._block
         cells = memory[: starts[-1]]
@@ -144,7 +145,7 @@ class RowWeights:
 
 
 def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
-    """Split `rows` so that each part has about `cells` cells, one row at least."""
+    """Split `rows` into parts of about `cells` cells, at least one row each."""
     if not len(rows):
         return
     chunk_of = offsets_of(lengths[rows])[:-1] // cells
@@ -157,7 +158,7 @@ def row_maxima(
     widths: NDArray[np.int64],
     memory: NDArray[np.integer],
 ) -> NDArray[np.int64]:
-    """The largest sum of `widths[i]` adjacent cells within each row i; rows are ordered by width.
+    """Return the largest sum of `widths[i]` adjacent cells in each row i; rows are ordered by width.
 
     `memory` is two rows of scratch space, each at least as long as `weights`.
     """
@@ -167,8 +168,9 @@ def row_maxima(
         width = int(widths[first])
         left, right = starts[first], starts[last]
         sums = _window_sums(weights[left:right], width, memory)
-        # A row's windows start up to `width - 1` cells before its end: those beyond would run into the next
-        # row. reduceat takes [start, stop) pairs, so every second of its results is thrown away.
+        # The last window of a row starts `width` cells before its end; later starts run into the next row. Their
+        # sums may even wrap around an int32, but nothing reads them. reduceat gets [start, stop) pairs, so every
+        # second result is dropped.
         pairs = np.empty(2 * (last - first), dtype=np.int64)
         pairs[0::2] = starts[first:last] - left
         pairs[1::2] = starts[first + 1 : last + 1] - left - (width - 1)
@@ -177,10 +179,10 @@ def row_maxima(
 
 
 def _window_sums(cells: NDArray[np.integer], width: int, memory: NDArray[np.integer]) -> NDArray[np.integer]:
-    """``sums[i] = cells[i:i + width].sum()``, by doubling: the binary digits of `width` from the highest down.
+    """Return ``sums[i] = cells[i:i + width].sum()``, by doubling along the binary digits of `width`, highest first.
 
-    Takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays; they vectorise, as a running
-    sum does not. They write into `memory`, two rows of at least as many cells, by turns.
+    This takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays. They vectorise; a running sum
+    does not. The sums alternate between the two rows of `memory`, each at least as long as `cells`.
     """
     sums, size = cells, 1
     free, used = memory
@@ -203,21 +205,21 @@ def window_sweep(
     smoothing: int = 0,
     last_window: bool = True,
 ) -> NDArray[np.int64]:
-    """The best window's weight for every candidate and each of several window sizes.
+    """Return the weight of the best window for every candidate and each of several window sizes.
 
-    Column k is :func:`~classic_rc.kernels.sliding_window` with ``window=sizes[k]``, to the bit.
+    Column k equals :func:`~classic_rc.kernels.sliding_window` with ``window=sizes[k]``, to the bit.
 
     Parameters
     ----------
     arrays : TokenArrays
     sizes : sequence of int
-        Numbers of tokens, at least 1 and rising.
+        Window sizes in tokens, at least 1 and ascending.
     word_weights, cells
-        As of :func:`~classic_rc.kernels.sliding_window`.
+        As in :func:`~classic_rc.kernels.sliding_window`.
     smoothing : int
-        What is added to each count within the passage.
+        Added to each count within the passage.
     last_window : bool
-        Whether the window at the passage's end counts; False leaves it out where there is another.
+        Whether the window at the end of the passage counts. False leaves it out if there is another window.
 
     Returns
     -------
@@ -244,8 +246,8 @@ def _best_of_sizes(
     set_sizes = block.questions.n_distinct[question] + block.additions.n_distinct
     bounds = set_sizes if word_weights is None else np.full_like(set_sizes, sizes[-1])
     weigh = RowWeights(block, word_weights, bounds, smoothing)
-    # Behind each passage stand as many empty cells as a window may reach beyond its end: a window that is cut
-    # there holds no more than the last whole one, or, in a passage shorter than the window, all that there is.
+    # Each passage is followed by as many empty cells as a window can reach beyond its end. A window that the end
+    # cuts off weighs no more than the last whole one, or is the whole passage if that is shorter than the window.
     margin = sizes[-1] - 1
     best = np.zeros((len(question), len(sizes)), dtype=np.int64)
     padded = lengths + margin
@@ -259,7 +261,7 @@ def _best_of_sizes(
         bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
         column = 0
         for size in range(1, sizes[-1] + 1):
-            if size > 1:
+            if size > 1:  # a window of `size` tokens is one of `size - 1` tokens and the next token
                 sums[: len(sums) - size + 1] += row_weights[size - 1 :]
             if size == sizes[column]:
                 if not last_window:

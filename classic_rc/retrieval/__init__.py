@@ -1,4 +1,4 @@
-"""Retrieval: search engines over sentences behind one protocol, and their similarities."""
+"""Retrieval: search engines over sentences with one interface, their similarities, and corpora."""
 
 from classic_rc.retrieval.base import Best, Engine, Hits
 from classic_rc.retrieval.corpus import Corpus, passage_corpus

@@ -1,4 +1,4 @@
-"""What an engine is: sentences in, the best ones for queries out; batch first."""
+"""The interface of search engines: sentences are indexed once, queries are searched in batches."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _LOOKED_THROUGH = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """The sentences found for each query, ragged: by falling score, equal ones by the lowest number first.
+    """The sentences found for each query, ragged: by descending score, ties by ascending number.
 
     Parameters
     ----------
     sentences : ndarray of int64, shape (n_hits,)
-        Numbers of sentences, in the order in which they were indexed, from 0.
+        Numbers of sentences, from 0 in the order in which they were indexed.
     scores : ndarray of float32, shape (n_hits,)
     offsets : ndarray of int64, shape (n_queries + 1,)
-        Query i's hits are ``sentences[offsets[i]:offsets[i + 1]]``.
+        The hits of query i are ``sentences[offsets[i]:offsets[i + 1]]``.
     """
 
     sentences: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Hits:
         return len(self.offsets) - 1
 
     def __getitem__(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The sentences and the scores of one query."""
+        """Return the sentences and the scores of one query."""
         query = range(len(self))[query]
         where = slice(self.offsets[query], self.offsets[query + 1])
         return self.sentences[where], self.scores[where]
@@ -53,16 +53,16 @@ class Hits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Best:
-    """The one sentence that speaks best for each option, ragged over questions.
+    """The best sentence for each option, ragged over questions.
 
     Parameters
     ----------
     sentences : ndarray of int64, shape (n_options,)
-        -1 where no sentence qualifies.
+        -1 if no sentence qualifies.
     scores : ndarray of float32, shape (n_options,)
-        0 where no sentence qualifies.
+        0 if no sentence qualifies.
     offsets : ndarray of int64, shape (n_questions + 1,)
-        Question i's options are ``sentences[offsets[i]:offsets[i + 1]]``.
+        The options of question i are ``sentences[offsets[i]:offsets[i + 1]]``.
     """
 
     sentences: NDArray[np.int64]
@@ -78,7 +78,7 @@ class Best:
         return len(self.offsets) - 1
 
     def __getitem__(self, question: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The sentences and the scores of one question's options."""
+        """Return the sentences and the scores of one question's options."""
         question = range(len(self))[question]
         where = slice(self.offsets[question], self.offsets[question + 1])
         return self.sentences[where], self.scores[where]
@@ -91,14 +91,14 @@ class Engine(ABC):
     """A search engine over sentences.
 
     Sentences are numbered from 0 in the order in which they were indexed. The query of an option is
-    ``question + " " + option``. Scores are single precision, as the engine gives them.
+    ``question + " " + option``. Scores are in single precision, as the engine computes them.
 
     Parameters
     ----------
     similarity : str or Similarity, optional
         How a sentence is scored: one of :attr:`similarities`; None is the first of them.
     analyzer : str or Analyzer
-        How text becomes index terms; the words it drops are no index terms.
+        How text becomes index terms; words that it drops are not index terms.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Engine(ABC):
     Raises
     ------
     UsageError
-        A similarity that is unknown or that the engine does not have; an unknown analyzer.
+        The similarity is unknown or not one of this engine's, or the analyzer is unknown.
     """
 
     name: ClassVar[str]
@@ -130,7 +130,7 @@ class Engine(ABC):
 
     @property
     def signature(self) -> str:
-        """Engine, similarity and analyzer with all that makes a difference: ``"sparse:bm25:lucene-english"``."""
+        """The engine, similarity and analyzer that determine scores: ``"sparse:bm25:lucene-english"``."""
         return ":".join((self.name, self.similarity.spec, self.analyzer.signature))
 
     def __repr__(self) -> str:
@@ -138,16 +138,16 @@ class Engine(ABC):
 
     @abstractmethod
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index these sentences, which are read once, instead of any that were indexed before."""
+        """Index sentences, which are iterated once. They replace any that were indexed before."""
 
     @property
     @abstractmethod
     def n_sentences(self) -> int:
-        """How many sentences are indexed, those without an index term included."""
+        """The number of indexed sentences, including those without an index term."""
 
     @abstractmethod
     def sentence(self, number: int) -> str:
-        """The text of a sentence.
+        """Return the text of a sentence.
 
         Raises
         ------
@@ -157,35 +157,35 @@ class Engine(ABC):
 
     @abstractmethod
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+        """Return up to `k` best sentences for each query, among those that share an index term with it."""
 
     @abstractmethod
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """For each option the best sentence that has an index term of the question and one of the option.
+        """Return the best sentence for each option with an index term of the question and one of the option.
 
         Parameters
         ----------
         questions : sequence of str
         options : sequence of sequence of str
-            As many as questions: the options of each.
+            The options of each question.
 
         Returns
         -------
         Best
-            The scores of ``question + " " + option``.
+            Scores are those of the query ``question + " " + option``.
         """
 
     @abstractmethod
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """What each index term of the query adds to the score of one sentence, in the order of the query.
+        """Return what each index term of the query adds to the score of one sentence, in the order of the query.
 
-        Terms that the sentence does not have are left out; the shares sum to the score but for rounding.
+        Terms that the sentence does not have are left out. The values sum to the score, except for rounding.
         """
 
     def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """For each text the sentences that have all of its index terms, rising; none where it has no term.
+        """Return for each text the sentences that have all of its index terms, ascending; none without terms.
 
-        An engine that cannot tell looks among each text's 100 best hits.
+        An engine that cannot look these up examines only the 100 best hits of each text.
         """
         needed = [set(self.analyzer.analyze(text)) for text in texts]
         found = []
@@ -195,7 +195,7 @@ class Engine(ABC):
         return found
 
     def without(self, numbers: Sequence[int]) -> Engine:
-        """The engine as if these sentences had no index term; all others keep their numbers.
+        """Return the engine as if these sentences had no index term; all others keep their numbers.
 
         Raises
         ------
@@ -207,20 +207,20 @@ class Engine(ABC):
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
     ) -> Best:
-        """For each option the best of its first hits that shares a word with the question and one with the option.
+        """Return for each option its first hit that shares a word with the question and a word with the option.
 
-        What was behind the released scores of MultiRC (Khashabi et al. 2018): the constraint is not part of
-        the query, and it compares words of another analyzer than the index's.
+        The released scores of MultiRC (Khashabi et al. 2018) are made this way: the constraint is not part of the
+        query, and it compares words of another analyzer than the index's.
 
         Parameters
         ----------
         questions : sequence of str
         options : sequence of sequence of str
-            As many as questions: the options of each.
+            The options of each question.
         depth : int
-            How many hits of ``question + " " + option`` are looked through.
+            How many hits of ``question + " " + option`` are examined.
         overlap : str or Analyzer
-            Says what the words are that must be shared: ``"word+porter+stop=smart"``.
+            The analyzer whose words must be shared: ``"word+porter+stop=smart"``.
 
         Returns
         -------
@@ -244,12 +244,12 @@ class Engine(ABC):
     def _first_shared(
         self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: _WordSets
     ) -> NDArray[np.int64]:
-        """The place of each query's first hit that shares a word with both texts; -1 where there is none."""
+        """The index of each query's first hit that shares a word with both texts; -1 if there is none."""
         places = np.full(len(hits), -1, dtype=np.int64)
         sets: dict[int, frozenset[int]] = {}
         start, ends, open_ = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
         width = 1
-        # Most queries are done with their first hits, so few sentences have to be analysed.
+        # Most queries end with their first hits. Doubling the width each round keeps analysed sentences few.
         while len(open_):
             stop = np.minimum(start + width, ends)
             seen = np.concatenate([hits.sentences[start[row] : stop[row]] for row in open_.tolist()])
@@ -267,13 +267,13 @@ class Engine(ABC):
 
 
 class _WordSets:
-    """Texts as sets of the words that an analyzer finds in them."""
+    """Texts as sets of the words that an analyzer finds."""
 
     def __init__(self, analyzer: str | Analyzer) -> None:
         self._encoder = TextEncoder(analyzer)
 
     def of(self, texts: Sequence[str]) -> list[frozenset[int]]:
-        """One set a text."""
+        """Return one set per text."""
         tokens, offsets = self._encoder.encode(texts)
         words = tokens.tolist()
         return [frozenset(words[start:stop]) for start, stop in itertools.pairwise(offsets.tolist())]

@@ -1,4 +1,4 @@
-"""Builds an index folder, segment by segment: one writer at a time, and an interrupted build goes on."""
+"""Builds an index folder segment by segment, with one writer at a time; an interrupted build can be resumed."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 @contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Let no one else, here or in another process, into this block for the same folder.
+    """Lock a folder, so that no other thread or process is in this block for it at the same time.
 
-    A file ``lock`` stays behind; it is empty, and means nothing by itself.
+    A file ``lock`` remains. It is empty, and its existence means nothing.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
     Raises
     ------
     UsageError
-        Someone else is in it, or the folder cannot be written.
+        The folder is locked or not writable.
     """
-    # SQLite locks files on every system by the means that it has, and systems let go of what the dead held: unlike
-    # a file with a process' number, whose owner one has to guess at.
+    # SQLite locks files on every system by that system's own means, and systems release the locks of dead
+    # processes. A file with a process id would leave us guessing whether its owner still lives.
     import sqlite3
 
     try:
@@ -70,20 +70,12 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 BUILDING = "building.json"
-"""The manifest of an unfinished build, and how far it came."""
+"""The file with the manifest and the position of an unfinished build."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build was asked for.
-
-    Parameters
-    ----------
-    inputs : sequence of Input
-    analyzer : Analyzer
-    segment_sentences : int
-    append : bool
-    """
+    """The arguments of a build."""
 
     inputs: Sequence[Input]
     analyzer: Analyzer
@@ -92,7 +84,7 @@ class Plan:
 
     @property
     def options(self) -> dict[str, Any]:
-        """All of it but the inputs' content, as JSON."""
+        """All arguments except the inputs' content, as JSON."""
         return {
             "analyzer": self.analyzer.signature,
             "segment_sentences": self.segment_sentences,
@@ -102,36 +94,24 @@ class Plan:
 
     @property
     def stamps(self) -> list[str | None]:
-        """The inputs' content."""
+        """The stamps of the inputs' content."""
         return [source.stamp for source in self.inputs]
 
     @property
     def identity(self) -> str | None:
-        """What tells this plan from others; None where the inputs' content is not known before they are read."""
+        """A hash that identifies the plan; None if the inputs' content is unknown before it is read."""
         if None in self.stamps:
             return None
         return sha256_of_text(json.dumps([self.options, self.stamps]))
 
 
 class Position(NamedTuple):
-    """How far a build came.
+    """How far a build has come."""
 
-    Parameters
-    ----------
-    input : int
-        Which input was being read, from 0.
-    record : int
-        The number of its last record that was looked at.
-    taken : int
-        How many sentences of that record are in a segment.
-    sha256 : str
-        Of the input up to that record; empty where none was looked at.
-    """
-
-    input: int = 0
-    record: int = 1
-    taken: int = 0
-    sha256: str = ""
+    input: int = 0  # the input that is being read, from 0
+    record: int = 1  # the number of its last record that was examined
+    taken: int = 0  # how many sentences of that record are in a segment
+    sha256: str = ""  # of the input up to that record; empty if none was examined
 
 
 _START = Position()
@@ -139,31 +119,22 @@ _START = Position()
 
 @dataclass
 class State:
-    """What there is so far.
+    """The state of a build."""
 
-    Parameters
-    ----------
-    manifest : Manifest
-        Of the finished segments.
-    position : Position
-    digest : hash object
-        Of the sentences.
-    """
-
-    manifest: Manifest
+    manifest: Manifest  # of the finished segments
     position: Position = _START
-    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)  # of the sentences
 
     @classmethod
     def of(cls, folder: Path, plan: Plan) -> State:
-        """What a folder holds that a plan can go on from.
+        """Return the state in a folder from which a plan can continue.
 
         Raises
         ------
         UsageError
-            It holds something else.
+            The folder has other content.
         DataError
-            It is damaged, or the inputs have changed.
+            The content is damaged, or the inputs have changed.
         """
         finished = Manifest.read(folder) if (folder / MANIFEST).exists() else None
         if finished and finished.built_from == plan.identity:
@@ -201,13 +172,13 @@ class State:
         return node.child("options").value, node.sequence("stamps"), state
 
     def write(self, folder: Path, plan: Plan) -> None:
-        """Note it in a folder."""
+        """Write the state into a folder."""
         content = {"options": plan.options, "stamps": plan.stamps, "position": self.position}
         write_json(folder / BUILDING, {**content, "manifest": self.manifest.to_dict()})
 
 
 def changed(name: str) -> DataError:
-    """The error for an input that is not what it was when an interrupted build read it."""
+    """Return the error for an input that has changed since an interrupted build read it."""
     return DataError(
         "changed since the build was interrupted",
         source=name,
@@ -216,7 +187,7 @@ def changed(name: str) -> DataError:
 
 
 def _base(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
-    """What a new build starts from."""
+    """The manifest that a new build starts from."""
     if finished and not plan.append:
         raise UsageError(f"{folder} holds an index: --append adds to it; or name another folder")
     if finished:
@@ -232,17 +203,10 @@ def _base(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
 
 
 class Built(NamedTuple):
-    """What came of a build.
-
-    Parameters
-    ----------
-    manifest : Manifest
-    kept : int
-        How many segments were there already: of the index that was added to, or of an interrupted build.
-    """
+    """The result of a build."""
 
     manifest: Manifest
-    kept: int
+    kept: int  # segments that existed before: of the index that was added to, or of an interrupted build
 
 
 def build_index(
@@ -258,35 +222,35 @@ def build_index(
 ) -> Built:
     """Index the sentences of inputs into a folder.
 
-    Sentences are kept and numbered as they come, also those without an index term. A segment ends with
-    `segment_sentences`, or with the record that brings it to `segment_characters`; no more than a segment is held
-    in memory. If a build is interrupted, its finished segments stay; the same call goes on after them and ends with
-    the same index.
+    All sentences are kept and numbered in the order of the inputs, including those without an index term. A segment
+    ends at `segment_sentences`, or with the record that reaches `segment_characters`; no more than one segment is
+    in memory. If a build is interrupted, its finished segments stay. The same call continues after them, with the
+    same index as the result.
 
     Parameters
     ----------
     inputs : sequence of Input
-        Standard input, if it is one of them, comes last.
+        Standard input, if it is one of them, must be the last.
     folder : str or path
-        New or empty; or with an unfinished build of the same arguments; or, with `append`, an index.
+        A new or empty folder; or one with an unfinished build of the same arguments; or, with `append`, an index.
     analyzer : str or Analyzer
     segment_sentences : int
         From 1 to 500,000.
     append : bool
-        Whether to add to the index that is in the folder, which can be searched meanwhile.
+        Whether to add to the index in the folder, which can be searched meanwhile.
     advance : callable
-        Is told how many bytes of input have just been read.
+        Gets the number of input bytes just read.
     segment_characters : int
-        Bounds memory, by default at 2**26 characters. It is no part of what an interrupted build compares.
+        Bounds memory, by default at 2**26 characters. An interrupted build may continue with another value.
     remembered_pieces : int
-        How many distinct pieces of text are analysed only once: bounds memory, changes no result.
+        How many distinct pieces of text are cached. It bounds memory and does not change the result.
 
     Raises
     ------
     UsageError
-        The folder holds something else, or another build is at work in it.
+        The folder has other content, or another build is running in it.
     DataError
-        An input cannot be read, has changed since the interruption, or there is no sentence at all.
+        An input cannot be read, has changed since the interruption, or there are no sentences at all.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
         raise UsageError(f"a segment has from 1 to {MAX_SENTENCES:,} sentences, got {segment_sentences}")
@@ -312,7 +276,7 @@ def build_index(
 
 
 class _Batch:
-    """The sentences of the next segment, and where they come from."""
+    """The sentences of the next segment with their places."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
@@ -328,7 +292,7 @@ class _Batch:
 def _batches(
     plan: Plan, reached: Position, advance: Advance, segment_characters: int
 ) -> Iterator[tuple[_Batch, Position]]:
-    """What goes into each segment after a position, and the position after it."""
+    """Yield the sentences of each segment after a position, and the position after it."""
     batch = _Batch()
     advance(sum(source.size or 0 for source in plan.inputs[: reached.input]))
     for number, source in enumerate(plan.inputs[reached.input :], start=reached.input):
@@ -336,7 +300,7 @@ def _batches(
         digest = hashlib.sha256()
         for record in source.records(digest, advance, last.record if last else 1):
             taken = 0
-            if last:
+            if last:  # the first record after a resumption: compare it with what the interrupted build read
                 if (record.number, digest.hexdigest()) != (last.record, last.sha256):
                     raise changed(source.name)
                 taken, last = last.taken, None
@@ -355,7 +319,7 @@ def _batches(
 
 
 def _with_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
-    """Write a segment; the manifest with it."""
+    """Write a segment, and return the manifest that includes it."""
     segments = state.manifest.segments
     segment, texts = builder.build(batch.sentences), Texts.of(batch.sentences)
     add_to_fingerprint(state.digest, texts.coded())
@@ -377,7 +341,7 @@ def _with_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBui
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Remove what an interruption left of a segment that is in no manifest."""
+    """Remove segment files that no manifest mentions, which an interruption left."""
     known = {segment.file.name for segment in manifest.segments}
     for path in folder.glob("segment-*"):
         if path.name not in known:
@@ -385,7 +349,7 @@ def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
 
 
 def _finish(state: State, folder: Path, plan: Plan) -> None:
-    """Put the manifest where searches look for it."""
+    """Write the manifest that searches read, and remove the state of the build."""
     n_terms = _n_distinct(map_arrays(folder, segment.file) for segment in state.manifest.segments)
     state.manifest = replace(state.manifest, n_terms=n_terms, built_from=plan.identity or "")
     state.manifest.write(folder)
@@ -393,6 +357,6 @@ def _finish(state: State, folder: Path, plan: Plan) -> None:
 
 
 def _n_distinct(segments: Iterable[Arrays]) -> int:
-    """How many terms segments have, each of which has its own in order."""
+    """The number of distinct terms of segments, each of which has its terms sorted."""
     terms = heapq.merge(*(Texts.of_arrays(arrays, "term").coded() for arrays in segments))
     return sum(1 for _ in itertools.groupby(terms))

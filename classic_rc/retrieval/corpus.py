@@ -1,4 +1,4 @@
-"""A corpus: sentences in an engine, where they come from, and which questions stand in it word for word."""
+"""A corpus: sentences in an engine with their sources; and a search for questions that occur in it verbatim."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _BLOCK = 2**10
 
 
 class Texts(Sequence[str]):
-    """Texts that stay UTF-8 until they are looked at.
+    """Texts that are stored as UTF-8 and decoded on access.
 
     Parameters
     ----------
     data : ndarray of uint8
-        The texts' bytes, one after the other.
+        The texts' bytes, one text after the other.
     offsets : ndarray of integers, shape (n_texts + 1,)
         Text i is ``data[offsets[i]:offsets[i + 1]]``.
 
@@ -43,18 +43,18 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """These texts, in memory, with offsets of the smallest type that holds them."""
+        """Encode texts in memory, with offsets of the smallest type that holds them."""
         coded = [_coded(text) for text in texts]
         offsets = offsets_of(np.fromiter(map(len, coded), np.int64, len(coded)))
         return cls(np.frombuffer(b"".join(coded), np.uint8), offsets.astype(np.min_scalar_type(offsets[-1])))
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], name: str) -> Self:
-        """The texts of :meth:`arrays`."""
+        """Return the texts of the arrays that :meth:`arrays` gave."""
         return cls(arrays[f"{name}_data"], arrays[f"{name}_offsets"])
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """The two arrays, by the names ``name_data`` and ``name_offsets``."""
+        """Return the two arrays under the names ``name_data`` and ``name_offsets``."""
         return {f"{name}_data": self.data, f"{name}_offsets": self.offsets}
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Texts(Sequence[str]):
         return Texts(self.data, self.offsets[which.start : max(which.start, which.stop) + 1])
 
     def coded(self) -> Iterator[bytes]:
-        """The UTF-8 of each text."""
+        """Yield the UTF-8 bytes of each text."""
         for start in range(0, len(self), _BLOCK):
             bounds = self.offsets[start : start + _BLOCK + 1].tolist()
             block = self.data[bounds[0] : bounds[-1]].tobytes()
@@ -86,7 +86,7 @@ class Texts(Sequence[str]):
 
 
 def fingerprint(texts: Iterable[str]) -> str:
-    """Hex sha256 of texts, in order.
+    """Return the hex sha256 of texts, in order.
 
     Examples
     --------
@@ -99,21 +99,21 @@ def fingerprint(texts: Iterable[str]) -> str:
 
 
 def add_to_fingerprint(digest: hashlib._Hash, coded: Iterable[bytes]) -> None:
-    """Put the UTF-8 of more texts into a sha256, each behind its length."""
+    """Update a sha256 with the UTF-8 bytes of more texts, each after its length."""
     for text in coded:
         digest.update(len(text).to_bytes(8, "little") + text)
 
 
 def _coded(text: str) -> bytes:
-    # Halves of surrogate pairs, which JSON can spell, must come back as they were.
+    # JSON can contain unpaired surrogates; they must survive encoding and decoding.
     return text.encode("utf-8", "surrogatepass")
 
 
 class Sources(Protocol):
-    """Where each sentence of a corpus comes from."""
+    """Returns where each sentence of a corpus comes from."""
 
     def __call__(self, number: int) -> str:
-        """The source of one sentence, in a few words."""
+        """Return the source of one sentence, in a few words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,13 +123,13 @@ class Corpus:
     Parameters
     ----------
     name : str
-        For people: ``"passages"``, or an index's.
+        A name for people: ``"passages"``, or that of an index.
     engine : Engine
-        With the sentences indexed.
+        The engine, with the sentences indexed.
     fingerprint : str
         Hex sha256 of the sentences, in order.
     source : callable
-        Where the sentence of a number comes from: a passage's id, a file and line.
+        Returns where the sentence with a number comes from: a passage's id, or a file and line.
     """
 
     name: str
@@ -139,11 +139,11 @@ class Corpus:
 
     @property
     def signature(self) -> str:
-        """Name, content and size: ``passages@1f2e3d4c(8,412 sentences)``."""
+        """The name, content and size: ``passages@1f2e3d4c(8,412 sentences)``."""
         return f"{self.name}@{self.fingerprint[:8]}({self.engine.n_sentences:,} sentences)"
 
     def without(self, numbers: Sequence[int]) -> Corpus:
-        """The corpus as if these sentences had no index term, with a fingerprint that says so.
+        """Return the corpus as if these sentences had no index term, with a fingerprint of its own.
 
         Raises
         ------
@@ -157,13 +157,13 @@ class Corpus:
 
 
 def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
-    """The sentences of passages; a text that several passages have is taken once.
+    """Index the sentences of passages; a text that several passages have is indexed once.
 
     Parameters
     ----------
     passages : iterable of Passage
     engine : Engine
-        Empty; it is filled here.
+        An empty engine; this function fills it.
     """
     distinct = list({p.text: p for p in passages}.values())
     sentences = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
@@ -183,24 +183,12 @@ class _PassageSources:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """What stands in a corpus word for word, case and blanks aside.
+    """What a corpus contains word for word, ignoring case and blanks."""
 
-    Parameters
-    ----------
-    questions : int
-        Questions that a sentence of the corpus holds.
-    pairs : int
-        Of these, those of which that sentence or the next one holds a right answer too.
-    passages : int or None
-        Passages all of whose sentences stand in the corpus; None where they were not looked for.
-    sentences : frozenset of int
-        The numbers of the sentences that hold the questions and the passages.
-    """
-
-    questions: int
-    pairs: int
-    passages: int | None
-    sentences: frozenset[int]
+    questions: int  # questions that some sentence contains
+    pairs: int  # of these, questions with a right answer in that sentence or the next one
+    passages: int | None  # passages whose sentences are all in the corpus; None if passages were not searched
+    sentences: frozenset[int]  # numbers of the sentences that contain the questions and the passages
 
     def __bool__(self) -> bool:
         return bool(self.sentences)
@@ -211,15 +199,15 @@ class Verbatim:
 
 
 def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> Verbatim:
-    """Look for questions, questions with their right answers, and passages in a corpus.
+    """Search a corpus for questions, questions with their right answers, and passages.
 
     Parameters
     ----------
     corpus : Corpus
     questions : sequence of Question
-        Where gold is hidden, only the question is looked for.
+        If their gold is hidden, only the questions are searched.
     passages : bool
-        Whether to look for their passages.
+        Whether to search for their passages too.
     """
     finder = _Finder(corpus)
     asked = finder.holders([q.query for q in questions])
@@ -238,7 +226,7 @@ class _Finder:
         self._engine = corpus.engine
 
     def holders(self, texts: Sequence[str]) -> list[list[int]]:
-        """The sentences that hold each text."""
+        """Return the sentences that contain each text."""
         found = self._engine.having_all_terms(texts)
         return [
             [number for number in numbers.tolist() if self._holds(number, normalised_text(text))]
@@ -248,7 +236,7 @@ class _Finder:
     def _holds(self, number: int, normalised: str) -> bool:
         within = f" {normalised_text(self._engine.sentence(number))} "
         at = within.find(normalised)
-        while normalised and at >= 0:  # whole words: "his" does not stand in "this"
+        while normalised and at >= 0:  # whole words only: "this" does not contain "his"
             before, after = within[at - 1], within[at + len(normalised)]
             if not (before.isalnum() and normalised[0].isalnum()) and not (
                 after.isalnum() and normalised[-1].isalnum()
@@ -258,17 +246,17 @@ class _Finder:
         return False
 
     def answered(self, question: Question, holders: list[int]) -> bool:
-        """Whether one of these sentences, or the one after it, holds a right answer to the question."""
+        """Return whether one of these sentences, or the one after it, contains a right answer."""
         near = {n for number in holders for n in (number, number + 1) if n < self._engine.n_sentences}
         texts = [normalised_text(text) for text in question.gold_texts]
         return any(self._holds(number, text) for number in near for text in texts)
 
     def passages(self, questions: Sequence[Question]) -> list[set[int]]:
-        """For each passage that stands in the corpus as a whole, its sentences there."""
+        """Return the sentences of each passage that the corpus contains as a whole."""
         distinct = list({id(q.passage): q.passage for q in questions}.values())
         texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
         texts = [own for own in texts if own]
-        # The longest sentence is the least likely to be there by chance: most passages need no other look.
+        # The longest sentence is the least likely to be there by chance, so one search decides for most passages.
         longest = self.holders([max(own, key=len) for own in texts])
         whole = []
         for own, found in zip(texts, longest, strict=True):

@@ -1,4 +1,4 @@
-"""Index folders, opened: mapped into memory in milliseconds, searched by the default engine."""
+"""Opens and checks index folders: their files are mapped into memory and searched by the default engine."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def open_index(
 ) -> Corpus:
     """Open an index folder.
 
-    Its files are mapped, read-only: several processes share one copy in memory, and read what they look at. Sent to
-    another process, the corpus goes as the folder's path.
+    The files are mapped read-only: several processes share one copy in memory, and only the pages in use are read.
+    A corpus is pickled as the path of its folder.
 
     Parameters
     ----------
     path : str or path
     similarity : str or Similarity, default="bm25"
     n_jobs : int, optional
-        How many of joblib's workers search segments side by side.
+        How many joblib workers search segments in parallel.
 
     Returns
     -------
     Corpus
-        Called as its folder is.
+        It has the folder's name.
 
     Raises
     ------
     DataError
-        There is no finished index; a file is missing or has another size than when it was written; the index is of
-        another version, or its analyzer has changed.
+        There is no finished index; a file is missing or has changed its size; the index has another version, or its
+        analyzer has changed.
     UsageError
         An unknown similarity.
     """
@@ -63,7 +63,7 @@ def open_index(
 
 
 def check_index(path: str | os.PathLike[str]) -> Manifest:
-    """Read all of an index folder, and compare it with what was written.
+    """Read a whole index folder and compare it with its manifest.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
     Raises
     ------
     DataError
-        As of :func:`open_index`; or a file is altered.
+        As in :func:`open_index`, or the content of a file has changed.
     """
     folder = Path(path)
     manifest, digest = _manifest_of(folder), hashlib.sha256()
@@ -92,13 +92,13 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
 
 
 class StoredSparse(Sparse):
-    """The default engine over an index folder, which stays on disk until it is looked at.
+    """The default engine over an index folder, whose content stays on disk until it is used.
 
     Attributes
     ----------
     folder : Path
     fingerprint : str
-        Of the sentences when it was opened.
+        The fingerprint of the sentences when the folder was opened.
     """
 
     folder: Path
@@ -107,7 +107,7 @@ class StoredSparse(Sparse):
 
     @classmethod
     def open(cls, folder: Path, manifest: Manifest, **parameters: Any) -> Self:
-        """The engine over a folder that a manifest describes."""
+        """Return the engine over a folder that a manifest describes."""
         arrays: list[Arrays] = [map_arrays(folder, segment.file) for segment in manifest.segments]
         segments = [MappedSegment.of(folder, s.file, own) for s, own in zip(manifest.segments, arrays, strict=True)]
         engine = cls.from_segments(segments, [Texts.of_arrays(own, "sentence") for own in arrays], **parameters)
@@ -115,7 +115,7 @@ class StoredSparse(Sparse):
         return engine
 
     def index(self, sentences: Iterable[str]) -> NoReturn:
-        """Not of an index that stands.
+        """Refuse: an opened index is read-only.
 
         Raises
         ------
@@ -124,12 +124,15 @@ class StoredSparse(Sparse):
         raise UsageError(f"the index in {self.folder} is only read: classic-rc index --append adds to it")
 
     def source(self, number: int) -> str:
-        """Where a sentence comes from: ``"a.txt:1234"``, a line, or ``"a.jsonl#id"``, a row's or a passage's id."""
+        """Return where a sentence comes from: ``"a.txt:1234"`` or ``"a.jsonl#id"``.
+
+        The number is that of the line; the id is that of the row or passage.
+        """
         segment, place = self._locate(number)
         return place_of(self._arrays[segment], place)
 
     def without(self, numbers: Sequence[int]) -> Sparse:
-        """The engine as if these sentences had no index term; all others keep their numbers."""
+        """Return the engine as if these sentences had no index term; all others keep their numbers."""
         rest = super().without(numbers)
         parameters = {"similarity": self.similarity, "analyzer": self.analyzer, "n_jobs": self.n_jobs}
         engine = _Remainder.from_segments(rest.segments, rest.texts, **parameters)
@@ -141,7 +144,7 @@ class StoredSparse(Sparse):
 
 
 class _Remainder(Sparse):
-    """An index without some sentences, which goes to another process as these two."""
+    """An index without some sentences. It is pickled as these two."""
 
     whole: StoredSparse
     numbers: Sequence[int]
@@ -151,19 +154,19 @@ class _Remainder(Sparse):
 
 
 class MappedSegment(Segment):
-    """A segment that goes to another process as its file's path, wherever that process is."""
+    """A segment that is pickled as the path of its file."""
 
     folder: Path
     file: StoredFile
 
     @classmethod
     def of(cls, folder: Path, file: StoredFile, arrays: Arrays) -> Self:
-        """That of a file, from its arrays.
+        """Return the segment of a file, from the file's arrays.
 
         Raises
         ------
         DataError
-            The file is of another version.
+            The file has another version.
         """
         if missing := [name for name in Segment._fields if name not in arrays]:
             raise DataError(f"lacks the array {missing[0]}", source=str(folder / file.name), hint=REBUILD)

@@ -1,4 +1,4 @@
-"""The files of an index folder: arrays that are mapped into memory, and the manifest that says what they hold."""
+"""The files of an index folder: array files that are mapped into memory, and the manifest that describes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from classic_rc.io.text import read_text, replace_file
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 FORMAT = 1
-"""Raised with every change of what is written, or of what analyzers make of text."""
+"""Increased with every change of the written files or of what analyzers make of text."""
 
 MANIFEST = "manifest.json"
 
@@ -35,56 +35,37 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64
 REBUILD = "Build the index again, with `classic-rc index`"
-"""What the user can do about damage."""
+"""The hint for damaged or outdated indexes."""
 
 _Value = TypeVar("_Value")
 
 
 class StoredArray(NamedTuple):
-    """Where an array lies in a file.
+    """The place of an array in a file."""
 
-    Parameters
-    ----------
-    dtype : str
-        NumPy's short form, byte order included: ``"<i4"``.
-    length : int
-        In elements.
-    offset : int
-        In bytes.
-    """
-
-    dtype: str
-    length: int
-    offset: int
+    dtype: str  # NumPy's short form with byte order: "<i4"
+    length: int  # in elements
+    offset: int  # in bytes
 
 
 class StoredFile(NamedTuple):
-    """What a file of arrays holds.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-        In bytes.
-    sha256 : str
-    arrays : dict of str to StoredArray
-    """
+    """The content of a file of arrays."""
 
     name: str
-    size: int
+    size: int  # in bytes
     sha256: str
     arrays: dict[str, StoredArray]
 
 
 def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
-    """Write flat arrays to a file that appears when it is whole.
+    """Write flat arrays to one file, which appears only when it is complete.
 
-    They all go into one file because a process may have but few files open: 256 on macOS.
+    All arrays go into one file because a process can have few files open: 256 on macOS.
 
     Raises
     ------
     UsageError
-        The system does not allow it.
+        The operating system refuses the write.
     """
     temporary, digest, table, size = path.with_name(path.name + ".tmp"), hashlib.sha256(), {}, 0
     try:
@@ -106,19 +87,19 @@ def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
 
 
 def map_arrays(folder: Path, stored: StoredFile) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, read-only, which the system reads when they are looked at.
+    """Return the arrays of a file, read-only; the operating system reads them when they are used.
 
     Raises
     ------
     DataError
-        The file is not there, cannot be read, or has another size.
+        The file is missing, cannot be read, or has another size.
     """
     path = folder / stored.name
     with _open(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size != stored.size:
             raise _damaged(path, f"{size:,} bytes", f"{stored.size:,}")
-        # NumPy's own map and not another, because joblib sends it to its workers as a path.
+        # NumPy's memmap, because joblib passes it to its workers as a path.
         content = np.asarray(np.memmap(file, mode="r")) if size else np.empty(0, np.uint8)
     try:
         return {name: _part(content, *array) for name, array in stored.arrays.items()}
@@ -127,12 +108,12 @@ def map_arrays(folder: Path, stored: StoredFile) -> dict[str, NDArray[Any]]:
 
 
 def check_content(folder: Path, stored: StoredFile) -> None:
-    """Read a whole file.
+    """Check the hash of a whole file.
 
     Raises
     ------
     DataError
-        Its content is not what was written.
+        The content is not what was written.
     """
     path = folder / stored.name
     with _open(path) as file:
@@ -142,12 +123,12 @@ def check_content(folder: Path, stored: StoredFile) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file that appears when it is whole, instead of the one that was there.
+    """Write a JSON file, which replaces an older one only when it is complete.
 
     Raises
     ------
     UsageError
-        The system does not allow it.
+        The operating system refuses the write.
     """
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -183,31 +164,18 @@ def _damaged(path: Path, found: str, expected: str) -> DataError:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is.
-
-    Parameters
-    ----------
-    sentences : int
-    with_terms : int
-        Sentences that have an index term.
-    tokens : int
-        Index terms in all sentences, repeated ones included.
-    text_bytes : int
-        The sentences in UTF-8.
-    with_nul, with_replacement : int
-        Sentences that hold the character NUL, or U+FFFD, which stands for bytes that were not UTF-8.
-    """
+    """The sizes of an index or of a segment."""
 
     sentences: int = 0
-    with_terms: int = 0
-    tokens: int = 0
-    text_bytes: int = 0
-    with_nul: int = 0
-    with_replacement: int = 0
+    with_terms: int = 0  # sentences with an index term
+    tokens: int = 0  # index terms in all sentences, repetitions counted
+    text_bytes: int = 0  # of the sentences in UTF-8
+    with_nul: int = 0  # sentences with the character NUL
+    with_replacement: int = 0  # sentences with U+FFFD, which replaces bytes that were not UTF-8
 
     @classmethod
     def total(cls, parts: Sequence[Counts]) -> Counts:
-        """The sums."""
+        """Sum counts."""
         return cls(*(sum(getattr(part, field.name) for part in parts) for field in fields(cls)))
 
 
@@ -221,66 +189,49 @@ class StoredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index folder holds.
+    """The description of an index folder."""
 
-    Parameters
-    ----------
-    analyzer : str
-        Its specification.
-    analyzer_signature : str
-        Its signature when the index was built.
-    analyzer_sample : str
-        What it made of some text then, as a hash.
-    segments : tuple of StoredSegment
-    fingerprint : str
-        Hex sha256 of the sentences, in order.
-    n_terms : int
-        Distinct index terms.
-    built_from : str
-        What the inputs and options of the last build were, as a hash.
-    """
-
-    analyzer: str
-    analyzer_signature: str
-    analyzer_sample: str
+    analyzer: str  # its specification
+    analyzer_signature: str  # its signature when the index was built
+    analyzer_sample: str  # a hash of what it made of a sample text then
     segments: tuple[StoredSegment, ...] = ()
-    fingerprint: str = sha256_of_bytes(b"")
-    n_terms: int = 0
-    built_from: str = ""
+    fingerprint: str = sha256_of_bytes(b"")  # hex sha256 of the sentences, in order
+    n_terms: int = 0  # distinct index terms
+    built_from: str = ""  # a hash of the inputs and options of the last build
 
     @classmethod
     def empty(cls, analyzer: Analyzer) -> Manifest:
-        """Of an index without sentences."""
+        """Return the manifest of an index without sentences."""
         return cls(analyzer.spec, analyzer.signature, _sample_of(analyzer))
 
     @property
     def counts(self) -> Counts:
-        """Of all segments together."""
+        """The counts of all segments together."""
         return Counts.total([segment.counts for segment in self.segments])
 
     @property
     def disk_bytes(self) -> int:
-        """The size of all segments' files."""
+        """The size of all segment files."""
         return sum(segment.file.size for segment in self.segments)
 
     def write(self, folder: Path) -> None:
-        """Put it into a folder, instead of the one that is there."""
+        """Write the manifest into a folder, replacing an older one."""
         write_json(folder / MANIFEST, self.to_dict())
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """That of a folder.
+        """Read the manifest of a folder.
 
         Raises
         ------
         DataError
-            It is missing, damaged, or of another version of the format.
+            It is missing or damaged, or has another version of the format.
         """
         path = folder / MANIFEST
         return read_json(path, cls.from_node)
 
     def to_dict(self) -> dict[str, Any]:
-        """Its form as JSON."""
+        """Return the JSON form."""
         segments = [
             {"counts": asdict(segment.counts), **segment.file._asdict(), "arrays": dict(segment.file.arrays)}
             for segment in self.segments
@@ -290,7 +241,7 @@ class Manifest:
 
     @classmethod
     def from_node(cls, node: Node) -> Manifest:
-        """From its form as JSON."""
+        """Parse the JSON form."""
         if node.text("kind") != _KIND:
             raise node.error(
                 "not of an index", field="kind", found=describe(node.value["kind"]), expected=repr(_KIND)
@@ -315,20 +266,20 @@ class Manifest:
 
 
 def check_analyzer(manifest: Manifest, source: str, *, thoroughly: bool) -> Analyzer:
-    """The analyzer of an index.
+    """Return the analyzer of an index, after a check that it has not changed since the build.
 
     Parameters
     ----------
     manifest : Manifest
     source : str
-        What messages call the index.
+        The index, as error messages name it.
     thoroughly : bool
-        Whether to look at what it makes of text, too.
+        Whether to check what it makes of a sample text, too.
 
     Raises
     ------
     DataError
-        It is not what it was when the index was built.
+        It has changed since the index was built.
     """
     analyzer = get_analyzer(manifest.analyzer)
     now, then = analyzer.signature, manifest.analyzer_signature
@@ -346,12 +297,12 @@ def check_analyzer(manifest: Manifest, source: str, *, thoroughly: bool) -> Anal
 
 
 def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
-    """What `parse` makes of a JSON file that this package wrote.
+    """Parse a JSON file that this package wrote.
 
     Raises
     ------
     DataError
-        The file is missing or damaged, or `parse` does not take it.
+        The file is missing or damaged, or `parse` rejects it.
     """
     try:
         return parse(Node(parse_json(read_text(path), str(path)), str(path)))

@@ -1,4 +1,4 @@
-"""Each passage as a collection of its own: the best of its sentences for each candidate, whole datasets at once."""
+"""Searches each passage as a collection of its own: the best of its sentences for each candidate, dataset-wide."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def best_in_passages(
     similarity: str | Similarity = "bm25",
     analyzer: str | Analyzer = "lucene-english",
 ) -> Best:
-    """For each candidate the best sentence of its own passage with an index term of the question and one of it.
+    """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
-    The same, to the bit, as an engine ``sparse`` over the sentences of each passage alone: number of sentences,
-    frequencies and mean length are the passage's own.
+    The result equals, to the bit, that of an engine ``sparse`` over each passage's sentences alone: the number of
+    sentences, frequencies and mean length are the passage's own.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def best_in_passages(
     Returns
     -------
     Best
-        Sentences are numbered within their passage, as :func:`~classic_rc.text.sentences.passage_sentences` has
-        them.
+        Sentences are numbered within their passage, in the order of
+        :func:`~classic_rc.text.sentences.passage_sentences`.
 
     Raises
     ------
@@ -66,14 +66,14 @@ def best_in_passages(
 def best_of_sentences(
     encoded: EncodedSentences, similarity: LuceneSimilarity
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """For each candidate of the arrays the best sentence of its passage, numbered within it, and its score.
+    """Return for each candidate of the arrays the best sentence of its passage, numbered within it, and its score.
 
     Returns
     -------
     sentences : ndarray of int64, shape (n_candidates,)
-        -1 where no sentence qualifies.
+        -1 if no sentence qualifies.
     scores : ndarray of float32, shape (n_candidates,)
-        0 where no sentence qualifies.
+        0 if no sentence qualifies.
     """
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)
@@ -88,26 +88,15 @@ def best_of_sentences(
 
 
 class _Collections(NamedTuple):
-    """The sentences of some passages, each passage with its own statistics.
+    """The sentences of some passages, with separate statistics for each passage.
 
-    A *run* is one word of one passage.
-
-    Parameters
-    ----------
-    firsts : ndarray of int64, shape (n_passages + 1,)
-        Where each passage's sentences start.
-    n_sentences : ndarray of int64, shape (n_passages,)
-        How many of them have a token.
-    run_keys : ndarray of int64, shape (n_runs,)
-        ``passage * n_words + word``, rising.
-    postings : SentencePostings
-        Of the runs; every posting has a code of its own.
+    A *run* is one word of one passage; it plays the role of a term.
     """
 
-    firsts: NDArray[np.int64]
-    n_sentences: NDArray[np.int64]
-    run_keys: NDArray[np.int64]
-    postings: SentencePostings
+    firsts: NDArray[np.int64]  # (n_passages + 1,): where each passage's sentences start
+    n_sentences: NDArray[np.int64]  # (n_passages,): how many of them have a token
+    run_keys: NDArray[np.int64]  # (n_runs,): `passage * n_words + word`, ascending
+    postings: SentencePostings  # of the runs; every posting has a code of its own
 
     @classmethod
     def of(
@@ -123,6 +112,7 @@ class _Collections(NamedTuple):
         n_tokens = np.bincount(passage, lengths, n_passages).astype(np.int64)
 
         sentence = np.repeat(np.arange(len(lengths)), lengths)
+        # (passage, word, sentence) in one int64: one sort of integers instead of three columns.
         bits = len(lengths).bit_length()
         keys = ((passage[sentence] * arrays.n_words + arrays.passage_tokens) << bits) | sentence
         keys.sort()
@@ -143,7 +133,7 @@ class _Collections(NamedTuple):
     def search(
         self, arrays: TokenArrays, similarity: LuceneSimilarity
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """For each candidate the best sentence of its passage, numbered within it, and its score."""
+        """Return for each candidate the best sentence of its passage, numbered within it, and its score."""
         passage_of_option = arrays.question_passage[arrays.candidate_question]
         questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
         options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)

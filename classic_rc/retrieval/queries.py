@@ -1,4 +1,4 @@
-"""Questions with options, and queries, as counts of index terms; and their weights."""
+"""Queries, and questions with options, as counts of index terms with weights."""
 
 from __future__ import annotations
 
@@ -18,34 +18,23 @@ from classic_rc.text.encode import TextEncoder
 
 
 class EncodedQueries(NamedTuple):
-    """Texts as counts of index terms.
+    """Texts as counts of index terms."""
 
-    Parameters
-    ----------
-    terms : list of str
-        All that stand in the texts, in the order of first sight.
-    texts : WordCounts
-        Queries, or questions.
-    options : WordCounts
-    option_question : ndarray of int64, shape (n_options,)
-        Each option's question; never falls.
-    """
-
-    terms: list[str]
-    texts: WordCounts
+    terms: list[str]  # all terms of the texts, in the order of first occurrence
+    texts: WordCounts  # queries, or questions
     options: WordCounts
-    option_question: NDArray[np.int64]
+    option_question: NDArray[np.int64]  # (n_options,): each option's question, ascending
 
     @classmethod
     def of(
         cls, analyzer: Analyzer, texts: Sequence[str], options: Sequence[Sequence[str]] | None = None
     ) -> EncodedQueries:
-        """The terms of queries, or of questions with their options.
+        """Encode queries, or questions with their options.
 
         Raises
         ------
         UsageError
-            There are more or fewer lists of options than questions.
+            The number of lists of options is not the number of questions.
         """
         own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
         if len(own) != len(texts):
@@ -58,25 +47,18 @@ class EncodedQueries(NamedTuple):
 
 
 class TermFacts(NamedTuple):
-    """What is known of the terms of texts, entry by entry.
+    """What the index knows about the terms of texts, entry by entry."""
 
-    Parameters
-    ----------
-    lists : ndarray of int64
-        Where the postings are; -1 where no sentence has the term.
-    idfs : ndarray of float32
-    """
-
-    lists: NDArray[np.int64]
+    lists: NDArray[np.int64]  # index of the posting list; -1 if no sentence has the term
     idfs: NDArray[np.float32]
 
     def of_words(self, counts: WordCounts) -> TermFacts:
-        """Those of texts, where these are the facts of words."""
+        """Expand facts about words to facts about the entries of texts."""
         return TermFacts(self.lists[counts.words], self.idfs[counts.words])
 
 
 def weigh(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> QueryTerms:
-    """The terms of queries that some sentence has, with their weights."""
+    """Return the terms of queries that some sentence has, with their weights."""
     return _known(counts, facts, similarity.weights(counts.counts, facts.idfs))
 
 
@@ -88,19 +70,20 @@ def weigh_constrained(
     firsts: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> ConstrainedQueries:
-    """The terms of questions and options that some sentence has, with their weights.
+    """Return the terms of questions and options that some sentence has, with their weights.
 
     Parameters
     ----------
     queries : tuple of WordCounts, WordCounts, ndarray of int64
         The questions' terms, the options' terms, and each option's question.
     question_facts, option_facts : TermFacts
-        Of their entries.
+        The facts of their entries.
     similarity : LuceneSimilarity
     firsts, sizes : ndarray of int64
         See :class:`~classic_rc.kernels.search.ConstrainedQueries`.
     """
     questions, options, option_question = queries
+    # The query is question + option: a term of both occurs as often as in both together.
     shared = occurrences(questions, option_question[options.texts], options.words)
     known = option_facts.lists >= 0
     return ConstrainedQueries(
@@ -114,7 +97,7 @@ def weigh_constrained(
 
 
 def combine(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> Combine | None:
-    """How the sums of term scores of queries become scores."""
+    """Return the function that turns sums of term scores into scores of queries, or None."""
     return similarity.combine(*_totals(counts, facts))
 
 
@@ -124,7 +107,7 @@ def combine_constrained(
     option_facts: TermFacts,
     similarity: LuceneSimilarity,
 ) -> Combine | None:
-    """How the sums of term scores of questions with options become scores."""
+    """Return the function that turns sums of term scores into scores of questions with options, or None."""
     questions, options, option_question = queries
     asked, asked_squares = _totals(questions, question_facts)
     offered, offered_squares = _totals(options, option_facts)
@@ -137,7 +120,7 @@ def _known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -
 
 
 def _totals(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """How many terms each text has, and the sum of their squared idfs, both with repeated terms."""
+    """The number of terms of each text, and the sum of their squared idfs, both with repetitions."""
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2
     n_terms = np.bincount(texts, counts.counts, n_texts).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What an index is built from: files of lines, JSON lines or passages, as streams of sentences with places."""
+"""The inputs of an index: files of lines, of JSON lines, or passages, as streams of sentences with their places."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from classic_rc.retrieval.corpus import Texts, fingerprint
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
 STDIN = "-"
-"""What standard input goes by among paths."""
+"""The path that means standard input."""
 
 Advance = Callable[[int], None]
-"""Is told how many bytes of input have just been read."""
+"""A callback that gets the number of input bytes just read."""
 
 LONGEST_LINE = 2**28
 _BUFFER = 2**18
@@ -39,47 +39,40 @@ _REFUSED = {
 }
 
 LINES = ("auto", "sentences", "paragraphs")
-"""What a line, or the text of a JSON line, may be taken for."""
+"""What a line, or the text of a JSON line, can be."""
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _COMPRESSED = (".gz", ".bz2", ".xz")
 _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
-"""The share of texts with several sentences above which they are paragraphs. The splitter divides under 1 % of
-single sentences, and 50 % or more of the paragraphs of dialogues, stories and encyclopedias."""
+"""Texts are taken as paragraphs if more than this share of them has several sentences.
+
+The splitter divides under 1 % of single sentences, and 50 % or more of the paragraphs of dialogues, stories and
+encyclopedias.
+"""
 
 
 class Record(NamedTuple):
-    """A line, a JSON line or a passage.
+    """A line, a JSON line or a passage."""
 
-    Parameters
-    ----------
-    number : int
-        Its number in its input, from 1.
-    label : str, optional
-        Its id, where it has one.
-    sentences : list of str
-        Without blanks around them, none empty.
-    """
-
-    number: int
-    label: str | None
-    sentences: list[str]
+    number: int  # its number in its input, from 1
+    label: str | None  # its id, if it has one
+    sentences: list[str]  # stripped, none empty
 
 
 class Input(ABC):
-    """A part of what an index is built from.
+    """One of the inputs of an index.
 
     Attributes
     ----------
     name : str
-        What messages and sources call it.
+        The name in messages and sources.
     size : int, optional
-        In bytes; None where nobody knows.
+        In bytes; None if unknown.
     stamp : str, optional
-        Differs where the content has changed; None where that cannot be told before it is read.
+        Changes when the content changes; None if that is unknown before reading.
     settings : str
-        How it is read.
+        How the input is read.
     """
 
     name: str
@@ -89,14 +82,14 @@ class Input(ABC):
 
     @abstractmethod
     def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
-        """The records from number `start` on.
+        """Yield the records from number `start` on.
 
         Parameters
         ----------
         digest : hash object
-            Is given the content up to each record that is yielded, skipped ones included.
+            Is updated with the content up to each yielded record, skipped records included.
         advance : callable
-            Is told how many of the input's bytes have just been read.
+            Gets the number of input bytes just read.
         start : int
 
         Raises
@@ -107,20 +100,20 @@ class Input(ABC):
 
 
 class TextFile(Input):
-    """A file with a text a line, or a JSON object with a text a line.
+    """A file with one text per line, or one JSON object with a text per line.
 
-    It is JSON lines if its name says so (``.jsonl``, ``.ndjson``) or its first line is an object.
+    It is a file of JSON lines if its name says so (``.jsonl``, ``.ndjson``) or its first line is an object.
 
     Parameters
     ----------
     path : str
-        Or ``"-"``, standard input, which can be read once.
+        A path, or ``"-"`` for standard input, which can be read once.
     paragraphs : bool
-        Whether to split the texts into sentences; else each is one.
+        Whether to split the texts into sentences. Otherwise each text is one sentence.
     field : str
-        Where JSON lines have the text.
+        The field of JSON lines with the text.
     id_field : str
-        Where they may have an id.
+        The field with the id, which a line may lack.
     """
 
     def __init__(self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id") -> None:
@@ -134,11 +127,11 @@ class TextFile(Input):
 
     @property
     def settings(self) -> str:  # type: ignore[override]
-        """What its lines are, and the fields."""
+        """What the lines are, and the names of the fields."""
         return f"{'paragraphs' if self.paragraphs else 'sentences'}, {self.field}, {self.id_field}"
 
     def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
-        """The records of the lines that are not blank."""
+        """Yield the records of the lines that are not blank."""
         for number, label, text in self._texts(self._stdin or read_lines(self.path, advance), digest, start):
             if self.paragraphs:
                 yield Record(number, label, [text[first:end] for first, end in split_sentences(text)])
@@ -146,7 +139,7 @@ class TextFile(Input):
                 yield Record(number, label, [text])
 
     def sample(self) -> Iterator[str]:
-        """Its texts as they stand, without using up standard input."""
+        """Yield the texts, without using up standard input."""
         lines: Iterator[str]
         if self._stdin is None:
             lines = read_lines(self.path, lambda n_bytes: None)
@@ -192,7 +185,7 @@ class Passages(Input):
         self.stamp = fingerprint(text for p in passages for text in (p.id, p.text, str(p.sentences)))
 
     def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
-        """A record a passage, its label the passage's id."""
+        """Yield one record per passage, with the passage's id as its label."""
         for number, passage in enumerate(self._passages, start=1):
             coded = passage.text.encode("utf-8", "surrogatepass")
             digest.update(coded)
@@ -203,25 +196,24 @@ class Passages(Input):
 
 
 def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
-    """The files of a path, ready to be read.
+    """Return the files of a path, ready to be read.
 
     Parameters
     ----------
     path : str
         A file, a folder, or ``"-"`` for standard input; see :func:`find_files`.
     lines : {"auto", "sentences", "paragraphs"}
-        What a line, or the text of a JSON line, is. ``"auto"`` takes all of the path for paragraphs if more than a
-        quarter of its first texts have several sentences: of the first 1,000, or of those in the first 2**20
-        characters.
+        What a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at those in the
+        first 2**20 characters. If more than a quarter of them have several sentences, all texts are paragraphs.
     field, id_field : str
-        As of :class:`TextFile`.
+        As in :class:`TextFile`.
 
     Raises
     ------
     UsageError
-        Another value of `lines`.
+        `lines` has another value.
     DataError
-        There is no such path, or a file cannot be read.
+        The path does not exist, or a file cannot be read.
     """
     if lines not in LINES:
         raise UsageError(f"lines must be one of {', '.join(map(repr, LINES))}, got {lines!r}")
@@ -236,14 +228,15 @@ def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field:
 
 
 def find_files(path: str) -> list[str]:
-    """The file that a path is, or all files of a folder, in sorted order, each folder's own before its folders'.
+    """Return the path of a file, or the paths of all files in a folder, a folder's files before its subfolders'.
 
-    Names that begin with a point and ``__MACOSX`` are passed over; links to folders are not followed.
+    The files of each folder are sorted. Names that begin with a full stop, and ``__MACOSX``, are skipped. Links to
+    folders are not followed.
 
     Raises
     ------
     DataError
-        There is no such path, or no file in the folder.
+        The path does not exist, or the folder has no file.
     """
     if path == STDIN or os.path.isfile(path):
         return [path]
@@ -261,7 +254,7 @@ def find_files(path: str) -> list[str]:
 
 
 def first_line(path: str) -> Any:
-    """The first line of a file that is not blank: its JSON value if it is JSON, else its text; None without one."""
+    """Return the first line of a file that is not blank: its JSON value if it is JSON, else its text; or None."""
     line = next((line for line in read_lines(path, lambda n_bytes: None) if not line.isspace()), None)
     return None if line is None else _json_value(line, otherwise=line)
 
@@ -276,7 +269,7 @@ def _json_value(line: str, otherwise: Any = None) -> Any:
 
 
 def without_compression(path: str) -> str:
-    """A file's name in lower case, without the ending that says how it is compressed.
+    """Return a file's name in lower case, without the suffix of its compression.
 
     Examples
     --------
@@ -307,22 +300,22 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
 
 
 def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> Iterator[str]:
-    r"""The lines of a file, each with the ``"\n"`` that ended it.
+    r"""Yield the lines of a file, each with its final ``"\n"``.
 
     Parameters
     ----------
     path : str
-        Plain text, or compressed with gzip, bzip2 or xz, as its first bytes tell; ``"-"`` is standard input. What
-        is not UTF-8 becomes U+FFFD; a byte order mark is left out.
+        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input.
+        Bytes that are not UTF-8 become U+FFFD; a byte order mark is dropped.
     advance : callable
-        Is told how many bytes have just been read, as the file stores them.
+        Gets the number of bytes just read, as the file stores them.
     longest : int
-        A line of more characters is refused.
+        A line of more characters is an error.
 
     Raises
     ------
     DataError
-        There is no such file, it cannot be read, is cut short or broken, is an archive or no UTF-8 text at all, or
+        The file does not exist, cannot be read, is truncated or broken, is an archive or not UTF-8 text at all, or
         has a line of more than 2**28 characters.
     """
     try:
@@ -338,10 +331,10 @@ def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> I
 
 
 class _Raw(io.RawIOBase):
-    """A file's bytes, of which someone is told as they are read."""
+    """A file's bytes, with a callback for every read."""
 
     def __init__(self, file: Any, advance: Advance) -> None:
-        # What comes through a pipe is read as it comes.
+        # read1 returns what a pipe has now, instead of waiting for a full buffer.
         self._read, self._advance = getattr(file, "read1", file.read), advance
 
     def readable(self) -> bool:
@@ -381,10 +374,10 @@ def _unreadable(path: str, error: BaseException) -> DataError:
 
 
 class PlaceWriter:
-    """Notes the places of sentences as they come.
+    """Records the places of sentences in the order in which they come.
 
-    The arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
-    and of each sentence the number of its record, or ``~i`` where the record has label i.
+    Its arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
+    and for each sentence the number of its record, or ``~i`` if the record has label i.
     """
 
     def __init__(self) -> None:
@@ -394,7 +387,7 @@ class PlaceWriter:
         self._places: list[int] = []
 
     def add(self, name: str, record: Record, n_sentences: int) -> None:
-        """The next sentences are of this record of the input of this name."""
+        """Record that the next sentences come from this record of the input with this name."""
         if not self._inputs or self._inputs[-1] != name:
             self._inputs.append(name)
             self._starts.append(len(self._places))
@@ -405,7 +398,7 @@ class PlaceWriter:
         self._places += [place] * n_sentences
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it."""
+        """Return the arrays."""
         places = np.array(self._places, dtype=np.int64)
         small = len(places) == 0 or places.max() < 2**31
         return {
@@ -417,12 +410,12 @@ class PlaceWriter:
 
 
 def place_of(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
-    """Where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
+    """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
 
     Parameters
     ----------
     arrays : mapping of str to ndarray
-        Of :meth:`PlaceWriter.arrays`.
+        The arrays of :meth:`PlaceWriter.arrays`.
     sentence : int
         Its number in the segment.
     """

@@ -1,4 +1,4 @@
-"""The engines by name."""
+"""Search engines by name, and corpora opened by the name of their index."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ENGINES: Mapping[str, str] = {
     "rank-bm25": "classic_rc.retrieval.engines.rank_bm25:RankBM25",
     "opensearch": "classic_rc.retrieval.engines.opensearch:OpenSearch",
 }
-"""Where the class of each engine is; it is imported when it is asked for."""
+"""The class of each engine as ``module:Class``; it is imported on first use."""
 
 
 def engine_class(name: str) -> type[Engine]:
-    """The class of an engine.
+    """Return the class of an engine.
 
     Raises
     ------
@@ -37,14 +37,14 @@ def engine_class(name: str) -> type[Engine]:
 
 
 def get_engine(name: str, **parameters: Any) -> Engine:
-    """A new engine, in which nothing is indexed.
+    """Return a new engine of this name, without any sentences.
 
     Parameters
     ----------
     name : str
-        In :data:`ENGINES`.
+        A name in :data:`ENGINES`.
     **parameters
-        As of its class: `similarity` and `analyzer` for all of them.
+        The parameters of its class; all classes have `similarity` and `analyzer`.
 
     Raises
     ------
@@ -63,16 +63,16 @@ def get_engine(name: str, **parameters: Any) -> Engine:
 
 
 def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) -> Corpus:
-    """A corpus that stands outside of this process.
+    """Open an existing index as a corpus.
 
     Parameters
     ----------
     name : str
-        For ``sparse`` a folder that ``classic-rc index`` built, for ``lucene`` one that Lucene or Anserini built,
-        for ``opensearch`` the name of an index.
+        For ``sparse`` a folder built by ``classic-rc index``, for ``lucene`` a folder built by Lucene or Anserini,
+        for ``opensearch`` the name of an index on the cluster.
     engine : str
     similarity : str or Similarity, optional
-        How sentences are scored; an index of a cluster brings its own.
+        How sentences are scored. An index of a cluster has its own.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) ->
     Raises
     ------
     UsageError
-        The engine keeps no index.
+        The engine has no indexes that can be opened.
     DataError
-        There is no such index, or it cannot be used.
+        The index does not exist or cannot be used.
     """
     if engine == "sparse":
         from classic_rc.retrieval.index import open_index
@@ -107,7 +107,7 @@ def _number(number: int) -> str:
 
 
 def _commit_of(folder: Path) -> str:
-    """What tells one state of a Lucene index from another: the file that lists all others and carries their ids."""
+    """Identifies a state of a Lucene index by its commit file, which lists all other files and their ids."""
     digest = hashlib.sha256()
     for file in sorted(folder.glob("segments_*")):
         digest.update(file.read_bytes())

@@ -1,4 +1,4 @@
-"""A part of an index: which of its sentences have each term, as plain arrays."""
+"""A segment of an index: inverted lists of its sentences as plain arrays, and the statistics they yield."""
 
 from __future__ import annotations
 
@@ -14,36 +14,27 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import TextEncoder
 
 MAX_SENTENCES = 500_000
-"""The most sentences of a segment: more do not fit into a core's cache while they are searched."""
+"""The most sentences of a segment; the working memory of a search in more would not fit into a core's cache."""
 
 MAX_CHARACTERS = 2**26
-"""A segment that has come to so many characters takes no more sentences, to bound the memory of a build."""
+"""A segment that has reached this many characters is closed; this bounds the memory of a build."""
 
 REMEMBERED_PIECES = 2**22
-"""Distinct pieces of text whose terms are remembered from one segment to the next."""
+"""The most distinct pieces of text whose terms are cached from one segment to the next."""
 
 _KEY_BYTES = 8
 
 
 class Statistics(NamedTuple):
-    """What scores depend on besides a sentence and a query, summed over any number of segments.
+    """What scores depend on apart from sentence and query, summed over segments."""
 
-    Parameters
-    ----------
-    n_sentences : int
-        Sentences with at least one token.
-    n_tokens : int
-    frequencies : ndarray of int64, shape (n_terms,)
-        In how many sentences each term of the queries stands.
-    """
-
-    n_sentences: int
+    n_sentences: int  # sentences with at least one token
     n_tokens: int
-    frequencies: NDArray[np.int64]
+    frequencies: NDArray[np.int64]  # (n_terms,): how many sentences have each term of the queries
 
     @classmethod
     def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
-        """The sums over parts, of which there may be none."""
+        """Sum over parts, of which there may be none."""
         return cls(
             sum(part.n_sentences for part in parts),
             sum(part.n_tokens for part in parts),
@@ -52,57 +43,39 @@ class Statistics(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Sentences by term. Only facts about the texts are here, none that depends on a similarity.
+    """Sentences by term. The arrays state facts about the texts; none depends on a similarity."""
 
-    Parameters
-    ----------
-    term_data : ndarray of uint8
-        The terms in UTF-8, one after the other, rising byte by byte.
-    term_offsets : ndarray of int64, shape (n_terms + 1,)
-        Term i is ``term_data[term_offsets[i]:term_offsets[i + 1]]``.
-    term_keys : ndarray of uint64, shape (n_terms,)
-        The first eight bytes of each term, as a number.
-    posting_offsets : ndarray of int64, shape (n_terms + 1,)
-        Term i's postings are ``posting_offsets[i]:posting_offsets[i + 1]``.
-    posting_sentences : ndarray of int32, shape (n_postings,)
-        Sentences of the segment, from 0, rising within a term.
-    posting_codes : ndarray of unsigned int, shape (n_postings,)
-        Which of the pairs of count and length a posting has.
-    code_counts, code_lengths : ndarray of int32, shape (n_codes,)
-        How often the term stands in the sentence, and how many tokens the sentence has.
-    totals : ndarray of int64, shape (3,)
-        How many sentences there are, how many of them have a token, and how many tokens they have together.
-    """
-
-    term_data: NDArray[np.uint8]
-    term_offsets: NDArray[np.int64]
-    term_keys: NDArray[np.uint64]
+    term_data: NDArray[np.uint8]  # the terms in UTF-8, one after the other, sorted bytewise
+    term_offsets: NDArray[np.int64]  # (n_terms + 1,): term i is `term_data[term_offsets[i]:term_offsets[i + 1]]`
+    term_keys: NDArray[np.uint64]  # (n_terms,): the first eight bytes of each term, as a number
+    # (n_terms + 1,): the postings of term i are `posting_offsets[i]:posting_offsets[i + 1]`
     posting_offsets: NDArray[np.int64]
-    posting_sentences: NDArray[np.int32]
-    posting_codes: NDArray[np.unsignedinteger]
-    code_counts: NDArray[np.int32]
-    code_lengths: NDArray[np.int32]
-    totals: NDArray[np.int64]
+    posting_sentences: NDArray[np.int32]  # (n_postings,): sentences of the segment, from 0, ascending within a term
+    posting_codes: NDArray[np.unsignedinteger]  # (n_postings,): each posting's pair of count and length
+    code_counts: NDArray[np.int32]  # (n_codes,): how often the sentence has the term
+    code_lengths: NDArray[np.int32]  # (n_codes,): how many tokens the sentence has
+    totals: NDArray[np.int64]  # (3,): number of sentences, of sentences with a token, and of tokens
 
     @classmethod
     def build(cls, sentences: Sequence[str], encoder: TextEncoder) -> Segment:
-        """The segment of these sentences, :data:`MAX_SENTENCES` at the most.
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences.
 
         Parameters
         ----------
         sentences : sequence of str
         encoder : TextEncoder
-            One can serve many segments, and then analyses a word only once.
+            It can serve many segments, and then analyses each word only once.
         """
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
         totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
         terms, rank = _sorted_terms(encoder.vocabulary, tokens)
+        # (term, sentence) in one int64: at most 2**19 sentences leave room for 2**44 terms.
         bits = len(sentences).bit_length()
         keys = rank[tokens].astype(np.int64)
         keys <<= bits
         keys |= np.repeat(np.arange(len(sentences), dtype=np.int32), lengths)
-        del tokens, offsets  # what is no longer needed would double the memory that a build takes
+        del tokens, offsets  # kept any longer, they would double the memory of a build
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
@@ -126,17 +99,17 @@ class Segment(NamedTuple):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are, those without a token included."""
+        """The number of sentences, including those without a token."""
         return int(self.totals[0])
 
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
-        """The numbers of terms; -1 where no sentence has one."""
+        """Return the numbers of terms, -1 for a term that no sentence has."""
         coded = [_coded_term(term) for term in terms]
         keys, lengths = _keys_of(coded), np.fromiter(map(len, coded), np.int64, len(coded))
         first = np.searchsorted(self.term_keys, keys, side="left")
         last = np.searchsorted(self.term_keys, keys, side="right")
         found = np.full(len(coded), -1, dtype=np.int64)
-        # Of the terms that have a key, the one that is no longer than it comes first.
+        # Among the terms with one key, the one of at most eight bytes comes first: it is found without a search.
         some = np.flatnonzero(first < last)
         short = (lengths[some] <= _KEY_BYTES) & (
             self.term_offsets[first[some] + 1] - self.term_offsets[first[some]] == lengths[some]
@@ -146,12 +119,12 @@ class Segment(NamedTuple):
             place = bisect.bisect_left(range(last[i]), coded[i], lo=int(first[i]), key=self._term)
             if place < last[i] and self._term(place) == coded[i]:
                 found[i] = place
-        # A term may have lost its postings with sentences that were left out.
+        # without_sentences may have removed all postings of a term.
         found[self.posting_offsets[found] == self.posting_offsets[found + 1]] = -1
         return found
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """What this segment adds to the statistics of an index."""
+        """Return this segment's part of the statistics of an index."""
         found = self.find(terms)
         known = np.maximum(found, 0)
         frequencies = (
@@ -166,27 +139,27 @@ class Segment(NamedTuple):
 
 
 class SegmentBuilder:
-    """Builds one segment after the other, and analyses what it remembers from earlier ones no second time.
+    """Builds segments one after the other, and caches the analysis of text from one to the next.
 
     Parameters
     ----------
     analyzer : str or Analyzer
     remembered_pieces : int
-        How many distinct pieces of text are remembered, to bound memory; those of one segment always are.
+        How many distinct pieces of text are cached, to bound memory. Those of the current segment always are.
     """
 
     def __init__(self, analyzer: str | Analyzer, *, remembered_pieces: int = REMEMBERED_PIECES) -> None:
         self._encoder, self._remembered_pieces = TextEncoder(analyzer), remembered_pieces
 
     def build(self, sentences: Sequence[str]) -> Segment:
-        """The segment of these sentences, :data:`MAX_SENTENCES` at the most."""
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences."""
         if self._encoder.n_pieces > self._remembered_pieces:
             self._encoder = TextEncoder(self._encoder.analyzer)
         return Segment.build(sentences, self._encoder)
 
 
 def _sorted_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
-    """The terms that tokens have, in the order of their bytes, and the rank of each word of the vocabulary."""
+    """The terms that tokens have, sorted bytewise, and the rank of each word of the vocabulary."""
     present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
     terms = {_coded_term(vocabulary[i]): i for i in present.tolist()}
     order = sorted(terms)
@@ -207,8 +180,10 @@ def _keys_of(terms: Sequence[bytes]) -> NDArray[np.uint64]:
 def _coded(
     counts: NDArray[np.int64], in_sentence: NDArray[np.int32], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """The distinct pairs of a posting's count and its sentence's length, and which of them each posting has."""
+    """The distinct pairs of a posting's count and its sentence's length, and the pair of each posting."""
     distinct_lengths, length_ranks = np.unique(lengths, return_inverse=True)
+    # A pair is count rank * n_lengths + length rank. Most counts are 1, which has rank 0, so only the repeated
+    # terms need the count added.
     pairs = length_ranks.astype(np.int32)[in_sentence]
     repeated = np.flatnonzero(counts > 1)  # few
     distinct_counts, count_ranks = np.unique(np.append(counts[repeated], 1), return_inverse=True)

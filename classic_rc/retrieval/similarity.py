@@ -1,4 +1,4 @@
-"""Similarities: how a sentence is scored for a query, as small values with a name."""
+"""Similarities: scoring formulas with their constants, as small values with a name."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Similarity:
     Attributes
     ----------
     name : str
-        As in :func:`get_similarity`'s specifications.
+        The name in :func:`get_similarity`'s specifications.
     description, citation : str
-        A sentence each.
+        One sentence each.
     """
 
     name: ClassVar[str]
@@ -36,7 +36,7 @@ class Similarity:
 
     @property
     def spec(self) -> str:
-        """The text form that :func:`get_similarity` reads: the name, and the constants that are not its own.
+        """The text form that :func:`get_similarity` reads: the name, and the constants that are not default.
 
         Examples
         --------
@@ -52,7 +52,7 @@ class Similarity:
 
 
 def _check(similarity: Similarity, limits: Mapping[str, float]) -> None:
-    """Refuse constants that are not numbers between 0 and their limit."""
+    """Reject constants that are not numbers from 0 to their limit."""
     for constant, limit in limits.items():
         value = getattr(similarity, constant)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -63,7 +63,7 @@ def _check(similarity: Similarity, limits: Mapping[str, float]) -> None:
 
 
 class LuceneSimilarity(Similarity):
-    """A similarity of Lucene's: a sum of what terms add, which depends on counts, lengths and idf."""
+    """A similarity of Lucene: a sum over terms that depends on counts, lengths and idf."""
 
     __slots__ = ()
 
@@ -72,33 +72,36 @@ class LuceneSimilarity(Similarity):
 
     @abstractmethod
     def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
-        """How much terms of these sentence frequencies tell."""
+        """Return the idf of terms with these sentence frequencies."""
 
     @abstractmethod
     def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The weights of terms that stand so often in the query."""
+        """Return the weights of terms that occur this often in the query."""
 
     @abstractmethod
     def length_factors(
         self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
     ) -> NDArray[np.float32]:
-        """What sentences of these lengths make of a term's count."""
+        """Return the factors by which sentence lengths scale a term's count."""
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
-        """How sums become scores, for queries of so many terms and sums of squared idfs; None is as they are."""
+        """Return the function from sums to scores, given queries' numbers of terms and sums of squared idfs.
+
+        None means that the sums are the scores.
+        """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class BM25(LuceneSimilarity):
-    """Okapi BM25 as Lucene scores it since release 8: without the constant factor k1 + 1.
+    """Okapi BM25 as Lucene computes it since release 8: without the constant factor k1 + 1.
 
     Parameters
     ----------
     k1 : float, default=0.9
-        How slowly a term's count in the sentence saturates; 0 counts presence alone.
+        How slowly a term's count in the sentence saturates; with 0, only presence counts.
     b : float, default=0.4
-        How far the sentence's length counts, from 0 to 1.
+        How much the sentence's length matters, from 0 to 1.
     """
 
     k1: float = 0.9
@@ -131,7 +134,7 @@ class BM25(LuceneSimilarity):
 
 @dataclass(frozen=True, slots=True)
 class Classic(LuceneSimilarity):
-    """TF-IDF as Lucene scored it until release 5: coordination, query norm, lengths of one byte."""
+    """TF-IDF as Lucene computed it until release 5: coordination, query norm, lengths in one byte."""
 
     name: ClassVar[str] = "classic"
     description: ClassVar[str] = "TF-IDF of Lucene until release 5: coordination, query norm, lengths of one byte."
@@ -159,14 +162,14 @@ class Classic(LuceneSimilarity):
 
 @dataclass(frozen=True, slots=True)
 class Okapi(Similarity):
-    """BM25 as textbooks have it: the idf may be negative, and is then replaced by a share of the mean idf.
+    """BM25 as in textbooks; where its idf is negative, a share of the mean idf replaces it.
 
     Parameters
     ----------
     k1 : float, default=1.5
     b : float, default=0.75
     epsilon : float, default=0.25
-        The share of the mean idf that terms of more than half the sentences get.
+        The share of the mean idf for terms that occur in more than half of the sentences.
     """
 
     k1: float = 1.5
@@ -187,11 +190,11 @@ SIMILARITIES: dict[str, Similarity] = {
     "classic": Classic(),
     "okapi": Okapi(),
 }
-"""The named similarities: ``bm25`` has Anserini's constants, ``bm25-lucene`` those of Lucene and Elasticsearch."""
+"""The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` those of Lucene and Elasticsearch."""
 
 
 def get_similarity(spec: str | Similarity) -> Similarity:
-    """The similarity of a specification; a similarity is returned as it is.
+    """Return the similarity of a specification; a similarity is returned unchanged.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ def get_similarity(spec: str | Similarity) -> Similarity:
     Raises
     ------
     UsageError
-        A name is not known, or a constant is no number of its range.
+        A name is unknown, or a constant is not a number in its range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The default engine: inverted lists in arrays, in segments that share their statistics."""
+"""The default engine: inverted lists in NumPy arrays, in segments that share their statistics."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _Result = TypeVar("_Result")
 
 
 class Sparse(Engine):
-    """Inverted lists in arrays, scored by NumPy, to the bit as Lucene 8 scores them.
+    """Inverted lists in arrays, scored by NumPy; scores equal those of Lucene 8 to the bit.
 
     Parameters
     ----------
     similarity : str or Similarity, optional
-        ``"bm25"`` (the default), ``"bm25-lucene"``, ``"classic"``, with any constants.
+        ``"bm25"`` (the default), ``"bm25-lucene"`` or ``"classic"``, with any constants.
     analyzer : str or Analyzer
     n_jobs : int, optional
-        How many of joblib's workers search segments side by side.
+        How many joblib workers search segments in parallel.
 
     Attributes
     ----------
     segment_sentences, segment_characters : int
-        A segment ends with the sentence that brings it to as many of the first, or to more of the second.
+        A segment ends with the sentence that reaches the first or exceeds the second.
     block_size : int
-        How many cells and postings a search works on at a time. None of the three changes a result.
+        How many cells and postings a search processes at a time. None of the three changes a result.
 
     Examples
     --------
@@ -85,23 +85,23 @@ class Sparse(Engine):
 
     @classmethod
     def from_segments(cls, segments: Sequence[Segment], texts: Sequence[Sequence[str]], **parameters: Any) -> Self:
-        """An engine over segments that exist, such as those of an index folder.
+        """Return an engine over existing segments, such as those of an index folder.
 
         Parameters
         ----------
         segments : sequence of Segment
             All made with the analyzer that is given.
         texts : sequence of sequence of str
-            Each segment's sentences.
+            The sentences of each segment.
         **parameters
-            As of the class.
+            The parameters of the class.
         """
         engine = cls(**parameters)
         engine._hold(segments, texts)
         return engine
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index these sentences, which are read once, instead of any that were indexed before.
+        """Index sentences, which are iterated once. They replace any that were indexed before.
 
         Raises
         ------
@@ -118,16 +118,16 @@ class Sparse(Engine):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences are indexed, those without an index term included."""
+        """The number of indexed sentences, including those without an index term."""
         return int(self._firsts[-1])
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence."""
+        """Return the text of a sentence."""
         segment, place = self._locate(number)
         return self.texts[segment][place]
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+        """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
             raise UsageError(f"k must be a positive number of hits, got {k!r}")
         encoded = EncodedQueries.of(self.analyzer, queries)
@@ -137,13 +137,13 @@ class Sparse(Engine):
         return merge_hits(parts, self._firsts[:-1].tolist(), k)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """For each option the best sentence that has an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of the option."""
         encoded = EncodedQueries.of(self.analyzer, questions, options)
         offsets = offsets_of(np.array([len(own) for own in options], dtype=np.int64))
         return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """What each index term of the query adds to the score of one sentence, in the order of the query."""
+        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
@@ -164,7 +164,7 @@ class Sparse(Engine):
         return list(zip(names, shares.tolist(), strict=True))
 
     def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """For each text the sentences that have all of its index terms, rising; none where it has no term."""
+        """Return for each text the sentences that have all of its index terms, ascending; none without terms."""
         encoded = EncodedQueries.of(self.analyzer, texts)
         found = []
         for i, j in pairwise(encoded.texts.offsets.tolist()):
@@ -174,7 +174,7 @@ class Sparse(Engine):
         return found
 
     def without(self, numbers: Sequence[int]) -> Sparse:
-        """The engine as if these sentences had no index term; all others keep their numbers."""
+        """Return the engine as if these sentences had no index term; all others keep their numbers."""
         dropped = np.unique(np.asarray(numbers, dtype=np.int64))
         bounds = np.searchsorted(dropped, self._firsts)
         segments = [
@@ -194,7 +194,7 @@ class Sparse(Engine):
     _firsts = np.zeros(1, dtype=np.int64)
 
     def _locate(self, number: int) -> tuple[int, int]:
-        """The segment of a sentence, and its number there."""
+        """The segment of a sentence, and the sentence's number in it."""
         if not 0 <= number < self.n_sentences:
             raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
         segment = int(np.searchsorted(self._firsts, number, side="right")) - 1
@@ -204,7 +204,7 @@ class Sparse(Engine):
         return Statistics.total([segment.statistics(terms) for segment in self.segments], len(terms))
 
     def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
-        """The results of all segments, which share their statistics."""
+        """Search all segments, with their common statistics."""
         shared = self._statistics(queries.terms), self.similarity, queries, *arguments, self.block_size
         if self.n_jobs in (None, 1) or len(self.segments) < 2:
             return [search(segment, *shared) for segment in self.segments]
@@ -214,7 +214,7 @@ class Sparse(Engine):
 
 
 def _groups(sentences: Iterable[str], most_sentences: int, most_characters: int) -> Iterator[list[str]]:
-    """The sentences of each segment."""
+    """Yield the sentences of each segment."""
     if isinstance(sentences, str):
         raise UsageError("sentences must be a sequence of strings, got one string")
     group: list[str] = []
@@ -232,25 +232,27 @@ def _groups(sentences: Iterable[str], most_sentences: int, most_characters: int)
 
 
 def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
-    """The sentences of a segment that have every one of these terms, rising; none for no term."""
+    """Return the sentences of a segment that have all of these terms, ascending; none for no terms."""
     found = segment.find(terms)
     if not len(found) or (found < 0).any():
         return np.empty(0, dtype=np.int64)
     starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
     lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
+    # Shortest list first: every intersection then is at most that long.
     return reduce(_present, sorted(lists, key=len)).astype(np.int64)
 
 
 def _present(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Those of `few` that stand among `many`, both rising."""
+    """The elements of `few` that are in `many`, both ascending."""
     place = np.searchsorted(many, few)
     return few[many[np.minimum(place, len(many) - 1)] == few]
 
 
 def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
-    """The segment as if these sentences had no token; the others keep their numbers.
+    """Return the segment as if these sentences had no token; the others keep their numbers.
 
-    All that scores depend on follows: frequencies, how many sentences have a token, and their mean length.
+    Everything that scores depend on changes accordingly: frequencies, the number of sentences with a token, and
+    their mean length.
     """
     drop = np.zeros(segment.n_sentences, dtype=np.bool_)
     drop[numbers] = True
@@ -274,7 +276,7 @@ def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
 
 
 def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimilarity) -> SentencePostings:
-    """The segment's postings with length factors that hold for the whole index."""
+    """Return the segment's postings with length factors from the statistics of the whole index."""
     totals = np.int64(statistics.n_sentences), np.int64(statistics.n_tokens)
     return SentencePostings(
         segment.posting_offsets,
@@ -288,7 +290,7 @@ def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimi
 def term_facts(
     segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
 ) -> TermFacts:
-    """Where the segment has the terms, and their idf in the whole index."""
+    """Return where the segment has the terms, and their idf in the whole index."""
     n_sentences = np.int64(statistics.n_sentences)
     return TermFacts(segment.find(terms), similarity.idfs(n_sentences, statistics.frequencies))
 
@@ -301,7 +303,7 @@ def search_top(
     k: int,
     block_size: int,
 ) -> Hits:
-    """The `k` best sentences of each query in one segment, numbered from 0."""
+    """Return the `k` best sentences of each query in one segment, numbered from 0."""
     facts = term_facts(segment, queries.terms, statistics, similarity).of_words(queries.texts)
     hits = top_sentences(
         postings_of(segment, statistics, similarity),
@@ -323,7 +325,7 @@ def search_constrained(
     queries: EncodedQueries,
     block_size: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """For each option the best sentence in one segment, numbered from 0, and its score."""
+    """Return the best sentence for each option in one segment, numbered from 0, and its score."""
     facts = term_facts(segment, queries.terms, statistics, similarity)
     of_entries = facts.of_words(queries.texts), facts.of_words(queries.options)
     n_questions = len(queries.texts.offsets) - 1
@@ -338,7 +340,7 @@ def search_constrained(
 
 
 def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
-    """The `k` best of each query, of the results of segments whose first sentences have these numbers."""
+    """Merge the `k` best of each query from segments whose first sentences have these numbers."""
     if len(parts) == 1:
         return Hits(parts[0].sentences + firsts[0], parts[0].scores, parts[0].offsets)
     n_queries = len(parts[0])
@@ -353,7 +355,7 @@ def merge_best(
     firsts: Sequence[int],
     offsets: NDArray[np.int64],
 ) -> Best:
-    """The best sentence of each option, of the results of segments whose first sentences have these numbers.
+    """Merge the best sentence of each option from segments whose first sentences have these numbers.
 
     Parameters
     ----------
@@ -366,6 +368,7 @@ def merge_best(
     sentences = np.full(offsets[-1], -1, dtype=np.int64)
     scores = np.zeros(offsets[-1], dtype=np.float32)
     for (numbers, values), first in zip(parts, firsts, strict=True):
+        # Strictly larger: among equal scores the earlier segment, and so the lower number, wins.
         better = (numbers >= 0) & ((sentences < 0) | (values > scores))
         sentences[better], scores[better] = numbers[better] + first, values[better]
     return Best(sentences, scores, offsets)

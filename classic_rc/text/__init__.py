@@ -1,6 +1,6 @@
-"""Text: tokenizers, stop lists and stemmers as named analyzers; sentences, spans, and the way to token ids.
+"""Text processing: tokenizers, stop lists, stemmers, analyzers, sentences, spans, and the encoding into token ids.
 
-A function that bears its module's name is imported from there: ``classic_rc.text.encode.encode``,
+A function with the name of its module is imported from that module: ``classic_rc.text.encode.encode``,
 ``classic_rc.text.stop_words.stop_words``.
 """
 

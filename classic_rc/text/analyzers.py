@@ -1,4 +1,4 @@
-"""Analyzers, what becomes of text before anything is counted, and tokenizers, both by name."""
+"""Analyzers (tokenizer, case, stemmer and stop list in one value), and the named analyzers and tokenizers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer,
 class MCTestTokenizer(RegexTokenizer):
     r"""The tokens behind the scores that MCTest's authors released.
 
-    Only blanks and ``. , ; : ?`` separate: ``"stop!"``, quotes and all, is a token. The literal two-character
-    escapes ``\newline`` and ``\tab`` of MCTest's files are blanks.
+    Only blanks and ``. , ; : ?`` separate tokens: ``"stop!"`` with its quotes is one token. The literal
+    two-character escapes ``\newline`` and ``\tab`` of MCTest's files count as blanks.
     """
 
     name = "mctest"
@@ -28,12 +28,12 @@ class MCTestTokenizer(RegexTokenizer):
     pattern = re.compile(r"[^\s.,;:?]+")
 
     def prepare(self, text: str) -> str:
-        """The text with blanks for escapes."""
+        """Return the text with blanks for escapes."""
         return blank_mctest_escapes(text)
 
 
 class WhitespaceTokenizer(RegexTokenizer):
-    """What stands between blanks."""
+    """The text between blanks, punctuation attached."""
 
     name = "whitespace"
     description = "What stands between blanks, punctuation attached."
@@ -59,7 +59,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def get_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of this name.
+    """Return the tokenizer of this name.
 
     Raises
     ------
@@ -84,7 +84,7 @@ _UNSTEMMED = "unstemmed"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Analyzer:
-    """What becomes of text before anything is counted.
+    """The normalisation of text into the tokens that are counted.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ class Analyzer:
     stemmer : str, default="none"
         A name in :data:`~classic_rc.text.stemmers.STEMMERS`.
     stop_words : str, default="none"
-        The words that are dropped from the text, by the name of a list or the path of a file; compared with
-        the lower-cased, unstemmed token.
+        The words that are dropped: the name of a stop list or the path of a file. They are compared with the
+        lower-cased, unstemmed token.
 
     Raises
     ------
     UsageError
-        A name is not known.
+        A name is unknown.
     DataError
         The file of stop words is missing or not UTF-8.
 
@@ -119,12 +119,12 @@ class Analyzer:
         get_tokenizer(self.tokenizer)
         if self.stemmer not in STEMMERS:
             raise unknown_name("stemmer", self.stemmer, STEMMERS)
-        if self.stop_words not in STOP_LISTS:  # a file: better missed now than after the texts are read
+        if self.stop_words not in STOP_LISTS:  # a file: fail now, not after the texts are read
             stop_words(self.stop_words)
 
     @property
     def spec(self) -> str:
-        """The text form that :func:`get_analyzer` reads: the tokenizer's own analyzer, and what differs from it.
+        """The text form that :func:`get_analyzer` reads: a named analyzer and the differences from it.
 
         Examples
         --------
@@ -135,13 +135,13 @@ class Analyzer:
 
     @property
     def signature(self) -> str:
-        """The spec, in which a stop list's file goes by its name and content, not by its place."""
+        """The spec, but with a stop list's file by name and content hash instead of by path."""
         return "+".join(self._parts(stop_list_signature(self.stop_words)))
 
     def fold(self, types: Sequence[str]) -> list[str | None]:
-        """What each surface token of a vocabulary becomes; None where it is dropped.
+        """Return the final form of each surface token of a vocabulary, or None if it is dropped.
 
-        Case, stop words and stems are facts about the vocabulary, so they are worked out once a type.
+        Case, stop words and stems depend on the word alone, so they are computed once per distinct word.
 
         Examples
         --------
@@ -158,11 +158,11 @@ class Analyzer:
         return [None if low in dropped else stems[word] for low, word in zip(lowered, kept, strict=True)]
 
     def analyze(self, text: str) -> list[str]:
-        """The final tokens of `text`."""
+        """Return the final tokens of `text`."""
         return [token for token in self.fold(get_tokenizer(self.tokenizer).tokenize(text)) if token is not None]
 
     def locate(self, text: str) -> list[tuple[str, int, int]]:
-        """The final tokens of `text`, each with its character offsets (start, end) in it."""
+        """Return the final tokens of `text`, each with its character offsets (start, end)."""
         tokenizer = get_tokenizer(self.tokenizer)
         folded = self.fold(tokenizer.tokenize(text))
         return [
@@ -220,17 +220,17 @@ ANALYZERS: dict[str, Analyzer] = {
         Analyzer("lucene-english", stemmer="porter", stop_words="lucene"),
     )
 }
-"""The named analyzers: one for each tokenizer, with what is usual for it; ``word`` is the default."""
+"""The named analyzers: one per tokenizer, with its usual settings. ``word`` is the default."""
 
 
 def get_analyzer(spec: str | Analyzer) -> Analyzer:
-    """The analyzer of a specification; an analyzer is returned as it is.
+    """Return the analyzer of a specification; an analyzer is returned unchanged.
 
     Parameters
     ----------
     spec : str or Analyzer
-        A name in :data:`ANALYZERS`, then modifiers with a plus before each: ``cased`` or ``lower``, the name of
-        a stemmer or ``unstemmed``, ``stop=`` and a stop list's name or path (one without a plus).
+        A name in :data:`ANALYZERS`, then modifiers with a plus before each: ``cased`` or ``lower``; the name of
+        a stemmer, or ``unstemmed``; ``stop=`` and the name or path of a stop list (a path without a plus).
 
     Raises
     ------

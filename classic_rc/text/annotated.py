@@ -1,4 +1,4 @@
-"""Texts with what linguistic analysers say of them, and groups of words where no analyser has looked."""
+"""Texts with linguistic annotation (lemmas, tags, chunks, coreference), and runs of content words as a fallback."""
 
 from __future__ import annotations
 
@@ -12,81 +12,44 @@ from classic_rc.text.analyzers import Analyzer
 
 
 class Chunk(NamedTuple):
-    """A group of tokens that belong together.
+    """A group of tokens that belong together, such as a noun phrase."""
 
-    Parameters
-    ----------
-    start, end : int
-        Its tokens, `end` exclusive.
-    kind : str
-        ``"NP"``, ``"VP"``, …
-    """
-
-    start: int
-    end: int
-    kind: str
+    start: int  # first token
+    end: int  # one after the last token
+    kind: str  # "NP", "VP", …
 
 
 class Chain(NamedTuple):
-    """Mentions of one thing.
+    """Mentions of one entity: a coreference chain."""
 
-    Parameters
-    ----------
-    mentions : tuple of (int, int)
-        Each mention's tokens, the end exclusive.
-    representative : int, optional
-        Which of the mentions names the thing best.
-    words : tuple of str, optional
-        In its place, the words of a representative of which nothing else is known.
-    """
-
-    mentions: tuple[tuple[int, int], ...]
-    representative: int | None = None
+    mentions: tuple[tuple[int, int], ...]  # token range (start, end) of each mention, the end exclusive
+    representative: int | None = None  # index of the mention that names the entity best
+    # instead of `representative`, its words, where nothing else about it is known
     words: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
-    """A passage, a question or a candidate with its annotation; None stands for what is not annotated.
+    """A passage, a question or a candidate with its annotation; None means that a layer is not annotated."""
 
-    Parameters
-    ----------
-    tokens : tuple of str
-        As the annotator made them, in its case, punctuation included if it has kept it.
-    lemmas, pos : tuple of str, optional
-        A lemma and a part-of-speech tag a token.
-    places : tuple of (int, int), optional
-        Where each token stands in the text, in characters, the end exclusive.
-    sentences : tuple of int, optional
-        The first token of each sentence, beginning with 0.
-    chunks : tuple of Chunk, optional
-    chains : tuple of Chain, optional
-        Coreference.
-    sha256 : str, optional
-        Of the annotated text: :func:`~classic_rc.io.hashing.sha256_of_text`.
-    complete : bool
-        False where `tokens` and `lemmas` are no sequences but sets: the words that the text is known to share with
-        its passage.
-    unfiltered_sentences : tuple of int, optional
-        The first token of each sentence as they were numbered before the annotator dropped punctuation.
-    """
-
-    tokens: tuple[str, ...]
-    lemmas: tuple[str, ...] | None = None
-    pos: tuple[str, ...] | None = None
-    places: tuple[tuple[int, int], ...] | None = None
-    sentences: tuple[int, ...] | None = None
+    tokens: tuple[str, ...]  # as the annotator made them: its case, with punctuation if the annotator kept it
+    lemmas: tuple[str, ...] | None = None  # one per token
+    pos: tuple[str, ...] | None = None  # part-of-speech tags, one per token
+    places: tuple[tuple[int, int], ...] | None = None  # character offsets of each token, the end exclusive
+    sentences: tuple[int, ...] | None = None  # first token of each sentence, beginning with 0
     chunks: tuple[Chunk, ...] | None = None
-    chains: tuple[Chain, ...] | None = None
-    sha256: str | None = None
+    chains: tuple[Chain, ...] | None = None  # coreference
+    sha256: str | None = None  # of the annotated text: `classic_rc.io.hashing.sha256_of_text`
+    # False: `tokens` and `lemmas` are sets, the words that the text is known to share with its passage
     complete: bool = True
+    # first token of each sentence, counted before the annotator dropped punctuation
     unfiltered_sentences: tuple[int, ...] | None = None
 
     def fits(self, text: str) -> bool:
-        """Whether it can be an annotation of `text`.
+        """Return whether this can be an annotation of `text`.
 
-        By the sha256 where there is one; else all tokens must stand in the text, one after the other unless the
-        annotation is incomplete, and leave nothing but punctuation and clitics.
+        With a sha256, the hashes decide. Without one, all tokens must occur in the text (in order, unless the
+        annotation is incomplete) and leave nothing between them but punctuation and clitics.
         """
         if self.sha256 is not None:
             return self.sha256 == sha256_of_text(text)
@@ -95,45 +58,34 @@ class AnnotatedText:
         return locate_tokens(self.tokens, text) is not None
 
     def token_places(self, text: str) -> tuple[tuple[int, int], ...] | None:
-        """`places`, or else where the tokens are found in the text; None where they are not."""
+        """Return `places`, or else the offsets at which the tokens are found in the text, or None."""
         return self.places if self.places is not None else locate_tokens(self.tokens, text)
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedQuestion:
-    """A question with the annotation of its text and of its candidates.
-
-    Parameters
-    ----------
-    text : AnnotatedText
-    candidates : tuple of AnnotatedText
-        In the dataset's order.
-    negated : bool, optional
-        Whether the question asks for what is not so.
-    categories : frozenset of str
-        What kinds of question it is.
-    """
+    """A question with the annotation of its text and of its candidates."""
 
     text: AnnotatedText
-    candidates: tuple[AnnotatedText, ...]
-    negated: bool | None = None
-    categories: frozenset[str] = frozenset()
+    candidates: tuple[AnnotatedText, ...]  # in the dataset's order
+    negated: bool | None = None  # whether the question asks for what is not the case
+    categories: frozenset[str] = frozenset()  # the kinds of question it is
 
 
 _NO_WORD = re.compile(r"(?:[\W_]|['’]\w+)*")
-"""What may stand between tokens of which an annotator has dropped some: punctuation, and clitics such as 's."""
+"""What may be between the tokens of an annotator that drops some: punctuation, and clitics such as 's."""
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    """Where tokens stand in a text, one after the other, case apart.
+    """Return the character offsets of tokens that occur in a text in order, ignoring case, or None.
 
-    A token without letter or digit that is not found, as a quote that was respelt, and ``-LRB-`` and its like stand
-    for characters before the next token, and have no length.
+    A token that is not found but has no letter or digit (such as a respelt quote), or is written like ``-LRB-``,
+    gets an empty span at the end of the token before it.
 
     Returns
     -------
     tuple of (int, int), or None
-        None where they do not stand there, or leave a word over.
+        None if the tokens do not occur in this order or leave a word of the text over.
 
     Examples
     --------
@@ -142,7 +94,7 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     >>> locate_tokens(["yes"], "Yes, said Fox.") is None
     True
     """
-    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # of the same length
+    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps the length, so offsets hold
     places, end = [], 0
     for token in tokens:
         start = lowered.find(token.lower(), end)
@@ -160,26 +112,16 @@ def _is_respelt(token: str) -> bool:
 
 
 _JOINT = re.compile(r"\s*|-")
-"""What may stand between two words of a run: blanks or one hyphen, but no other mark."""
+"""What may be between two words of a run: blanks or one hyphen, but no other mark."""
 
 
 class TextChunk(NamedTuple):
-    """A group of words that stand together.
+    """A run of adjacent words."""
 
-    Parameters
-    ----------
-    words : tuple of str
-        As the analyzer has them; never empty.
-    start, end : int
-        Its characters in the text, `end` exclusive.
-    sentence : int
-        The number of its sentence.
-    """
-
-    words: tuple[str, ...]
-    start: int
-    end: int
-    sentence: int = 0
+    words: tuple[str, ...]  # as the analyzer returns them; never empty
+    start: int  # first character in the text
+    end: int  # one after the last character
+    sentence: int = 0  # index of its sentence
 
 
 def content_runs(
@@ -190,9 +132,9 @@ def content_runs(
     *,
     single: bool = False,
 ) -> list[TextChunk]:
-    """Maximal runs of content words: what stands between stop words, punctuation and the borders of sentences.
+    """Return the maximal runs of content words, delimited by stop words, punctuation and sentence borders.
 
-    They stand in for the noun and verb groups of a shallow parser, which needs a model.
+    They approximate the noun and verb phrases of a shallow parser, which would need a trained model.
 
     Parameters
     ----------
@@ -200,11 +142,11 @@ def content_runs(
     sentences : sequence of (int, int)
         Character offsets, the end exclusive.
     analyzer : Analyzer
-        One that drops punctuation.
+        Must drop punctuation.
     stop_words : frozenset of str
-        Compared with the lower-cased word. A text of nothing else keeps them: "the three" is a run then.
+        Compared with the lower-cased word. A text that has only stop words keeps them: "the three" is a run then.
     single : bool
-        Each word by itself.
+        Whether each word is a run of its own.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files of annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's, folders of question categories."""
+"""Reads and writes annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's, question categories."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _QUESTION_KEYS = (*_TEXT_KEYS, "candidates", "negated", "categories")
 
 
 def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
-    """The passages and questions of a file, by id.
+    """Parse the passages and the questions of a file, each by id.
 
     Raises
     ------
     DataError
-        Something is missing, unknown, of the wrong type or inconsistent.
+        A field is missing, unknown, of the wrong type or inconsistent.
     """
     _only_keys(root, ("format", "version", "passages", "questions"))
     if root.integer("version") != VERSION:
@@ -162,7 +162,7 @@ def _span(node: Node, n: int | None) -> tuple[int, int]:
 def plain_annotations(
     passages: Mapping[str, AnnotatedText], questions: Mapping[str, AnnotatedQuestion]
 ) -> dict[str, Any]:
-    """What :func:`parse_annotations` makes the same of."""
+    """Return the JSON form that :func:`parse_annotations` reads back."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -192,28 +192,28 @@ def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
 
 
 def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
-    """The passages and questions of a file, by the ids that the MCTest reader gives them.
+    """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives.
 
-    The file is a list of stories. Each has its tokens, lower-cased and without punctuation; the numbers of the
-    tokens with which sentences begin, punctuation counted; and for each token its lemma, its tag, the words that
-    stand for it where it begins a mention of a coreference chain (``subcoref`` where it goes on with one), and
-    whether each question and each candidate has its form and its lemma. So
+    The file is a list of stories. Each story has its tokens, lower-cased and without punctuation; the index of the
+    first token of each sentence, counted with punctuation; and for each token its lemma, its tag, the words of the
+    representative mention if the token begins a mention of a coreference chain (``subcoref`` if it continues one),
+    and whether each question and each candidate has its form and its lemma. Two limits follow:
 
-    * the texts of questions and candidates are not there: what is known of them are the forms and the lemmas that
-      they share with the story (``complete=False``);
-    * chains are not told apart: each mention makes a chain with the words of its representative.
+    * The file does not have the texts of questions and candidates. Known are only the forms and the lemmas that
+      they share with the story (``complete=False``).
+    * The file does not tell chains apart. Each mention becomes a chain with the words of its representative.
 
     Parameters
     ----------
     root : Node
         The list.
     name : str
-        Of the dataset: ``"mc160.dev"``.
+        The dataset's name: ``"mc160.dev"``.
 
     Raises
     ------
     DataError
-        Something is missing or of the wrong type, or a word matches in one place and not in another.
+        A field is missing or of the wrong type, or a word matches in one place and not in another.
     """
     passages, questions = {}, {}
     for i, story in enumerate(root.elements()):
@@ -236,7 +236,7 @@ def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText]
 
 
 class _Token:
-    """A token of a story: its two forms, and which questions and candidates have them."""
+    """A token of a story: its form and lemma, and which questions and candidates have them."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -249,7 +249,7 @@ class _Token:
         self._of_candidates = {form: matches.child(f"a{form}") for form in ("token", "lemma")}
 
     def matches(self, form: str, question: int, candidate: int | None) -> bool:
-        """Whether a question, or one of its candidates, has this token's form or lemma."""
+        """Return whether a question, or one of its candidates, has this token's form or lemma."""
         if candidate is None:
             return bool(self._of_questions[form].integer(question))
         return bool(self._of_candidates[form].child(question).integer(candidate))
@@ -263,7 +263,7 @@ def _word(node: Node) -> str:
 
 
 def _shared(tokens: Sequence[_Token], question: int, candidate: int | None) -> AnnotatedText:
-    """The forms and the lemmas that a text shares with its story."""
+    """The forms and lemmas that a question or a candidate shares with its story."""
     shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
     for token in tokens:
         for form, word in (("token", token.word), ("lemma", token.lemma)):
@@ -297,16 +297,16 @@ def _starts(story: Node) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """The annotation of passages, and of questions with their candidates, by id.
+    """The annotations of passages and of questions with their candidates, by id.
 
     Parameters
     ----------
     passages : mapping of str to AnnotatedText
     questions : mapping of str to AnnotatedQuestion
     source : str
-        What messages call them: the file.
+        The file, as error messages name it.
     sha256 : str
-        Of the file's content, unpacked; empty where they were not read from a file.
+        Hash of the file's unpacked content; empty if the annotations were not read from a file.
     """
 
     passages: Mapping[str, AnnotatedText]
@@ -316,12 +316,12 @@ class Annotations:
 
     @property
     def signature(self) -> str:
-        """The file's name and content, wherever it lies."""
+        """The file's name and content hash, without its folder."""
         return f"{Path(self.source).name}@{self.sha256[:8]}"
 
     @property
     def has_negation(self) -> bool:
-        """Whether all questions are said to be negated or not."""
+        """Whether every question is marked as negated or not negated."""
         return all(question.negated is not None for question in self.questions.values())
 
     @property
@@ -330,12 +330,12 @@ class Annotations:
         return any(question.categories for question in self.questions.values())
 
     def passage_of(self, question: Question) -> AnnotatedText:
-        """The annotation of a question's passage.
+        """Return the annotation of a question's passage.
 
         Raises
         ------
         DataError
-            There is none, or it is one of another text.
+            There is none, or it belongs to another text.
         """
         passage = question.passage
         if passage.id not in self.passages:
@@ -343,12 +343,12 @@ class Annotations:
         return self._fitting(self.passages[passage.id], passage.text, question, f"passage {passage.id}")
 
     def question_of(self, question: Question) -> AnnotatedQuestion:
-        """The annotation of a question and its candidates.
+        """Return the annotation of a question and its candidates.
 
         Raises
         ------
         DataError
-            There is none, or it is one of other texts or of another number of candidates.
+            There is none, or it belongs to other texts or to another number of candidates.
         """
         if question.id not in self.questions:
             raise self._missing(question, "the question", list(self.questions))
@@ -368,12 +368,12 @@ class Annotations:
         return annotated
 
     def save(self, path: str | Path) -> None:
-        """Write the documented JSON, compressed where `path` ends in ``.gz``; the same annotations, the same bytes.
+        """Write the JSON form, compressed if `path` ends in ``.gz``; equal annotations give equal bytes.
 
         Raises
         ------
         UsageError
-            The system does not allow it.
+            The operating system refuses the write.
         """
         plain = plain_annotations(self.passages, self.questions)
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
@@ -381,7 +381,7 @@ class Annotations:
 
     @classmethod
     def load(cls, path: str | Path) -> Annotations:
-        """What :func:`read_annotations` reads."""
+        """Read annotations as :func:`read_annotations` does."""
         return read_annotations(path)
 
     def _missing(self, question: Question, what: str, known: list[str]) -> DataError:
@@ -410,13 +410,13 @@ class Annotations:
 def read_annotations(path: str | Path) -> Annotations:
     """Read a file of annotations: the package's own JSON, or the CoreNLP JSON of Smith et al. 2015.
 
-    The content tells which of them it is, and whether it is packed by gzip. Passages of the latter have no ids:
-    those of ``mc160.dev.corenlp.json.gz`` are taken to be ``mc160.dev.0`` and so on, as the MCTest reader has them.
+    The content decides which of the two it is, and whether it is gzipped. CoreNLP passages have no ids: those of
+    ``mc160.dev.corenlp.json.gz`` become ``mc160.dev.0`` and so on, as in the MCTest reader.
 
     Raises
     ------
     DataError
-        The file is missing or malformed, with the place.
+        The file is missing or malformed; the message names the place.
     """
     source = str(path)
     data = read_bytes(source)
@@ -438,27 +438,19 @@ def read_annotations(path: str | Path) -> Annotations:
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """Which categories questions belong to.
+    """The categories of questions."""
 
-    Parameters
-    ----------
-    of_question : mapping of str to frozenset of str
-        By question id; questions of no category are left out.
-    signature : str
-        The folder's name and content, wherever it lies.
-    """
-
-    of_question: Mapping[str, frozenset[str]]
-    signature: str
+    of_question: Mapping[str, frozenset[str]]  # by question id; questions without a category are left out
+    signature: str  # the folder's name and a hash of its content
 
 
 def read_categories(path: str | Path) -> Categories:
-    """Read a folder that has a file for each category, ``who.txt``, with the id of a question on each line.
+    """Read a folder with one file per category, such as ``who.txt``, that has one question id per line.
 
     Raises
     ------
     DataError
-        There is no such folder, none of its files is a category's, or one names a question twice.
+        The folder does not exist, has no category file, or a file names a question twice.
     """
     folder = Path(path)
     if not folder.is_dir():

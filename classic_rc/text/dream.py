@@ -1,4 +1,4 @@
-"""The tokens of the sliding window that was released with DREAM, its bugs included."""
+"""The tokenizer of the sliding window released with DREAM, bugs included."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from classic_rc.text.treebank import align, treebank_rules
 
 
 class DreamTokenizer(Tokenizer):
-    """Tokens as the released ``dsw++/run.py`` of DREAM makes them, but for their case.
+    """The tokens of DREAM's released ``dsw++/run.py``, except that case is kept.
 
-    Known from that file, and done here: punctuation other than ``:`` is deleted, so that ``twenty-one`` and
-    ``don't`` become ``twentyone`` and ``dont``; number words become digits; the rest is Treebank tokens (without
-    stops there is no sentence to split); ``half past 3`` and ``10 to 3`` become ``3:30`` and ``2:50``.
+    From that file: punctuation other than ``:`` is deleted, so ``twenty-one`` and ``don't`` become ``twentyone``
+    and ``dont``; number words become digits; the rest is tokenized by Treebank rules (without full stops there is
+    no sentence to split); ``half past 3`` and ``10 to 3`` become ``3:30`` and ``2:50``.
 
-    Reproduced bugs: "and" is a number word, alone it becomes ``0``; neighbouring number words are added up (``one
-    two`` is ``3``); words in -th and -ieth lose that ending, ordinals or not (``with`` becomes ``wi``); "quarter"
-    is only known as ``quater``; ``from 10 to 3`` is a time of day, too.
+    Bugs of that file, reproduced here: "and" is a number word, so alone it becomes ``0``; adjacent number words are
+    added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
+    ``wi``); "quarter" is known only as ``quater``; ``from 10 to 3`` becomes a time of day.
 
-    Our reading: the lower-casing that comes first there is left to the analyzer. What the file does around its
-    tokens (speakers, answers of "no", "I" as man or woman) belongs to its solver and is not done here.
+    Our reading: the file lower-cases first, which the analyzer does here. What the file does around tokenization
+    (speakers, answers of "no", "I" as man or woman) is part of its solver and is not done here.
 
     Examples
     --------
@@ -36,11 +36,11 @@ class DreamTokenizer(Tokenizer):
     citation = "Sun et al. (TACL 2019), distance-based sliding window; github.com/nlpdata/dream, dsw++/run.py."
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens, in the case of the text."""
+        """Return the tokens, in the case of the text."""
         return [token.text for token in _tokens(text)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where each token stands: a number or time from the first to the last of its words."""
+        """Return each token's offsets; a number or a time spans all words it was made from."""
         return [(token.start, token.end) for token in _tokens(text)]
 
 
@@ -51,7 +51,7 @@ class _Token(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word and, for each of its characters, where what it was made from starts and ends."""
+    """A word, and for each of its characters the offsets of the characters it was made from."""
 
     text: str
     starts: list[int]
@@ -68,12 +68,12 @@ _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
 _NUMBERS = (
-    {"and": (1, 0), "": (1, 10)}  # the empty word is what remains of "th"
+    {"and": (1, 0), "": (1, 10)}  # "" is what "th" becomes without its ending
     | {word: (1, units) for units, word in enumerate(_UNITS.split())}
     | {word: (1, 10 * tens) for tens, word in enumerate(_TENS.split())}
     | {word: (scale, 0) for word, scale in _SCALES.items()}
 )
-"""What a number word multiplies the number before it by, and adds to it."""
+"""For each number word, the factor that multiplies the number so far and the summand added to it."""
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -94,7 +94,7 @@ def _words(text: str) -> Iterator[_Word]:
 
 
 def _digits(words: Iterable[_Word]) -> Iterator[_Word]:
-    """The words, each run of number words replaced by one word of digits."""
+    """Yield the words, with each run of number words replaced by one word of digits."""
     run: list[tuple[int, int]] = []
     start = end = 0
     for word in words:
@@ -112,7 +112,7 @@ def _digits(words: Iterable[_Word]) -> Iterator[_Word]:
 
 
 def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
-    """The factor and summand that a number word stands for, else None; and the word without an ordinal's ending."""
+    """Return the (factor, summand) of a number word or None, and the word without an ordinal ending."""
     if (ordinal := _ORDINALS.get(word.lower())) is not None:
         return (1, ordinal), word
     if word.lower().endswith("ieth"):
@@ -133,7 +133,7 @@ def _number(run: list[tuple[int, int]], start: int, end: int) -> _Word:
 
 
 def _times(tokens: list[_Token]) -> list[_Token]:
-    """The tokens, each "minutes past/to hour" replaced by one token hour:minutes."""
+    """Merge each "minutes past/to hour" into one token "hour:minutes"."""
     result: list[_Token] = []
     rest = iter(range(len(tokens)))
     for i in rest:

@@ -1,4 +1,4 @@
-"""From texts to token ids: one text, and whole datasets, each encoded once for everybody who asks."""
+"""Turns texts into token ids: single texts, and whole datasets, which are encoded once and shared."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from classic_rc.text.sentences import passage_sentences
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
     """Encode questions, their passages and their candidates.
 
-    Passages are told apart by identity; candidates that questions share are analysed once, and those of a
-    question that have one text are scored once. A cloze query is encoded without its placeholder.
+    Passages are distinguished by object identity. Candidates that several questions share are analysed once, and
+    candidates of a question with equal texts are scored once. A cloze query is encoded without its placeholder.
 
     Parameters
     ----------
     questions : sequence of Question
-        In any order; an :class:`EncodedDataset` of the same analyzer is returned as it is.
+        In any order. An :class:`EncodedDataset` of the same analyzer is returned unchanged.
     analyzer : str or Analyzer
 
     Returns
@@ -44,7 +44,7 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
 
 
 def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
-    """Encode as :func:`encode` does, but the passages sentence by sentence, each analysed by itself.
+    """Encode like :func:`encode`, but analyse each sentence of a passage by itself.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
 
 
 class SharedQuestions(Sequence[Question]):
-    """Questions that are encoded once for everybody who asks.
+    """Questions that are encoded once per analyzer, for all who ask.
 
-    :func:`encode` and :func:`encode_sentences` look here first. Folds and views without gold take their part of
-    the whole's encoding; it has the ids that encoding the part afresh would give.
+    :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, take their part of
+    the whole's encoding; its ids equal those of a fresh encoding of the part.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class SharedQuestions(Sequence[Question]):
 
     @classmethod
     def of(cls, questions: Sequence[Question]) -> SharedQuestions:
-        """The questions as they are where they share their encodings already."""
+        """Wrap questions, unless they share their encodings already."""
         if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
             questions = questions.questions
         return questions if isinstance(questions, SharedQuestions) else cls(questions)
@@ -101,7 +101,7 @@ class SharedQuestions(Sequence[Question]):
         return iter(self.questions)
 
     def encoding(self, analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
-        """The questions under an analyzer, passages whole or each sentence by itself."""
+        """Return the questions' encoding under an analyzer, with passages whole or sentence by sentence."""
         key = analyzer, by_sentence
         if key not in self._made:
             if self._whole is None or self._part is None:
@@ -112,7 +112,7 @@ class SharedQuestions(Sequence[Question]):
         return self._made[key]
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
-        """Some of the questions; of a dataset, a dataset."""
+        """Return some of the questions; some questions of a dataset are a dataset."""
         questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
         if isinstance(self.questions, Dataset):
             questions = replace(self.questions, questions=questions)
@@ -127,14 +127,14 @@ class SharedQuestions(Sequence[Question]):
 
 
 def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
-    """The questions with their gold hidden, under the same encodings."""
+    """Return the questions with their gold hidden, sharing the same encodings."""
     if not isinstance(questions, SharedQuestions):
         return WithoutGold(questions)
     return questions._view(WithoutGold(questions.questions), lambda whole: whole)
 
 
 def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
-    """The questions without gold and candidates: what may be learned from the data that is evaluated."""
+    """Return the questions without gold and candidates: all that may be learned from the evaluated data."""
     texts = [replace(q, gold=None, candidates=()) for q in questions]
     if not isinstance(questions, SharedQuestions):
         return texts
@@ -142,7 +142,7 @@ def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
 
 
 class WithoutGold(Sequence[Question]):
-    """Questions with their gold hidden, each when it is looked at: most solvers never look."""
+    """Questions with their gold hidden. Each is copied on access, because most solvers never look at one."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self._questions = questions
@@ -161,11 +161,11 @@ class WithoutGold(Sequence[Question]):
 
 
 _CHUNK_CHARACTERS = 2**16
-"""Of the texts that are cut together: so few that their pieces fit into a core's cache."""
+"""Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
 
 
 class _Ids(dict[str, int]):
-    """Strings to ids, given out in the order of first sight."""
+    """Maps strings to ids, numbered in the order of first occurrence."""
 
     def __missing__(self, text: str) -> int:
         self[text] = fresh = len(self)
@@ -173,10 +173,10 @@ class _Ids(dict[str, int]):
 
 
 class TextEncoder:
-    """Makes token ids of texts.
+    """Turns texts into token ids.
 
-    Texts are cut into pieces, most of which have been seen before: at blanks where the tokenizer allows it, else
-    into surface tokens. Each distinct piece is analysed once.
+    Texts are cut into pieces: at blanks if the tokenizer allows it, else into surface tokens. Most pieces have
+    occurred before; each distinct piece is analysed once.
 
     Parameters
     ----------
@@ -198,31 +198,37 @@ class TextEncoder:
 
     @property
     def vocabulary(self) -> list[str]:
-        """The token that each id stands for."""
+        """The token of each id."""
         return list(self._ids)
 
     @property
     def n_pieces(self) -> int:
-        """How many distinct pieces are remembered."""
+        """The number of distinct pieces in memory."""
         return len(self._pieces)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The ids of the texts' tokens, one text after the other, and where each text starts.
+        """Return the token ids of the texts, concatenated, and the offset at which each text starts.
 
-        The pieces are never all held as strings.
+        The pieces of all texts are never in memory as strings at the same time: only the numbers of the pieces are.
+
+        Returns
+        -------
+        tokens : ndarray of int32
+        offsets : ndarray of int64, shape (n_texts + 1,)
         """
         cut = [self._cut(chunk) for chunk in _chunks(texts)]
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
         for pieces, n_pieces in cut:
+            # A text's length is the sum of its pieces' lengths: a difference of two running totals.
             counts = n_tokens[pieces]
             tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
             lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
         return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
 
     def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of the texts' pieces, one text after the other, and how many each has."""
+        """The numbers of the texts' pieces, concatenated, and how many pieces each text has."""
         pieces: list[str] = []
         counts: list[int] = []
         tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
@@ -248,6 +254,7 @@ class TextEncoder:
         folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
         id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
         ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
+        # Dropped words have id -1. A piece ends after as many kept tokens as precede its end.
         kept_before = offsets_of((ids >= 0).astype(np.int8))
         ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]
         self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
@@ -273,19 +280,20 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
-    order = np.argsort(passage_of, kind="stable")
+    order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
     grouped = [questions[i] for i in order]
 
     listed = _candidate_lists(grouped)
     encoder = TextEncoder(analyzer)
     pieces = [_sentences(p) if by_sentence else [p.text] for p in passages.values()]
+    # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
     q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
     t_tokens, t_offsets = encoder.encode(listed.texts)
     vocabulary = encoder.vocabulary
     n_distinct = listed.distinct_sizes
-    if n_distinct.sum() > len(listed.texts):  # questions that share a list of candidates each get its tokens
+    if n_distinct.sum() > len(listed.texts):  # copy the tokens of a shared list to each of its questions
         candidate = ragged_indices(listed.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
         t_tokens, t_offsets = t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)], offsets_of(lengths)
@@ -305,22 +313,13 @@ def _sentences(passage: Passage) -> list[str]:
 
 
 class _CandidateLists(NamedTuple):
-    """The candidates of some questions.
+    """The candidates of some questions, with repeated texts removed. Lists that questions share are there once."""
 
-    Parameters
-    ----------
-    texts : list of str
-        Of each list of candidates, also one that several questions share, the distinct texts.
-    starts, distinct_sizes, sizes : ndarray of int64, shape (n_questions,)
-        Where in them each question's begin, how many they are, and how many candidates have them.
-    members : ndarray of int64, shape (sizes.sum(),), or None
-        Which of its question's distinct texts each candidate has; None where all are distinct.
-    """
-
-    texts: list[str]
-    starts: NDArray[np.int64]
-    distinct_sizes: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    texts: list[str]  # the distinct texts of each list
+    starts: NDArray[np.int64]  # (n_questions,): where each question's texts begin in `texts`
+    distinct_sizes: NDArray[np.int64]  # (n_questions,): how many distinct texts each question has
+    sizes: NDArray[np.int64]  # (n_questions,): how many candidates each question has
+    # (sizes.sum(),): which of its question's distinct texts each candidate has; None if all are distinct
     members: NDArray[np.int64] | None
 
 
@@ -352,9 +351,9 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
 
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
-    """How many of each query's tokens stand before its placeholder, the first if there are several.
+    """Return how many of each query's tokens precede its placeholder, the first if there are several.
 
-    All of them where it has none.
+    A query without a placeholder counts all its tokens.
 
     Parameters
     ----------
@@ -374,7 +373,7 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # what stands before a blank has its tokens for itself
+    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens alone
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))

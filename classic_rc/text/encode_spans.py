@@ -1,4 +1,4 @@
-"""From span questions to arrays: spans as places among their passage's tokens, sentence by sentence."""
+"""Encodes span questions: each span candidate becomes a range of its passage's tokens, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -20,80 +20,54 @@ _BLOCK_CANDIDATES = 2**17
 
 
 class EncodedSpans(NamedTuple):
-    """Span questions as token ids; candidates are stretches of their passages' tokens.
+    """Span questions as token ids; each candidate is a range of its passage's tokens.
 
     A *list* is the candidates that some questions of a passage share. Every token belongs to a sentence, and every
-    passage has at least one.
-
-    Parameters
-    ----------
-    questions : list of Question
-        Those of a passage stand together.
-    analyzer : Analyzer
-    vocabulary : list of str
-        The token that each id stands for.
-    tokens : ndarray of int32, shape (n_tokens,)
-        All passages'.
-    token_starts, token_ends : ndarray of int64, shape (n_tokens,)
-        Character offsets in the token's passage.
-    sentence_offsets : ndarray of int64, shape (n_sentences + 1,)
-        Sentence i of all passages is ``tokens[sentence_offsets[i]:sentence_offsets[i + 1]]``.
-    passage_sentences : ndarray of int64, shape (n_passages + 1,)
-        The sentences of passage i are ``passage_sentences[i]:passage_sentences[i + 1]``.
-    question_tokens : ndarray of int32
-    question_offsets : ndarray of int64, shape (n_questions + 1,)
-    question_passage, question_list : ndarray of int64, shape (n_questions,)
-        The passage, which never falls, and the list of candidates.
-    lists : list of sequence of Candidate
-    list_offsets : ndarray of int64, shape (n_lists + 1,)
-        The spans of list i are ``list_offsets[i]:list_offsets[i + 1]``.
-    first, last : ndarray of int64, shape (n_spans,)
-        A span's tokens are ``tokens[first:last]``; none where the analyzer drops all of them. A token is whole,
-        also where the span has a part of it: ``fox`` in ``fox's``.
-    cut : ndarray of bool, shape (n_spans,)
-        Whether the span ends inside its last token.
-    sentence : ndarray of int64, shape (n_spans,)
-        The sentence of the span's beginning.
+    passage has at least one sentence.
     """
 
-    questions: list[Question]
+    questions: list[Question]  # grouped by passage
     analyzer: Analyzer
-    vocabulary: list[str]
-    tokens: NDArray[np.int32]
-    token_starts: NDArray[np.int64]
-    token_ends: NDArray[np.int64]
+    vocabulary: list[str]  # the token of each id
+    tokens: NDArray[np.int32]  # (n_tokens,): of all passages
+    token_starts: NDArray[np.int64]  # (n_tokens,): character offsets in the token's passage
+    token_ends: NDArray[np.int64]  # (n_tokens,)
+    # (n_sentences + 1,): sentence i of all passages is `tokens[sentence_offsets[i]:sentence_offsets[i + 1]]`
     sentence_offsets: NDArray[np.int64]
+    # (n_passages + 1,): the sentences of passage i are `passage_sentences[i]:passage_sentences[i + 1]`
     passage_sentences: NDArray[np.int64]
     question_tokens: NDArray[np.int32]
-    question_offsets: NDArray[np.int64]
-    question_passage: NDArray[np.int64]
-    question_list: NDArray[np.int64]
+    question_offsets: NDArray[np.int64]  # (n_questions + 1,)
+    question_passage: NDArray[np.int64]  # (n_questions,): each question's passage, ascending
+    question_list: NDArray[np.int64]  # (n_questions,): each question's list of candidates
     lists: list[Sequence[Candidate]]
-    list_offsets: NDArray[np.int64]
+    list_offsets: NDArray[np.int64]  # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
+    # (n_spans,): a span's tokens are `tokens[first:last]`: none if the analyzer drops all of them, and whole
+    # tokens even where the span has only a part of one ("fox" in "fox's")
     first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    cut: NDArray[np.bool_]
-    sentence: NDArray[np.int64]
+    last: NDArray[np.int64]  # (n_spans,)
+    cut: NDArray[np.bool_]  # (n_spans,): whether the span ends inside its last token
+    sentence: NDArray[np.int64]  # (n_spans,): the sentence in which the span begins
 
     @property
     def passage_offsets(self) -> NDArray[np.int64]:
-        """Where each passage's tokens start: shape (n_passages + 1,)."""
+        """The offsets of each passage's tokens: shape (n_passages + 1,)."""
         return self.sentence_offsets[self.passage_sentences]
 
     @property
     def candidate_offsets(self) -> NDArray[np.int64]:
-        """Where each question's candidates start: shape (n_questions + 1,)."""
+        """The offsets of each question's candidates: shape (n_questions + 1,)."""
         return offsets_of(np.diff(self.list_offsets)[self.question_list])
 
     @property
     def candidate_span(self) -> NDArray[np.int64]:
-        """The span that each question's candidates are, question by question: shape (n_candidates,)."""
+        """The span of each candidate, question by question: shape (n_candidates,)."""
         return ragged_indices(self.list_offsets[self.question_list], np.diff(self.candidate_offsets))
 
     def in_contexts(
         self, span_context: NDArray[np.int64], context_offsets: NDArray[np.int64]
     ) -> tuple[TokenArrays, NDArray[np.int64]]:
-        """Each question beside each context that holds candidates of its, as if that were its passage.
+        """Pair each question with each context that has candidates of it, as if the context were its passage.
 
         Parameters
         ----------
@@ -107,10 +81,11 @@ class EncodedSpans(NamedTuple):
         arrays : TokenArrays
             Its "passages" are the contexts, its "questions" the pairs of a context and a question.
         order : ndarray of int64, shape (n_candidates,)
-            Which candidate, of all questions' one after the other, each candidate of the arrays is.
+            For each candidate of the arrays, its index among all questions' candidates in sequence.
         """
         question = np.repeat(np.arange(len(self.questions)), np.diff(self.candidate_offsets))
         span = self.candidate_span
+        # By context, then by question: the candidates of each pair become adjacent.
         order = np.lexsort((question, span_context[span]))
         span, question = span[order], question[order]
         pair_starts = np.flatnonzero(
@@ -134,7 +109,7 @@ class EncodedSpans(NamedTuple):
 def encode_spans(
     questions: Sequence[Question], analyzer: str | Analyzer
 ) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
-    """Encode span questions in parts of bounded size: one passage's at the least.
+    """Encode span questions in parts of bounded size; a part has at least one whole passage.
 
     Parameters
     ----------
@@ -145,13 +120,13 @@ def encode_spans(
     Yields
     ------
     index : ndarray of int64
-        Which of `questions` the part holds, in the part's order.
+        Indices of the part's questions in `questions`, in the part's order.
     spans : EncodedSpans
 
     Raises
     ------
     DataError
-        A candidate does not stand in its passage.
+        A candidate does not occur in its passage.
     """
     analyzer = get_analyzer(analyzer)
     of_passage: dict[int, list[int]] = {}
@@ -178,7 +153,7 @@ _Key: TypeAlias = tuple[int, int]
 
 
 def _key(question: Question) -> _Key:
-    """What questions have in common that have one list of candidates."""
+    """Identifies a list of candidates: questions with equal keys share it."""
     return id(question.passage), id(question.candidates)
 
 
@@ -210,6 +185,7 @@ def _encode(
         i = number[id(question.passage)]
         own = slice(before[i], before[i + 1])
         begins, finishes = _places(lists[key], question)
+        # From the first token that ends after the span begins, up to the first that starts at its end or later.
         first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
         last.append(before[i] + np.searchsorted(starts[own], finishes))
         finish.append(finishes)
@@ -217,7 +193,7 @@ def _encode(
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
     first_token = _joined(first)
-    last_token = np.maximum(_joined(last), first_token)
+    last_token = np.maximum(_joined(last), first_token)  # no token left: an empty range, not a negative one
     cut = (first_token < last_token) & (_joined(finish) < np.append(0, ends)[last_token])
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
@@ -240,12 +216,12 @@ def _columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArra
 
 
 def _sentence_starts(passage: Passage) -> NDArray[np.int64]:
-    """Where sentences begin; what stands before the first belongs to it."""
+    """Where sentences begin; text before the first belongs to it."""
     return np.array([start for start, _ in passage_sentences(passage)] or [0], dtype=np.int64)
 
 
 def _places(candidates: Sequence[Candidate], question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where candidates begin and end: where they say, or where their text first stands."""
+    """The character offsets of candidates: those that they state, or the first occurrence of their text."""
     if isinstance(candidates, SpanCandidates):
         return candidates.starts.astype(np.int64), candidates.ends.astype(np.int64)
     return _columns([_place(candidate, question) for candidate in candidates])

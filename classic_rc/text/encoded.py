@@ -1,4 +1,4 @@
-"""Questions as token ids: what :func:`~classic_rc.text.encode.encode` makes and solvers score."""
+"""Questions as token ids: the result of :func:`~classic_rc.text.encode.encode`, which solvers score."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from classic_rc.text.stop_words import stop_words
 
 
 class EncodedDataset(Sequence[Question]):
-    """Questions with their texts as token ids; still a sequence of those questions.
+    """Questions with their texts as token ids; it is still a sequence of those questions.
 
-    Inside, questions stand grouped by passage (`order` says which is which), because that is how they are
-    scored; :meth:`scores` puts results back into the questions' own order.
+    The arrays group questions by passage (`order` is the permutation), because scoring works passage by passage.
+    :meth:`scores` restores the order of the questions.
 
     Attributes
     ----------
     questions : sequence of Question
     analyzer : Analyzer
     vocabulary : list of str
-        The token that each id stands for.
+        The token of each id.
     arrays : TokenArrays
-        Grouped by passage; candidates of a question that have one text stand there once.
+        Grouped by passage. Candidates of a question with equal texts are one candidate of the arrays.
     order : ndarray of int64, shape (n_questions,)
-        ``questions[order[i]]`` is the arrays' question i.
+        Question i of the arrays is ``questions[order[i]]``.
     question_offsets : ndarray of int64, shape (n_questions + 1,)
-        The candidates of the arrays' question i, equal ones included, are
+        The candidates of question i of the arrays, equal ones included, are
         ``question_offsets[i]:question_offsets[i + 1]``.
     candidate_rows : ndarray of int64, shape (n_candidates,), or None
-        Where each of those candidates stands in the arrays; None where none are equal.
+        The index in the arrays of each of those candidates; None if no two are equal.
     """
 
     __slots__ = (
@@ -78,12 +78,12 @@ class EncodedDataset(Sequence[Question]):
         return iter(self.questions)
 
     def stop_flags(self, name: str) -> NDArray[np.bool_]:
-        """Which words of the vocabulary are in a stop list (stemmed as the vocabulary is).
+        """Return which words of the vocabulary are in a stop list, which is stemmed as the vocabulary is.
 
         Parameters
         ----------
         name : str
-            A stop list's name, or a path to a file with a word a line.
+            A stop list's name, or the path of a file with one word per line.
 
         Returns
         -------
@@ -92,11 +92,11 @@ class EncodedDataset(Sequence[Question]):
         return stop_flags(self.vocabulary, self.analyzer, name)
 
     def passage_word_counts(self) -> NDArray[np.int64]:
-        """How often each word of the vocabulary stands in the passages: shape (n_words,)."""
+        """Return how often each word of the vocabulary occurs in all passages: shape (n_words,)."""
         return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
 
     def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
-        """Scores of all candidates in the questions' own order, from results of the arrays' candidates.
+        """Expand the scores of the arrays' candidates to all candidates, in the order of the questions.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class EncodedDataset(Sequence[Question]):
         return self.in_order(values, evidence)
 
     def in_order(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
-        """Scores in the questions' own order, from those of all candidates grouped as the arrays are."""
+        """Reorder the scores of all candidates from the arrays' grouping to the order of the questions."""
         offsets = self.score_offsets
         if offsets is self.question_offsets:
             return Scores(values, offsets, evidence)
@@ -117,20 +117,20 @@ class EncodedDataset(Sequence[Question]):
 
     @property
     def score_offsets(self) -> NDArray[np.int64]:
-        """Where each question's scores start, in the questions' own order: shape (n_questions + 1,)."""
+        """The offsets of each question's scores, in the order of the questions: shape (n_questions + 1,)."""
         if np.array_equal(self.order, np.arange(len(self.order))):
             return self.question_offsets
         return offsets_of(np.diff(self.question_offsets)[self.place])
 
     @property
     def place(self) -> NDArray[np.int64]:
-        """Each question's number in the arrays: the inverse of `order`."""
+        """Each question's index in the arrays: the inverse of `order`."""
         place = np.empty_like(self.order)
         place[self.order] = np.arange(len(self.order))
         return place
 
     def under(self, questions: Sequence[Question]) -> EncodedDataset:
-        """The same encoding for other objects of the same questions, such as those without gold."""
+        """Return this encoding with other objects for the same questions, such as those without gold."""
         return EncodedDataset(
             questions,
             self.analyzer,
@@ -142,16 +142,16 @@ class EncodedDataset(Sequence[Question]):
         )
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
-        """Up to `n` parts of whole questions and about equal size, in the arrays' order.
+        """Split into up to `n` parts of whole questions and about equal size, in the arrays' order.
 
-        The parts' questions stand grouped by passage; :attr:`order` of the whole says where they belong.
+        The questions of a part are grouped by passage; :attr:`order` of the whole says which questions they are.
 
         Parameters
         ----------
         n : int
         with_questions : bool
-            Whether the parts hold the question objects, which are many times larger than the arrays when they
-            are sent to another process. Without them, looking at a question is an error.
+            Whether the parts hold the question objects. They are many times larger than the arrays when sent to
+            another process. Without them, access to a question raises an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         parts = []
@@ -177,34 +177,30 @@ class EncodedDataset(Sequence[Question]):
 
 
 class EncodedSentences(NamedTuple):
-    """Questions as token ids whose passages are divided into sentences.
-
-    Parameters
-    ----------
-    dataset : EncodedDataset
-    offsets : ndarray of int64, shape (n_sentences + 1,)
-        Sentence i of all passages is ``passage_tokens[offsets[i]:offsets[i + 1]]``.
-    passage_offsets : ndarray of int64, shape (n_passages + 1,)
-        The sentences of passage i of the arrays are ``passage_offsets[i]:passage_offsets[i + 1]``.
-    """
+    """Questions as token ids, with the sentence borders of their passages."""
 
     dataset: EncodedDataset
+    # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`
     offsets: NDArray[np.int64]
+    # (n_passages + 1,): the sentences of passage i of the arrays are `passage_offsets[i]:passage_offsets[i + 1]`
     passage_offsets: NDArray[np.int64]
 
     def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
-        """What encoding some of the questions afresh would give, ids and order of the vocabulary included.
+        """Return the encoding of some of the questions, exactly as encoding them afresh would give it.
+
+        The result has the same ids and the same order of the vocabulary as a fresh encoding.
 
         Parameters
         ----------
         index : ndarray of int64, shape (n,)
-            Which questions, in any order.
+            Indices of the questions, in any order.
         questions : sequence of Question, length n
-            The same as objects.
+            The same questions as objects.
         """
         whole = self.dataset
         old = whole.arrays
         place = whole.place[index]
+        # A fresh encoding numbers passages in the order of first sight, and groups questions by them, stably.
         passage_of = _by_first_sight(old.question_passage[place])
         order = np.argsort(passage_of.number, kind="stable")
         rows = place[order]
@@ -235,9 +231,9 @@ class EncodedSentences(NamedTuple):
         )
 
     def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
-        """What encoding the questions without their candidates would give.
+        """Return the encoding that the questions would have without their candidates.
 
-        Ids go to passages first, then to queries, then to candidates: the first two keep theirs.
+        Ids are given to passages first, then to queries, then to candidates: passages and queries keep theirs.
         """
         whole = self.dataset
         old = whole.arrays
@@ -257,14 +253,14 @@ class EncodedSentences(NamedTuple):
 
 
 def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
-    """Which words of a vocabulary are in a stop list, stemmed as the analyzer stems: shape (n_words,)."""
+    """Return which words of a vocabulary are in a stop list, after the analyzer's stemmer: shape (n_words,)."""
     stem = stemmer(analyzer.stemmer)
     listed = {stem(word) for word in stop_words(str(name))}
     return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
 
 
 class _LeftBehind(Sequence[Question]):
-    """Questions that were not sent along: there are so many, and that is all there is to know."""
+    """Stands for questions that were not sent to this process; only their number is known."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -277,10 +273,10 @@ class _LeftBehind(Sequence[Question]):
 
 
 class _FirstSight(NamedTuple):
-    """Distinct values in the order of first sight, and the number in it of each value."""
+    """Distinct values in the order of their first occurrence."""
 
     values: NDArray[np.int64]
-    number: NDArray[np.int64]
+    number: NDArray[np.int64]  # for each original value, its index in `values`
 
 
 def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
@@ -294,17 +290,17 @@ def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
 def _rows(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Some rows of a ragged array."""
+    """Return some rows of a ragged array, as a ragged array."""
     counts = np.diff(offsets)[rows]
     return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
 
 
 def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
-    """Ids given anew in the order of first sight: in passages, then queries, then candidates."""
+    """Renumber ids in the order of first occurrence: in passages, then queries, then candidates."""
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))
     first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
-    for tokens in reversed(parts):  # of equal indices NumPy keeps the last assignment: here the first place
+    for tokens in reversed(parts):  # NumPy keeps the last of repeated assignments: reversed, the first occurrence
         n_tokens -= len(tokens)
         first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
     used = np.flatnonzero(first < sum(map(len, parts)))

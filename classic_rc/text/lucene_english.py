@@ -1,4 +1,4 @@
-"""The words of Lucene's English analyzer: its StandardTokenizer, possessives and lower case."""
+"""The words of Lucene's EnglishAnalyzer: its StandardTokenizer, then possessives removed and lower case."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import cache
 from classic_rc.text.tokenizers import Tokenizer
 
 _LONGEST = 255
-"""UTF-16 units of a token; what goes on is cut there."""
+"""The longest token, in UTF-16 units; a longer one is cut there."""
 
 _ASCII_WORD = re.compile(
     r"[A-Za-z0-9]+(?:(?:[.':](?<=[A-Za-z].)(?=[A-Za-z])|[.,;'](?<=[0-9].)(?=[0-9]))[A-Za-z0-9]+)*"
 )
-"""The words of ASCII text without underscores, by a pattern that is twice as fast."""
+"""Finds the words of ASCII text without underscores, twice as fast as the full pattern."""
 
 _POSSESSIVE = ("'s", "'S", "’s", "’S", "＇s", "＇S")
 
@@ -23,10 +23,10 @@ _POSSESSIVE = ("'s", "'S", "’s", "’S", "＇s", "＇S")
 class LuceneEnglishTokenizer(Tokenizer):
     """Words by Unicode Standard Annex 29, as Lucene's StandardTokenizer finds them, without possessive ``'s``.
 
-    Underscores join words. One stop, apostrophe or colon between letters stays inside (``U.S``, ``don't``,
-    ``a:b``), and so does one stop, comma, semicolon or apostrophe between digits. Ideographs, hiragana and
-    emoji are each a token; Thai, Lao, Khmer and Myanmar are not divided. Characters are those of Python's
-    Unicode tables, which know younger ones than Lucene's.
+    Underscores join words. One full stop, apostrophe or colon between letters stays inside a word (``U.S``,
+    ``don't``, ``a:b``), and so does one full stop, comma, semicolon or apostrophe between digits. Each ideograph,
+    hiragana character and emoji is a token; runs of Thai, Lao, Khmer and Myanmar are not divided. Character classes
+    come from Python's Unicode tables, which are newer than Lucene's.
     """
 
     name = "lucene-english"
@@ -35,7 +35,7 @@ class LuceneEnglishTokenizer(Tokenizer):
     blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
-        """The words as they stand, possessives included."""
+        """Return the words, possessives included."""
         pattern = _pattern_for(text)
         words = pattern.findall(text)
         if 2 * len(text) <= _LONGEST or 2 * max(map(len, words), default=0) <= _LONGEST:
@@ -43,11 +43,11 @@ class LuceneEnglishTokenizer(Tokenizer):
         return [text[start:end] for start, end in _limited(pattern, text)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where the words stand, possessives included."""
+        """Return the offsets of the words, possessives included."""
         return list(_limited(_pattern_for(text), text))
 
     def normalize(self, token: str, lowercase: bool) -> str:
-        """Without the possessive; in lower case one character by one, as Java has it."""
+        """Remove the possessive, and lower-case character by character, as Java does."""
         if token.endswith(_POSSESSIVE):
             token = token[:-2]
         if not lowercase:
@@ -56,7 +56,7 @@ class LuceneEnglishTokenizer(Tokenizer):
 
 
 def _lower(character: str) -> str:
-    # Only the dotted capital I has a lower case of two characters, of which Java keeps the first.
+    # Only the dotted capital I has two characters in lower case; Java keeps the first.
     return character.lower()[0]
 
 
@@ -65,7 +65,7 @@ def _units(text: str) -> int:
 
 
 def _limited(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Where the pattern matches; what is too long is cut, and the search goes on at the cut."""
+    """Yield the offsets of the matches; a token that is too long is cut, and the search goes on at the cut."""
     position = 0
     while match := pattern.search(text, position):
         start, position = match.span()
@@ -114,7 +114,10 @@ _BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\u
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """The grammar of the StandardTokenizer; each character class takes the marks and formats that follow."""
+    """The grammar of Lucene's StandardTokenizer.
+
+    Every character class also takes the marks and format characters that follow (rule WB4).
+    """
     letters, digits, marks = _classes()
 
     def one(characters: str) -> str:
@@ -136,7 +139,7 @@ def _classes() -> tuple[str, str, str]:
     special = re.compile(f"[{_KATAKANA}{_ALONE}{_UNDIVIDED}\u3006]")
     named = re.compile(f"[{_LETTERS_BY_NAME_ONLY}]")
     letters, digits, marks = [], [ord("\u066b")], []
-    # Planes 2 and 3 hold ideographs alone; plane 14 has the last marks.
+    # Planes 2 and 3 have only ideographs; the last marks are in plane 14.
     for code in (*range(0x20000), *range(0xE0000, 0xE0200)):
         character = chr(code)
         category = unicodedata.category(character)

@@ -1,8 +1,8 @@
-"""A sentence splitter of rules and small tables, which needs no download.
+"""A rule-based sentence splitter for English, which needs no download.
 
-Each stop before a blank is a possible border, and the first of :data:`RULES` with an opinion decides. They are
-written for English prose (news, encyclopedias, stories with dialogue) and harm no other script: full-width
-stops need no blank after them, and letters without case can begin a sentence.
+Each full stop, question mark or exclamation mark before a blank is a possible border. The first of :data:`RULES`
+that applies decides. The rules are written for English prose (news, encyclopedias, stories with dialogue) and do no
+harm in other scripts: full-width stops need no blank after them, and letters without case can begin a sentence.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from classic_rc.questions import Passage
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences of `text`, as character offsets (start, end), in order.
+    """Split `text` into sentences: character offsets (start, end), in order.
 
-    A sentence neither begins nor ends with a blank and is never empty; between sentences stand only blanks.
-    Blank lines separate; single line ends do not.
+    A sentence neither begins nor ends with a blank and is never empty; only blanks are between sentences. Blank
+    lines separate sentences; single line ends do not.
 
     Examples
     --------
@@ -39,35 +39,21 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def passage_sentences(passage: Passage) -> tuple[tuple[int, int], ...]:
-    """The dataset's own sentence marks where it has them, else what :func:`split_sentences` finds."""
+    """Return the dataset's own sentence borders if it has them, else those of :func:`split_sentences`."""
     if passage.sentences is not None:
         return passage.sentences
     return tuple(split_sentences(passage.text))
 
 
 class Stop(NamedTuple):
-    """A possible border and its surroundings.
+    """A possible border and its context."""
 
-    Attributes
-    ----------
-    mark : str
-        The stop itself: ``"."``, ``"?!"``, ``". . ."``.
-    closed : bool
-        Whether quotes or brackets close right after it.
-    previous, before : str
-        The two words before it; `before` is what the stop stands at, without opening quotes.
-    after : str
-        The next word, without opening quotes, dashes and bullets; an initial keeps its point.
-    opens : bool
-        Whether `before` is the whole sentence so far.
-    """
-
-    mark: str
-    closed: bool
-    previous: str
-    before: str
-    after: str
-    opens: bool
+    mark: str  # the mark itself: ".", "?!", ". . ."
+    closed: bool  # whether closing quotes or brackets follow it directly
+    previous: str  # the word before `before`, lower-cased
+    before: str  # the word that the mark is attached to, without opening quotes
+    after: str  # the next word, without opening quotes, dashes and bullets; an initial keeps its point
+    opens: bool  # whether `before` is the whole sentence so far
 
 
 _FULL_WIDTH = "。！？｡"
@@ -75,14 +61,15 @@ _MARKS = ".!?…؟۔।॥"
 _CLOSERS = "\"'”’»)\\]}」』）】》"
 _OPENERS = "\"'“‘«([{¿¡—–-•*"
 _STOP = re.compile(
-    # Runs of stops, also spaced, are one stop; the lookbehind keeps long runs from being searched again.
+    # A run of marks, spaced or not, is one stop. Without the lookbehind, a long run that is no stop would be
+    # searched again from each of its marks, in quadratic time.
     rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
     rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
 )
 _AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LOOK_BACK = 60
-"""Characters before a stop that are looked at: two words, unless one is too long to be an abbreviation."""
+"""Characters to look back from a stop: enough for two words, unless one is too long for an abbreviation."""
 
 
 def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> Stop:
@@ -112,7 +99,7 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def word_table(words: str) -> frozenset[str]:
-    """A table of words, written as one string."""
+    """Return the set of words that a string lists."""
     return frozenset(words.split())
 
 
@@ -120,17 +107,17 @@ TITLES = word_table(
     "Mr Mrs Ms Mx Dr Drs Prof Rev Fr Hon Gen Maj Col Lt Sgt Capt Cpl Pvt Cmdr Cdr Adm Brig Sen Sens Rep Reps Gov"
     " Pres Supt Insp Messrs Mme Mlle Mgr Msgr mr mrs ms dr prof"
 )
-"""A name follows."""
+"""Titles: a name follows."""
 INSIDE = word_table("e.g i.e cf vs Vs viz ca approx esp incl resp")
-"""What they introduce follows."""
+"""Abbreviations that introduce something, so the sentence goes on."""
 BEFORE_NUMBERS = word_table(
     "No Nos no nos p pp Vol Vols vol vols Fig Figs fig figs Ch ch chap Sec sec Art art Op op par"
 )
-"""Abbreviations, but words like any other where no number follows."""
+"""Abbreviations before a number; without a number, ordinary words that may end a sentence."""
 MONTHS = word_table("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec")
-"""A number may follow, or a new sentence."""
+"""Months: a number or a new sentence may follow."""
 AFTER_AMOUNTS = word_table("etc a.m p.m A.M P.M oz lb lbs hr hrs ft sq mph")
-"""Nothing that has a capital follows in the same sentence, but days, months and time zones."""
+"""Units: a capital after one begins a sentence, except for days, months and time zones."""
 DAYS_AND_MONTHS = word_table(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August"
     " September October November December"
@@ -139,11 +126,11 @@ NAME_PARTS = word_table(
     "Jr Sr Inc Ltd Co Corp Cos Bros St Mt Ft Ave Blvd Rd Hwy Sq Esq Ph.D Dept Univ Assn Calif Conn Tenn Wis Ariz"
     " Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun al"
 )
-"""The rest of a name may follow, or a new sentence; only a word of STARTERS tells."""
+"""Parts of names: the rest of the name or a new sentence may follow; only a word of STARTERS decides."""
 LETTERS_OF = word_table(
     "a an the plan vitamin grade type letter class group team section part option hepatitis size"
 )
-"""A single letter after these is a letter, not an initial."""
+"""After these words a single letter is a letter, not an initial."""
 STARTERS = word_table(
     "a an the this that these those he she it they we you i his her its their our my your there here what when"
     " where who whom whose which why how if in on at as by for from with after before since while during although"
@@ -152,36 +139,36 @@ STARTERS = word_table(
     " was were do does did can could will would should has have had let don't didn't he's she's it's they're we're"
     " you're i'm i'll i've i'd that's there's what's"
 )
-"""With a capital these say that a sentence begins, because they are seldom names."""
+"""Words that begin a sentence if they have a capital, because they are seldom names."""
 
 _ENUMERATOR = re.compile(r"\d{1,2}|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4}")
 _ACRONYM = re.compile(r"(?:[^\W\d_][.]-?)+[^\W\d_]")
 
 
 def _full_width(stop: Stop) -> bool | None:
-    """``。`` has no other use than to end a sentence."""
+    """``。`` is only used to end a sentence."""
     return True if stop.mark[0] in _FULL_WIDTH else None
 
 
 def _ellipsis(stop: Stop) -> bool | None:
-    """``Well... I see`` goes on, for "I" has its capital everywhere; another capital begins a sentence."""
+    """``Well... I see`` goes on, because "I" always has a capital; another capital begins a sentence."""
     if stop.mark == "." or not set(stop.mark) & set(".…"):
         return None
     return not stop.after[:1].islower() and stop.after.partition("'")[0] != "I"
 
 
 def _exclamation(stop: Stop) -> bool | None:
-    """``"Stop!" said Lion`` goes on in lower case; a question or exclamation has no other way to."""
+    """``"Stop!" said Lion``: only lower case shows that a question or exclamation goes on."""
     return None if stop.mark == "." else not stop.after[:1].islower()
 
 
 def _enumeration(stop: Stop) -> bool | None:
-    """``1. Open the box``: the number belongs to what it counts."""
+    """``1. Open the box``: the number belongs to its item."""
     return False if stop.opens and not stop.closed and _ENUMERATOR.fullmatch(stop.before) else None
 
 
 def _title(stop: Stop) -> bool | None:
-    """``Dr. Fox``, ``e.g. Fox``: after these something follows always."""
+    """``Dr. Fox``, ``e.g. Fox``: the sentence always goes on."""
     return False if stop.before in TITLES or stop.before in INSIDE else None
 
 
@@ -213,7 +200,7 @@ def _abbreviation(stop: Stop) -> bool | None:
 
 
 def _lower_case(stop: Stop) -> bool | None:
-    """``"I see." she said`` goes on; ``he ran. she hid.`` is careless writing of two sentences."""
+    """``"I see." she said`` goes on; ``he ran. she hid.`` is two sentences with careless case."""
     if not stop.after[:1].islower():
         return None
     return not stop.closed and stop.before.isalpha()
@@ -231,7 +218,10 @@ RULES: tuple[Callable[[Stop], bool | None], ...] = (
     _abbreviation,
     _lower_case,
 )
-"""In order; each says whether a stop is a border, or None when it is no case for it. Without a case it is one."""
+"""In this order. Each rule returns whether a stop is a border, or None if it does not apply.
+
+A stop to which no rule applies is a border.
+"""
 
 
 def _is_border(stop: Stop) -> bool:

@@ -1,4 +1,4 @@
-"""The span generator: which stretches of a passage can answer a span question."""
+"""The span generator: which token spans of a passage are candidates for a span question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from classic_rc.text.stop_words import stop_list_signature, stop_words
 _LINKS = word_table(
     "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von"
 )
-"""What a name may hold in lower case: ``Bank of England``, ``Charles de Gaulle``."""
+"""Lower-case words that a name may have inside: ``Bank of England``, ``Charles de Gaulle``."""
 
 _NOT_IN_NAMES = re.compile(r"[^\w\s.'’&/‐-]")
 _CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll)\Z")
@@ -29,7 +29,7 @@ _SIGNS_OF_NUMBERS = re.compile(r"[$£€¥](?=\d)|(?<=\d)[%‰]")
 
 
 class SpanCandidates(Sequence[Candidate]):
-    """The spans of a passage as arrays of offsets; candidates are made when one is looked at.
+    """The spans of a passage as arrays of offsets, a sequence that builds each :class:`Candidate` on access.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class SpanCandidates(Sequence[Candidate]):
         self.first_tokens, self.last_tokens = first_tokens, last_tokens
 
     def texts(self) -> list[str]:
-        """The spans' texts."""
+        """Return the text of every span."""
         return [self._text[start:end] for start, end in self._offsets()]
 
     def __len__(self) -> int:
@@ -83,33 +83,35 @@ class SpanCandidates(Sequence[Candidate]):
 
 @dataclass(frozen=True)
 class SpanGenerator:
-    """Makes the spans of a passage that can answer a question.
+    """Generates the candidate spans of a passage.
 
-    A span lies within a sentence and is either of
+    A span lies within one sentence. It is either
 
-    * one to `max_tokens` tokens, of which neither the first nor the last is a stop word;
-    * a name, of any length and of any words: a longest run of tokens with a capital, and a longest such run with
-      lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a run, but for the stop,
-      apostrophe, hyphen, slash and ampersand. ``The Who`` and ``May`` are names inside a sentence; at the start
-      of one, where every word has its capital, a run of nothing but stop words is none.
+    * one to `max_tokens` tokens, where neither the first nor the last token is a stop word; or
+    * a name of any length, stop words included: a longest run of tokens that have a capital, or a longest such
+      run that may also have lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a
+      run, except for full stop, apostrophe, hyphen, slash and ampersand. Inside a sentence ``The Who`` and
+      ``May`` are names. At the start of a sentence every word has a capital, so a run of stop words alone is not
+      a name there.
 
-    Punctuation is no token, so a span begins and ends with a word. A token with a digit is never a stop word, and
-    takes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A word with a clitic is a stop word if
-    it is one without: ``they're``. A span that ends in a possessive ``'s`` comes without it, too.
+    Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never a stop word,
+    and it includes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A word with a clitic
+    (``they're``) is a stop word if it is one without the clitic. A span that ends in a possessive ``'s`` is
+    generated without the ``'s`` too.
 
     Parameters
     ----------
     max_tokens : int, default=10
         At least 1.
     stop_words : str, default="nltk"
-        A stop list's name or the path of a file. The default holds no number words, which answer questions.
+        The name of a stop list or the path of a file. The default list has no number words: they are answers.
     tokenizer : {"word", "char"}, default="word"
-        What a token is; ``"char"`` is for scripts without spaces.
+        The tokenizer; ``"char"`` is for scripts without spaces.
 
     Raises
     ------
     UsageError
-        A parameter cannot be used.
+        A parameter is invalid.
     DataError
         The file of stop words is missing or not UTF-8.
 
@@ -133,12 +135,12 @@ class SpanGenerator:
 
     @property
     def signature(self) -> str:
-        """All parameters: what generated these spans, for the reproducibility signature."""
+        """All parameters in one string, as part of a run's reproducibility signature."""
         stops = stop_list_signature(self.stop_words)
         return f"max_tokens={self.max_tokens},stop_words={stops},tokenizer={self.tokenizer}"
 
     def __call__(self, passage: Passage) -> SpanCandidates:
-        """The spans of a passage, sorted by (start, end), none twice."""
+        """Return the spans of a passage, sorted by (start, end), without duplicates."""
         tokens = _tokens_of(passage, self.tokenizer, stop_words(self.stop_words))
         most = min(self.max_tokens, len(tokens.starts))
         pairs = (_windows(tokens, most), _names(tokens), _names(tokens, links=_LINKS))
@@ -148,22 +150,23 @@ class SpanGenerator:
         bare = spans[:, possessive]
         bare[1] -= len("'s")
         spans = np.concatenate([spans, bare], axis=1)
+        # One key per (start, end): `ends` are at most len(text), so the product cannot mix up two spans.
         _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
         return SpanCandidates(passage.text, *spans[:, once].astype(np.int32))
 
 
 class _Tokens(NamedTuple):
-    """A passage's tokens and what the generator asks of each: arrays of shape (n_tokens,)."""
+    """The tokens of one passage with their properties; every array has shape (n_tokens,)."""
 
-    words: list[str]  # in lower case
+    words: list[str]  # lower-cased
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    sentence: NDArray[np.int64]  # never falls
-    opens: NDArray[np.bool_]  # is the first of its sentence
-    edge: NDArray[np.bool_]  # can begin or end a span
-    capital: NDArray[np.bool_]
-    follows: NDArray[np.bool_]  # no punctuation that ends a name stands before it
-    possessive: NDArray[np.bool_]
+    sentence: NDArray[np.int64]  # index of the token's sentence, ascending
+    opens: NDArray[np.bool_]  # whether it is the first token of its sentence
+    edge: NDArray[np.bool_]  # whether a span may begin or end with it
+    capital: NDArray[np.bool_]  # whether it has a capital letter
+    follows: NDArray[np.bool_]  # whether it may continue a name: no punctuation that ends a name precedes it
+    possessive: NDArray[np.bool_]  # whether it ends in 's
 
 
 def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
@@ -175,7 +178,7 @@ def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Toke
 
     sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
     sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
-    inside = ends <= np.append(sentences[:, 1], -1)[sentence]  # index -1, before the first sentence: never
+    inside = ends <= np.append(sentences[:, 1], -1)[sentence]  # index -1: before the first sentence, never inside
     opens = np.diff(sentence, prepend=-2) > 0
 
     words = [token.lower() for token in surface]
@@ -194,7 +197,7 @@ def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Toke
 
 
 def _take_signs_in(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str) -> None:
-    """Widen tokens, in place, by the currency and per-cent signs that touch their digits."""
+    """Widen tokens, in place, by the currency and per-cent signs next to their digits."""
     for sign in _SIGNS_OF_NUMBERS.finditer(text):
         after = int(np.searchsorted(starts, sign.start()))
         if after < len(starts) and starts[after] == sign.end():
@@ -204,7 +207,7 @@ def _take_signs_in(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str
 
 
 def _windows(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
-    """First and last tokens, shape (2, n), of all windows within a sentence whose edges may be edges."""
+    """First and last tokens, shape (2, n), of all windows within a sentence whose both ends may be edges."""
     index = np.arange(len(tokens.words))
     sentence_end = np.searchsorted(tokens.sentence, tokens.sentence, side="right")
     sizes = np.where(tokens.edge, np.minimum(max_tokens, sentence_end - index), 0)
@@ -213,7 +216,7 @@ def _windows(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
 
 
 def _names(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray[np.int64]:
-    """First and last tokens, shape (2, n), of the longest runs of capitals with `links` inside."""
+    """First and last tokens, shape (2, n), of the longest runs of capitalised tokens, `links` allowed inside."""
     runs: list[list[int]] = []
     open_run = False
     for i, (word, capital, follows) in enumerate(

@@ -1,4 +1,4 @@
-"""Stemmers by name, all of them nltk's (the ones that need no download)."""
+"""Stemmers by name; all come from nltk and need no download."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ STEMMERS: dict[str, str] = {
     "snowball": "Snowball English, also known as Porter 2 (2001).",
     "lancaster": "Paice and Husk (1990), which cuts more.",
 }
-"""Each stemmer in a sentence."""
+"""A one-sentence description of each stemmer."""
 
 
 @cache
 def stemmer(name: str) -> Callable[[str], str]:
-    """The function that stems a word; meant for lower-cased words.
+    """Return the stemming function of this name; its input should be lower case.
 
-    The Porter stemmers leave capitals alone, ``snowball`` and ``lancaster`` lower-case first.
+    The Porter stemmers do not change case; ``snowball`` and ``lancaster`` lower-case the word first.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def stemmer(name: str) -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer
 
     mode = PorterStemmer.MARTIN_EXTENSIONS if name == "porter" else PorterStemmer.NLTK_EXTENSIONS
-    # Words are remembered: those of a query are mostly words of the texts.
+    # Cached: the words of queries are mostly words of the passages, stemmed already.
     return lru_cache(maxsize=2**17)(partial(PorterStemmer(mode=mode).stem, to_lowercase=False))
 
 

@@ -1,4 +1,4 @@
-"""Stop lists by name, or from a file."""
+"""Stop lists: the named ones that ship with the package, and those that users keep in files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_LISTS: dict[str, str] = {
     "nltk": "nltk's 179 English words, its list until 2024, with which DREAM's sliding window was run.",
     "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
 }
-"""Each named list in a sentence."""
+"""A one-sentence description of each named list."""
 
 _SHIPPED = ("smart", "lucene", "nltk")
 _MCTEST_MARKS = frozenset([",", "?", ";", "_", "$", "'s", ".", "-LRB-", "-RRB-", '"', ":"])
@@ -27,13 +27,17 @@ _MCOBZARENCO_MARKS = frozenset(["!", "'", "''", "``"])
 
 @cache
 def stop_words(name_or_path: str) -> frozenset[str]:
-    """The words of a stop list.
+    """Return the words of a stop list.
 
     Parameters
     ----------
     name_or_path : str
-        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word a line, which is read
-        in lower case and once. What holds a slash, a backslash or a stop is a path.
+        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word per line. A string with a
+        slash, a backslash or a full stop is a path. The file is read once and lower-cased.
+
+    Returns
+    -------
+    frozenset of str
 
     Raises
     ------
@@ -66,7 +70,7 @@ def stop_words(name_or_path: str) -> frozenset[str]:
 
 
 def stop_list_signature(name_or_path: str) -> str:
-    """A stop list's name; for a file its name and content (``mine.txt@1f2e3d4c``), wherever it lies."""
+    """Return a named list's name, or a file's name and content hash (``mine.txt@1f2e3d4c``) without its folder."""
     if name_or_path in STOP_LISTS:
         return name_or_path
     content = "\n".join(sorted(stop_words(name_or_path)))

@@ -1,4 +1,4 @@
-"""Tokenizers: what each makes of a text, with the place of every token."""
+"""The tokenizer interface, the Unicode tokenizers ``word`` and ``char``, and MultiRC's own tokenizer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import ClassVar
 
 
 class Tokenizer(ABC):
-    """A way of cutting text into tokens; it keeps no state and never changes case.
+    """A way to cut text into tokens. It has no state and never changes case.
 
     Attributes
     ----------
     name : str
-        As in an analyzer's specification: ``"word"``.
+        The name in an analyzer's specification: ``"word"``.
     description : str
         One sentence.
     citation : str
-        Where the rules come from.
+        The source of the rules.
     blanks_separate : bool
-        Whether what stands between two blanks (U+0020) has the same tokens when it stands alone, so that texts
-        can be cut there and each distinct piece is tokenized once.
+        Whether the text between two blanks (U+0020) has the same tokens as that text alone. If so, texts can be cut
+        at blanks and each distinct piece is tokenized once.
     """
 
     name: ClassVar[str]
@@ -33,17 +33,17 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:
-        """The surface tokens of `text`, in order."""
+        """Return the surface tokens of `text`, in order."""
 
     @abstractmethod
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where each token of ``tokenize(text)`` stands: character offsets (start, end) into `text` as given.
+        """Return the character offsets (start, end) in `text` of each token of ``tokenize(text)``.
 
-        A token that was normalised still points at the characters it was made from.
+        The offsets of a normalised token are those of the characters that it was made from.
         """
 
     def normalize(self, token: str, lowercase: bool) -> str:
-        """What is counted for a surface token, in its own or in lower case, wherever it stands."""
+        """Return the form in which a surface token is counted, in its own case or in lower case."""
         return token.lower() if lowercase else token
 
     def __repr__(self) -> str:
@@ -56,22 +56,22 @@ class RegexTokenizer(Tokenizer):
     Attributes
     ----------
     pattern : re.Pattern
-        Without a capturing group. If it can match a blank, or looks beyond one, ``blanks_separate`` is to be False.
+        Without capturing groups. If it can match a blank or looks beyond one, ``blanks_separate`` must be False.
     """
 
     blanks_separate = True
     pattern: ClassVar[re.Pattern[str]]
 
     def prepare(self, text: str) -> str:
-        """What the pattern is matched against; as long as `text`, so that offsets hold."""
+        """Return the string that the pattern is matched against; it has the length of `text`, so offsets hold."""
         return text
 
     def tokenize(self, text: str) -> list[str]:
-        """What the pattern matches."""
+        """Return the matches of the pattern."""
         return self.pattern.findall(self.prepare(text))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where the pattern matches."""
+        """Return the offsets of the matches."""
         return [match.span() for match in self.pattern.finditer(self.prepare(text))]
 
 
@@ -83,7 +83,7 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"  # Han: the two planes that hold nothing else
     "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # Hiragana, Katakana
 )
-"""The blocks of the scripts that put no space between words, as a character class."""
+"""The blocks of scripts written without spaces between words, as a character class."""
 
 _ASCII_WORD = re.compile(
     r"[A-Za-z0-9]+(?:(?:'(?<=[A-Za-z]')(?=[A-Za-z])|[.,](?<=[0-9][.,])(?=[0-9]))[A-Za-z0-9]+)*"
@@ -93,8 +93,8 @@ _ASCII_WORD = re.compile(
 class WordTokenizer(Tokenizer):
     """Unicode words of NFC-normalised text.
 
-    A word is a maximal run of letters, digits and the combining marks and joiners on them. An apostrophe
-    between two letters (``don't``, ``o'clock``) and a stop or comma between two digits (``3.5``, ``1,000``)
+    A word is a maximal run of letters and digits, with their combining marks and joiners. An apostrophe
+    between two letters (``don't``, ``o'clock``) and a full stop or comma between two digits (``3.5``, ``1,000``)
     stay inside; the typographic apostrophe becomes the plain one. Underscores and all other punctuation
     separate.
     """
@@ -105,15 +105,15 @@ class WordTokenizer(Tokenizer):
     blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
-        """The words, normalised."""
-        if text.isascii():  # the same words by a pattern that is twice as fast
+        """Return the words, NFC-normalised and with plain apostrophes."""
+        if text.isascii():  # this pattern finds the same words, twice as fast
             return _ASCII_WORD.findall(text)
         return self._pattern().findall(_normalize(text))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where each word stands in the text as given, normalised or not."""
-        # The pattern is closed under canonical equivalence: the words of the text as it stands are, normalised,
-        # the words of the normalised text. So no map from normalised to original offsets is needed.
+        """Return the offsets of each word in the original text, normalised or not."""
+        # The pattern is closed under canonical equivalence: normalising the words of the original text gives the
+        # words of the normalised text. So no map from normalised to original offsets is needed.
         pattern = _ASCII_WORD if text.isascii() else self._pattern()
         return [match.span() for match in pattern.finditer(text)]
 
@@ -122,7 +122,7 @@ class WordTokenizer(Tokenizer):
 
 
 class CharTokenizer(WordTokenizer):
-    """As :class:`WordTokenizer`, but each character of an unspaced script, with the marks on it, is a token."""
+    """Like :class:`WordTokenizer`, but each character of an unspaced script, with its marks, is a token."""
 
     name = "char"
     description = "Each character of Han, Kana, Thai, Lao, Khmer and Myanmar a token; other text as in word."
@@ -133,9 +133,9 @@ class CharTokenizer(WordTokenizer):
 
 
 def unspaced_share(texts: Iterable[str]) -> float:
-    """The share of letters and digits that belong to scripts written without spaces, in 0..1.
+    """Return the share, from 0 to 1, of letters and digits that belong to scripts written without spaces.
 
-    Above a few percent, ``word`` takes whole sentences for words and ``char`` is the analyzer to use.
+    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of a whole sentence.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def _char_pattern() -> re.Pattern[str]:
 
 
 def _words(without: str = "") -> str:
-    """A pattern for words that has no character of the class `without`."""
+    """Return the pattern of words; it matches no character of the class `without`."""
     marks = _marks()
     letter_or_digit, letter = f"[^\\W_{without}]", f"[^\\W\\d_{without}]"
     run = f"{letter_or_digit}+(?:[{marks}]+{letter_or_digit}*)*"
@@ -178,9 +178,9 @@ def _words(without: str = "") -> str:
 def _marks() -> str:
     """The combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
 
-    ``\\w`` matches none of them, though they stand inside the words of most scripts.
+    ``\\w`` matches none of them, although words of most scripts contain them.
     """
-    # Planes 2 and 3 hold ideographs alone; plane 14 has the last marks.
+    # Planes 2 and 3 have only ideographs; the last marks are in plane 14.
     places = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
     ranges: list[list[int]] = [[0x200C, 0x200D]]
     for code in places:
@@ -193,15 +193,15 @@ def _marks() -> str:
 
 
 class MultiRCTokenizer(Tokenizer):
-    """What stands between blanks and ``( ) , . ? ! " : ' /`` once the text is written in ASCII.
+    """Text between blanks and ``( ) , . ? ! " : ' /``, after a transcription to ASCII.
 
-    Known from the released scripts, and done here: ``&quot;`` is a quotation mark; letters lose their accents and
-    typographic punctuation becomes plain before anything is cut, so that ``Peña’s`` is ``Pena`` and ``s``. Hyphens,
-    semicolons and all other signs stay in their words.
+    From the released scripts: ``&quot;`` is a quotation mark; before cutting, letters lose their accents and
+    typographic punctuation becomes plain, so ``Peña’s`` is ``Pena`` and ``s``. Hyphens, semicolons and all other
+    signs stay in their words.
 
-    Our reading: the release writes any script in Latin letters (Perl's Text::Unidecode). Here Latin letters,
-    punctuation and the few signs of the MultiRC texts are, and other characters are dropped; a character that
-    would become several words (``¼``) stays in one. The lower-casing is left to the analyzer.
+    Our reading: the release transcribes any script to Latin letters (Perl's Text::Unidecode). This class
+    transcribes Latin letters, punctuation and the few signs of the MultiRC texts and drops other characters. A
+    character that would become several words (``¼``) stays one word. The analyzer does the lower-casing.
 
     Examples
     --------
@@ -215,11 +215,11 @@ class MultiRCTokenizer(Tokenizer):
     blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens, in the case of the text."""
+        """Return the tokens, in the case of the text."""
         return _TOKEN.findall(_without_entities(text if text.isascii() else "".join(map(_ascii, text))))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where each token stands: from the first to the last character that it was made from."""
+        """Return the offsets of each token, from the first to the last character it was made from."""
         written = [_ascii(character) for character in text]
         origin = [i for i, characters in enumerate(written) for _ in characters]
         matches = _TOKEN.finditer(_without_entities("".join(written)))
@@ -247,7 +247,7 @@ def _without_entities(text: str) -> str:
 
 @cache
 def _ascii(character: str) -> str:
-    """What is written for a character, which is all of one word or cuts words, never both."""
+    """The ASCII transcription of a character: only word characters or only cutting characters, never both."""
     if character.isascii():
         return character
     if character.isspace():

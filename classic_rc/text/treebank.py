@@ -1,4 +1,4 @@
-"""Penn Treebank tokens: clitics apart (``do n't``), punctuation as tokens, by nltk's rules."""
+"""Penn Treebank tokenizers by nltk's rules (``do n't``, punctuation as tokens), and a counter of their tokens."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from classic_rc.text.tokenizers import Tokenizer
 
 
 class TreebankTokenizer(Tokenizer):
-    """What ``nltk.word_tokenize`` does, with this package's sentences in place of Punkt's, which need a download.
+    """``nltk.word_tokenize``, but with this package's sentence splitter: nltk's Punkt needs a download.
 
-    A stop becomes a token only at the end of the string, so each sentence is tokenised by itself. Double quotes
-    come out as two back-quotes or two apostrophes.
+    Treebank rules split off a full stop only at the end of the string, so each sentence is tokenized separately. A
+    double quote becomes two back-quotes or two apostrophes.
     """
 
     name = "treebank"
@@ -27,19 +27,19 @@ class TreebankTokenizer(Tokenizer):
     citation = "Robert MacIntyre's tokenizer.sed (1995), as revised in nltk's NLTKWordTokenizer."
 
     def prepare(self, text: str) -> str:
-        """What is tokenised; as long as `text`, so that offsets hold."""
+        """Return the text to tokenize; it has the length of `text`, so offsets hold."""
         return text
 
     def rules(self) -> Any:
-        """The nltk tokenizer that holds the rules."""
+        """Return the nltk tokenizer that implements the rules."""
         return treebank_rules()
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens of all sentences."""
+        """Return the tokens of all sentences."""
         return [token for tokens, _ in self._sentences(text) for token in tokens]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Where each token stands, also the quotes that were rewritten."""
+        """Return the offsets of each token, rewritten quotes included."""
         prepared = self.prepare(text)
         return [
             place for tokens, (start, end) in self._sentences(text) for place in align(tokens, prepared, start, end)
@@ -51,10 +51,10 @@ class TreebankTokenizer(Tokenizer):
 
 
 class MCTestTreebankTokenizer(TreebankTokenizer):
-    """The Treebank tokens of 2014, on text in which MCTest's literal ``\\newline`` and ``\\tab`` are blanks.
+    """The Treebank tokens of 2014, with blanks for MCTest's literal ``\\newline`` and ``\\tab``.
 
-    So are line ends, which readers make of the escapes: there paragraphs did not end sentences. In that year
-    ``nltk.word_tokenize`` ran the rules that are ``TreebankWordTokenizer`` today.
+    Line ends become blanks too (readers turn the escapes into line ends): in the 2014 code paragraphs did not end
+    sentences. In that year ``nltk.word_tokenize`` used the rules that are ``TreebankWordTokenizer`` today.
     """
 
     name = "mcobzarenco"
@@ -62,16 +62,16 @@ class MCTestTreebankTokenizer(TreebankTokenizer):
     citation = "github.com/mcobzarenco/mctest (2014), which Sugawara et al. (AAAI 2017) ran."
 
     def prepare(self, text: str) -> str:
-        """The text with blanks for escapes and line ends."""
+        """Return the text with blanks for escapes and line ends."""
         return blank_mctest_escapes(text).replace("\n", " ")
 
     def rules(self) -> Any:
-        """The nltk tokenizer that holds the rules."""
+        """Return the nltk tokenizer that implements the rules."""
         return treebank_rules_of_2014()
 
 
 def blank_mctest_escapes(text: str) -> str:
-    r"""`text` with the two-character escapes of MCTest's files replaced by as many blanks.
+    r"""Replace the two-character escapes of MCTest's files by as many blanks.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def blank_mctest_escapes(text: str) -> str:
 
 
 def align(tokens: Iterable[str], text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where each token stands in ``text[start:end]``, given that Treebank rules made them from it.
+    """Yield the offsets of each token in ``text[start:end]``, from which Treebank rules made the tokens.
 
     Examples
     --------
@@ -99,18 +99,18 @@ def align(tokens: Iterable[str], text: str, start: int = 0, end: int | None = No
             position += 1
         length = len(token)
         if not text.startswith(token, position, end):
-            # Only quotes are rewritten, and only as each other: " and '' become `` where they open, '' elsewhere.
+            # Treebank rules rewrite only quotes: " and '' become `` where they open and '' elsewhere.
             length = 1 if text[position] == '"' else 2
         yield position, position + length
         position += length
 
 
-# nltk takes a second to import, so the import waits until a token is wanted.
+# Importing nltk takes a second, so it is imported on first use.
 
 
 @cache
 def treebank_rules() -> Any:
-    """The tokenizer in today's ``nltk.word_tokenize``."""
+    """Return the tokenizer that ``nltk.word_tokenize`` uses today."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return NLTKWordTokenizer()
@@ -118,26 +118,26 @@ def treebank_rules() -> Any:
 
 @cache
 def treebank_rules_of_2014() -> Any:
-    """The tokenizer in ``nltk.word_tokenize`` before nltk 3.3."""
+    """Return the tokenizer that ``nltk.word_tokenize`` used before nltk 3.3."""
     from nltk.tokenize.treebank import TreebankWordTokenizer
 
     return TreebankWordTokenizer()
 
 
 _CLOSERS = "])}>\"'»”’"
-"""What may stand between a sentence's last stop and its end."""
+"""What may be between a sentence's last full stop and its end."""
 _OPENERS = ("''", '""', "\"''")
-"""Quotes that mean something else where a sentence begins."""
+"""Quotes that the rules treat differently at the beginning of a sentence."""
 _BORDER = "\ue000"
-"""A token by itself, for private use and in no dataset known."""
+"""A private-use character that becomes a token of its own and occurs in no known dataset."""
 _BATCH = 1000
 
 
 class TreebankCounter:
-    """Counts the tokens of :class:`~classic_rc.text.treebank.TreebankTokenizer`, many texts at a time.
+    """Counts the tokens of :class:`~classic_rc.text.treebank.TreebankTokenizer` in many texts at once.
 
-    The rules look at what stands between two blanks and, besides, only for a stop that ends the sentence. Pieces
-    within a sentence therefore have the same tokens everywhere; they are tokenized together and remembered.
+    The rules look only at the characters between two blanks, and at a full stop that ends the sentence. So a piece
+    inside a sentence has the same tokens everywhere: pieces are tokenized together, once each, and cached.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class TreebankCounter:
         self._tokens: dict[str, list[str]] = {}
 
     def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
-        """The number of tokens of each text, and the distinct tokens of all, in their own case."""
+        """Return the number of tokens of each text, and the distinct tokens of all texts, case kept."""
         cut = [[key for start, end in split_sentences(text) for key in _keys(text[start:end])] for text in texts]
         distinct = set(chain.from_iterable(cut))
         self._learn(distinct - self._tokens.keys())
@@ -166,7 +166,7 @@ class TreebankCounter:
         for batch in (inner[i : i + _BATCH] for i in range(0, len(inner), _BATCH)):
             bordered = " ".join(chain.from_iterable((_BORDER, piece) for piece in batch))
             tokens = list(_between_borders(tokenize(f"{bordered} {_BORDER}")))
-            if len(tokens) != len(batch):  # a piece is the border itself
+            if len(tokens) != len(batch):  # a piece has the border as a token of its own
                 tokens = [tokenize(f"{_BORDER} {piece} {_BORDER}")[1:-1] for piece in batch]
             self._tokens.update(zip(batch, tokens, strict=True))
         for key in keys.difference(inner):
@@ -174,7 +174,7 @@ class TreebankCounter:
 
 
 def _keys(sentence: str) -> Iterator[str]:
-    """The pieces of a sentence; one that has to be tokenized by itself with a blank in or behind it."""
+    """Yield a sentence's pieces; a piece that must be tokenized alone has a blank in it or after it."""
     *pieces, last = sentence.split(" ")
     body = last.rstrip(_CLOSERS)
     if not body or sentence.startswith(_OPENERS):

@@ -1,7 +1,7 @@
-"""WordNet 3.x as its database files have it: synonyms and what is more general, without nltk's corpora.
+"""A reader of WordNet 3.x database files: synonyms and hypernyms, without nltk's corpora.
 
-Read are ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database
-has; Debian's lacks the ``lexnames`` that nltk's own reader asks for.
+It reads ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database
+has. Debian's lacks ``lexnames``, which nltk's own reader needs.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _ENDINGS = {
     "a": "er- est- er-e est-e",
     "r": "",
 }
-"""Inflectional endings, each with what morphy(7WN) puts in its place."""
+"""Inflectional endings, each with its replacement by morphy(7WN)."""
 _UP = frozenset({"@", "@i"})
-"""The pointers to what is more general: hypernyms, and classes of instances."""
+"""The pointers to more general synsets: hypernyms, and classes of instances."""
 SYSTEM_FOLDERS = (
     *("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict"),
     *(f"/usr/{place}/nltk_data/corpora/wordnet" for place in ("share", "local/share", "lib", "local/lib")),
 )
-"""Where Debian, Princeton's own installer and nltk put it for all users."""
+"""The folders in which Debian, Princeton's own installer and nltk install WordNet for all users."""
 _HINT = "Give the folder that has index.noun and data.noun (Debian: wordnet-base)"
 
 Synset = tuple[str, int]
-"""A part of speech and the place of a set of synonyms in its file."""
+"""A part of speech and a synonym set's byte offset in the data file of that part."""
 
 
 class WordNet:
@@ -44,12 +44,12 @@ class WordNet:
     Parameters
     ----------
     folder : str or Path
-        With the database's files, or nltk's ``wordnet.zip``.
+        The folder of the database files, or nltk's ``wordnet.zip``.
 
     Raises
     ------
     DataError
-        One of them is missing, or none of WordNet's.
+        A file is missing or is not WordNet's.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -72,12 +72,12 @@ class WordNet:
 
     @property
     def signature(self) -> str:
-        """The release, if the files say it, and the content: ``3.0@1f2e3d4c``."""
+        """The release, if the files state it, and a content hash: ``3.0@1f2e3d4c``."""
         release = re.search(rb"WordNet (?:Release )?(\d\.\d)", self._data["n"][:2000])
         return f"{release[1].decode() if release else 'WordNet'}@{self.sha256[:8]}"
 
     def synsets(self, word: str) -> list[Synset]:
-        """The synonym sets of a lower-case word, or of the words that it is a form of."""
+        """Return the synonym sets of a lower-case word, or of the words it is an inflected form of."""
         if word not in self._synsets:
             self._synsets[word] = [
                 (part, place)
@@ -88,7 +88,7 @@ class WordNet:
         return self._synsets[word]
 
     def above(self, word: str) -> Mapping[Synset, int]:
-        """All that is above a word's senses, with the least number of steps up; the senses themselves at 0."""
+        """Return all synsets above a word's senses with the least number of steps up; the senses have 0 steps."""
         if word not in self._above:
             level = self.synsets(word)
             steps = dict.fromkeys(level, 0)
@@ -99,7 +99,7 @@ class WordNet:
         return self._above[word]
 
     def steps_up(self, word: str, general: str) -> int | None:
-        """How many steps up from a sense of one word a sense of another is; 0 for synonyms, None where none is."""
+        """Return the least steps up from a sense of `word` to one of `general`: 0 for synonyms, None if no path."""
         above = self.above(word)
         return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
 
@@ -146,7 +146,7 @@ def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int
 
 @cache
 def read_wordnet(folder: str) -> WordNet:
-    """The database in a folder, read once a process.
+    """Return the database in a folder, which is read once per process.
 
     Raises
     ------
@@ -156,10 +156,10 @@ def read_wordnet(folder: str) -> WordNet:
 
 
 def find_wordnet() -> str | None:
-    """The folder of a WordNet database on this machine, or nltk's archive of one; None where there is none.
+    """Return the folder of a WordNet database on this machine, or nltk's archive of one, or None.
 
-    Looked at are, in this order, the ``dict`` of ``WNHOME``, :data:`SYSTEM_FOLDERS`, and ``corpora/wordnet`` of
-    nltk's data: of ``NLTK_DATA``, in the home folder and beside Python.
+    The search goes through the ``dict`` folder of ``WNHOME``, then :data:`SYSTEM_FOLDERS`, then ``corpora/wordnet``
+    in nltk's data folders: those of ``NLTK_DATA``, of the home folder, and of the Python installation.
     """
     home = os.environ.get("WNHOME")
     nltk_data = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]

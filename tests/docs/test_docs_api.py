@@ -83,7 +83,7 @@ def test_every_package_says_what_it_is_for(module):
 def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages):
     assert set(pages) == set(MODULES)
     page = pages["classic_rc.testing"]
-    assert page.startswith("# classic_rc.testing\n\nFor tests, ours and our users': ")
+    assert page.startswith(f"# classic_rc.testing\n\n{MODULES['classic_rc.testing'].text.splitlines()[0]}")
     assert "Defined in `classic_rc.testing.solver_check`.\n\n```text\n" in page
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
     page = pages["classic_rc.solvers"]

@@ -1,13 +1,13 @@
-"""The algorithms in plain Python, one lesson a file: for people to read, and to check the fast kernels against.
+"""The algorithms in plain Python, one lesson per file: for reading, and for checking the fast kernels.
 
-Where a lesson has a kernel, the two are equal to the bit; only the probabilities of Kneser-Ney differ by rounding.
-Weights of words are whole numbers (:mod:`classic_rc.kernels.weights`), so that no sum depends on its order.
+If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney differ by
+rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`), so no sum depends on the order of addition.
 
 The lessons in reading order:
 
 1. ``window``: the sliding window. Richardson et al. 2013 (MCTest), Algorithm 1.
 2. ``distance``: the word distance. Richardson et al. 2013, Algorithm 2, and the authors' released scores.
-3. ``sw_d``: SW+D, the two together. Richardson et al. 2013, Algorithms 1 and 2.
+3. ``sw_d``: SW+D, both together. Richardson et al. 2013, Algorithms 1 and 2.
 4. ``sweep``: all window sizes at once. Lai et al. 2017 (RACE), sliding window baseline.
 5. ``phrases``: how often a passage mentions a candidate. Hermann et al. 2015, section 3.1, frequency baselines.
 6. ``cloze``: the word distance of cloze queries. Hermann et al. 2015, section 3.1, word distance benchmark.

@@ -1,4 +1,4 @@
-"""The best support graph of an option, by trying all, in plain Python."""
+"""Lesson 14: the best support graph of an option, by trying all of them, in plain Python."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 
 class Edge(NamedTuple):
-    """An alignment of a chunk of the question or of the option with a chunk of the passage."""
+    """An alignment of a chunk of the question or the option with a chunk of the passage."""
 
-    end: int  # the chunk of the question or of the option
+    end: int  # the chunk of the question or the option
     chunk: int  # the chunk of the passage
     weight: float
 
@@ -31,36 +31,37 @@ def best_support_graph(
     sentence_weight: float = -2.5,
     bonus: float = 0.0,
 ) -> float | None:
-    """What the best set of edges is worth among those that keep all limits.
+    """Return the weight of the best set of edges among those that satisfy all limits.
 
     Khashabi et al. 2018 (AAAI), Question Answering as Global Reasoning over Semantic Abstractions; the constants
-    are those of the released TextILPSolver. A set of n edges has 2**n subsets: only small programs end.
+    are those of the released TextILPSolver. The solver finds the best graph with an integer linear program. This
+    lesson tries all subsets of the edges: n edges have 2**n subsets, so only small problems finish.
 
     Parameters
     ----------
     question, option : sequence of Edge
         The edges that a graph may have.
     sentence_of : sequence of int
-        The sentence of each of the passage's chunks.
+        The sentence of each chunk of the passage.
     words_of : sequence
-        Equal for those of the passage's chunks that have equal words.
+        A value per chunk of the passage; chunks with equal words have equal values.
     question_chunks : (int, int)
-        How few and how many of the question's chunks are active, that is, have an edge in the graph.
+        The least and the largest number of active chunks of the question. A chunk is active if it has an edge.
     required : collection of int
-        The question's chunks that must be active.
+        The chunks of the question that must be active.
     max_sentences, max_edges, max_copies : int, optional
-        At most so many active sentences, edges to one sentence, and active chunks of equal words; None is no limit.
+        The most active sentences, edges to one sentence, and active chunks with equal words; None is no limit.
     align_option : bool
         Whether the option must have an edge.
     question_weight, sentence_weight : float
-        What an active chunk of the question and an active sentence add.
+        What each active chunk of the question and each active sentence adds.
     bonus : float
-        What every graph has.
+        What every graph gets.
 
     Returns
     -------
     float or None
-        None where no set of edges keeps all limits.
+        None if no set of edges satisfies all limits.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""BM25 as Lucene scores it, in plain Python.
+"""Lesson 9: BM25 as Lucene computes it, in plain Python.
 
-Sentences and queries are lists of index terms here, of any kind that can be hashed. Lucene computes in single
-precision (``Float``) but for idf and the sum over terms, so its bits depend on it.
+Sentences and queries are lists of index terms; a term can be any hashable value. Lucene computes in single
+precision (``Float``), except for idf and the sum over terms. This lesson does the same, so its scores have the same
+bits.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ Score: TypeAlias = Callable[[Terms, Terms, Sentences], Float]
 
 
 def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, b: float = 0.4) -> Float:
-    """What a sentence says about a query: the sum over the query's distinct terms of :func:`term_score`.
+    """Return how well a sentence matches a query: the sum of :func:`term_score` over the query's distinct terms.
 
-    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``, which leaves out a factor k1 + 1
-    that all scores have. A term that is repeated in the query counts as often.
+    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``. Lucene 8 drops the factor k1 + 1,
+    which is the same for all scores. A term that the query repeats counts that many times.
 
     Parameters
     ----------
     query, sentence : sequence of terms
     sentences : sequence of sequences of terms
-        All that are searched.
-    k1, b : float
+        All sentences that are searched; they determine idf and mean length.
+    k1 : float
+        How slowly a term's count in the sentence saturates.
+    b : float
+        How much the sentence's length matters, from 0 to 1.
 
     Examples
     --------
@@ -38,7 +42,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, 
     >>> round(float(score(["fox", "grape"], sentences[1], sentences)), 4)
     0.4693
     """
-    with_terms = [other for other in sentences if other]
+    with_terms = [other for other in sentences if other]  # empty sentences count in no statistic
     mean_length = Float(sum(map(len, with_terms)) / len(with_terms))
     total = 0.0
     for term in dict.fromkeys(query):
@@ -50,20 +54,23 @@ def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, 
 
 
 def idf(n_sentences: int, frequency: int) -> Float:
-    """How much a term tells that stands in so many of the sentences; never negative."""
+    """Return how informative a term is that so many of the sentences have; never negative."""
     return Float(math.log(1 + (n_sentences - frequency + 0.5) / (frequency + 0.5)))
 
 
 def term_score(weight: Float, count: int, length: int, mean_length: Float, k1: float, b: float) -> Float:
-    """What a term adds that stands so often in a sentence of that length: less for each more, less in long ones."""
+    """Return what a term adds that occurs `count` times in a sentence of this length.
+
+    Each further occurrence adds less, and an occurrence in a long sentence adds less than one in a short sentence.
+    """
     relative_length = Float(b) * Float(remembered_length(length)) / mean_length
-    with errstate(divide="ignore"):  # k1 = 0: how often a term stands makes no difference
+    with errstate(divide="ignore"):  # k1 = 0: the factor is infinite, so only presence counts
         factor = Float(1) / (Float(k1) * ((Float(1) - Float(b)) + relative_length))
     return weight - weight / (Float(1) + Float(count) * factor)
 
 
 def remembered_length(length: int) -> int:
-    """A length as it comes back from one byte: what it exceeds 24 by keeps its first four bits.
+    """Return a length as Lucene recovers it from one byte: of what exceeds 24, only the first four bits are kept.
 
     Examples
     --------
@@ -76,7 +83,7 @@ def remembered_length(length: int) -> int:
 
 
 def top(query: Terms, sentences: Sentences, k: int, score: Score = score) -> list[tuple[int, Float]]:
-    """The numbers and scores of the `k` best sentences that have a term of the query, the lowest number of equals.
+    """Return the indices and scores of the `k` best sentences with a term of the query, ties by the lowest index.
 
     Examples
     --------
@@ -91,9 +98,9 @@ def top(query: Terms, sentences: Sentences, k: int, score: Score = score) -> lis
 def best_constrained(
     question: Terms, option: Terms, sentences: Sentences, score: Score = score
 ) -> tuple[int, Float]:
-    """The best sentence for question and option together that has a term of each, and its score.
+    """Return the best sentence for question and option together that has a term of each, and its score.
 
-    Clark et al. 2016, section "IR". (-1, 0) where no sentence has both.
+    Clark et al. 2016, section "IR". The result is (-1, 0) if no sentence has both.
 
     Examples
     --------

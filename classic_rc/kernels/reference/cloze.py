@@ -1,7 +1,10 @@
-"""The word distance of cloze queries, in plain Python.
+"""Lesson 6: the word distance of cloze queries, in plain Python.
 
-Passages, queries and candidates are lists of tokens of any kind that can be hashed. A query has no token for what
-is missing; `placeholder` is the number of tokens that stand before it.
+The idea: put the query over a mention of the candidate, as if the mention were the missing word. If the candidate
+is the answer, the query's other words are near their expected places in the passage.
+
+Passages, queries and candidates are lists of tokens; a token can be any hashable value. A query has no token for
+the missing word; `placeholder` is the number of its tokens before the gap.
 """
 
 from __future__ import annotations
@@ -15,21 +18,11 @@ Tokens = Sequence[Hashable]
 
 
 class AlignedWord(NamedTuple):
-    """A word of the query, and the occurrence in the passage that is nearest to where it should stand.
+    """A word of the query, aligned with its occurrence in the passage that is nearest to its expected place."""
 
-    Parameters
-    ----------
-    at : int
-        Its place in the query.
-    place : int or None
-        The occurrence's place in the passage; None where the word does not count as matched.
-    steps : int
-        What it costs.
-    """
-
-    at: int
-    place: int | None
-    steps: int
+    at: int  # its position in the query
+    place: int | None  # the occurrence's position in the passage; None if the word does not match
+    steps: int  # its cost
 
 
 def cloze_distance(
@@ -43,11 +36,27 @@ def cloze_distance(
     alignment: Literal["ends", "first", "last"] = "ends",
     own_words: Literal["match", "cap"] = "match",
 ) -> int:
-    """How many steps the query's words are from where they should stand around a candidate's best mention.
+    """Return how many steps the query's words are from their expected places around a candidate's best mention.
 
-    Hermann et al. 2015, section 3.1: align the placeholder with each mention, and add up how far each query word
-    is from its nearest occurrence, `max_distance` at most. A candidate that the passage does not mention costs
-    `max_distance` a word.
+    Hermann et al. 2015, section 3.1: align the placeholder with each mention, and sum the distances of the query
+    words to their nearest occurrences, each at most `max_distance`. The best mention has the least sum. If the
+    passage does not mention the candidate, each word costs `max_distance`.
+
+    Parameters
+    ----------
+    passage, query, candidate : sequence of tokens
+    placeholder : int
+        The number of query tokens before the gap.
+    max_distance : int
+        The most that one word can cost.
+    ignored : collection of tokens
+        Words that cost nothing; they keep their positions in passage and query.
+    alignment, own_words
+        As in :func:`alignments`.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -82,11 +91,12 @@ def alignments(
     alignment: Literal["ends", "first", "last"] = "ends",
     own_words: Literal["match", "cap"] = "match",
 ) -> list[tuple[int, list[AlignedWord]]]:
-    """Each mention's first place in the passage, and the query's words as they are aligned around it.
+    """Return the position of each mention's first token, and the query's words aligned around the mention.
 
-    A word k places before the placeholder should stand k places before the mention's first token, and a word k
-    places after it k places after the mention's last token (``ends``), or both should from its ``first`` or its
-    ``last`` token.
+    A word k places before the placeholder is expected k places before the mention's first token, and a word k
+    places after it is expected k places after the mention's last token (``"ends"``). With ``"first"`` or
+    ``"last"``, both are counted from that one token. With ``own_words="cap"``, a query word that is also in the
+    candidate never matches and costs `max_distance`.
     """
     found = []
     for start in phrase_starts(passage, candidate):
@@ -96,6 +106,7 @@ def alignments(
         for at, word in enumerate(query):
             if word in ignored:
                 continue
+            # The placeholder takes one place but is not a token: hence the + 1 for words after it.
             target = left + at - placeholder if at < placeholder else right + at - placeholder + 1
             places = [] if own_words == "cap" and word in candidate else _places(passage, word)
             nearest = min(places, key=lambda place: abs(place - target), default=None)

@@ -1,7 +1,10 @@
-"""The sliding window of cloze queries, in plain Python.
+"""Lesson 7: the sliding window of cloze queries, in plain Python.
 
-Passages, queries and candidates are lists of tokens. A query has no token for what is missing; `placeholder` is the
-number of tokens that stand before it.
+The idea: fill the gap of the query with the candidate, and slide the completed query over the passage as a ruler.
+The right candidate makes the query fit some place best.
+
+Passages, queries and candidates are lists of tokens. A query has no token for the missing word; `placeholder` is
+the number of its tokens before the gap.
 """
 
 from __future__ import annotations
@@ -24,24 +27,26 @@ def cloze_window(
     anchored: bool = False,
     weigh: Callable[[Hashable], int] | None = None,
 ) -> int:
-    """The weight of the tokens that match best when the completed query is laid over the passage.
+    """Return the weight of the best match when the completed query is laid over the passage.
 
-    Hill et al. 2015, the sliding-window baseline, token on token: put the candidate into the query, shift that
-    over the passage, ends hanging over included, and add up the weights of the tokens that stand on their like.
+    Hill et al. 2015, the sliding-window baseline, token on token: put the candidate into the query, shift the query
+    over the passage (it may extend beyond either end), and sum the weights of the query tokens that are on an equal
+    token.
 
     Parameters
     ----------
     passage, query, candidate : sequence of tokens
     placeholder : int
+        The number of query tokens before the gap.
     anchored : bool
-        Whether the whole candidate must stand on its like.
+        Whether the whole candidate must be on a mention of itself.
     weigh : callable, optional
-        A word's weight; by default its inverse count in this passage.
+        Returns a word's weight; by default its inverse count in this passage.
 
     Returns
     -------
     int
-        Fixed-point, of scale 2**26.
+        Fixed-point: divide by 2**26.
 
     Examples
     --------
@@ -60,10 +65,11 @@ def best_shift(
     anchored: bool = False,
     weigh: Callable[[Hashable], int] | None = None,
 ) -> tuple[int, int]:
-    """The weight of the best place for the completed query, and the place in the passage of its first token."""
+    """Return the weight of the best shift, and the passage position of the completed query's first token there."""
     completed = [*query[:placeholder], *candidate, *query[placeholder:]]
     counts = Counter(passage)
     weight_of = weigh or (lambda word: inverse_count_weight(counts[word]))
+    # From "only the last query token is on the passage" to "only the first one is".
     shifts: Sequence[int] = range(1 - len(completed), len(passage))
     if anchored:
         shifts = [start - placeholder for start in phrase_starts(passage, candidate)]

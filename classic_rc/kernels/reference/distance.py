@@ -1,4 +1,8 @@
-"""The word distance, in plain Python."""
+"""Lesson 2: the word distance, in plain Python.
+
+The idea: the words of the right answer are close to the words of the question. The distance corrects the sliding
+window, which sees only one window at a time.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,25 @@ def word_distance(
     stop_words: Collection[Hashable] = (),
     rule: Literal["mean", "min", "min+1", "first"] = "mean",
 ) -> float:
-    """How far question words stand from the candidate's words, as a share of the passage.
+    """Return the distance from question words to the candidate's words, as a share of the passage's length.
 
-    Richardson et al. 2013, Algorithm 2. The authors' released scores average over question words
-    (``mean``); the paper prints a minimum (``min``). ``min+1`` and ``first`` are what two other
-    implementations compute: see :func:`classic_rc.kernels.word_distance`.
+    Richardson et al. 2013, Algorithm 2. Take the question's words in the passage, and the candidate's words in the
+    passage that are not in the question. Measure from each question word to the nearest occurrence of any of the
+    candidate's words. The authors' released scores average over question words (``mean``); the paper prints a
+    minimum (``min``). ``min+1`` and ``first`` are the rules of two other implementations: see
+    :func:`classic_rc.kernels.word_distance`.
+
+    Parameters
+    ----------
+    passage, question, candidate : sequence of tokens
+    stop_words : collection of tokens
+        Words that are ignored in question and candidate. They keep their positions in the passage.
+    rule : {"mean", "min", "min+1", "first"}
 
     Returns
     -------
     float
-        1 where there is no pair of words to measure.
+        1 if there is no pair of words to measure.
 
     Examples
     --------
@@ -37,6 +50,7 @@ def word_distance(
     if rule == "first":
         steps = _first_distance(passage, question_words, candidate_words)
         return steps / (len(passage) - 1)
+    # For each question word: the fewest steps from any of its occurrences to any word of the candidate.
     nearest = [
         min(abs(i - j) for i, token in enumerate(passage) if token == word for j in answer_places)
         for word in question_words
@@ -49,6 +63,7 @@ def word_distance(
 def _first_distance(
     passage: Sequence[Hashable], question_words: Collection[Hashable], candidate_words: Collection[Hashable]
 ) -> int:
+    """The distance between the last words of both kinds, as soon as both have occurred."""
     last_question = last_answer = None
     for i, token in enumerate(passage):
         if token in question_words:

@@ -1,7 +1,10 @@
-"""Interpolated modified Kneser-Ney, in plain Python.
+"""Lesson 12: interpolated modified Kneser-Ney, in plain Python.
 
-Texts are lists of words. Everything is a dictionary of tuples, and every probability is worked out when it is asked
-for, by the recursion of Chen and Goodman 1998.
+The idea: subtract a little from every count of a long n-gram, and give what is left to the next shorter one. A
+shorter n-gram is not judged by how often it occurs but by how many different words precede it.
+
+Texts are lists of words. Counts are in dictionaries with tuples as keys. Each probability is computed on request by
+the recursion of Chen and Goodman 1998.
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ NGram = tuple[str, ...]
 
 
 class ReferenceKneserNey:
-    """A model of order n; see :func:`classic_rc.kernels.kneser_ney.kneser_ney` for the formulas.
+    """A model of order n; the formulas are in :func:`classic_rc.kernels.kneser_ney.kneser_ney`.
 
     Parameters
     ----------
     texts : sequence of sequence of str
     order : int
-    discounts : sequence of three floats an order, optional
+    discounts : sequence of sequences of three floats, one sequence per order, optional
         By default estimated from counts of counts.
 
     Examples
@@ -44,14 +47,15 @@ class ReferenceKneserNey:
                 self.followers[tuple(context)][word] = count
 
     def probability(self, word: str, context: NGram) -> float:
-        """How probable a word is after others, of which the last n - 1 count."""
+        """Return the probability of a word after others, of which only the last n - 1 count."""
         context = context[max(len(context) - self.order + 1, 0) :]
         word = word if word in self.vocabulary else "<unk>"
         lower = self.probability(word, context[1:]) if context else 1 / len(self.vocabulary)
         followers = self.followers.get(context)
-        if not followers:
+        if not followers:  # the texts do not have this context
             return lower
         total = sum(followers.values())
+        # What all followers lose goes to the shorter context, in the proportions of `lower`.
         left = sum(self._discount(context, count) for count in followers.values())
         count = followers.get(word, 0)
         return (count - self._discount(context, count)) / total + left / total * lower
@@ -60,7 +64,7 @@ class ReferenceKneserNey:
         return self.discounts[len(context)][min(count, 3) - 1] if count else 0.0
 
     def _adjusted_counts(self, texts: Sequence[Sequence[str]]) -> list[Counter[NGram]]:
-        """The longest n-grams' counts, and of shorter ones how many words stand before them."""
+        """The longest n-grams keep their counts; shorter ones get how many distinct words precede them."""
         raw: list[Counter[NGram]] = [Counter() for _ in range(self.order)]
         for text in texts:
             for k in range(1, self.order + 1):
@@ -69,13 +73,15 @@ class ReferenceKneserNey:
         for k, counts in enumerate(raw, start=1):
             if k < self.order:
                 preceded = Counter(longer[1:] for longer in raw[k])
+                # Nothing precedes the start mark, so n-grams that begin with it keep their counts.
                 counts = Counter({g: n if g[0] == "<s>" else preceded[g] for g, n in counts.items()})
             adjusted.append(counts)
-        del adjusted[0][("<s>",)]  # is never predicted
+        del adjusted[0][("<s>",)]  # the start mark is never predicted
         return adjusted
 
     @staticmethod
     def _estimated(counts: Counter[NGram]) -> list[float]:
+        """Equation 26 of Chen and Goodman 1998, or KenLM's fallback if the text is too small."""
         having = Counter(counts.values())
         n1, n2, n3, n4 = (having[i] for i in range(1, 5))
         if n1 and n2 and n3:

@@ -1,6 +1,6 @@
-"""The components of Smith et al. 2015, in plain Python.
+"""Lesson 11: the components of the lexical matcher of Smith et al. 2015, in plain Python.
 
-Passages, questions and candidates are lists of tokens; weights are fixed-point integers, one a passage token.
+Passages, questions and candidates are lists of tokens. Weights are fixed-point integers, one per passage token.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from classic_rc.kernels.weights import inverse_count_weight
 
 
 def smoothed_weights(passage: Sequence[Hashable]) -> list[int]:
-    """For each token ``ln(1 + 1 / (1 + C))``, C being how often its word stands in the passage.
+    """Return ``ln(1 + 1 / (1 + C))`` for each token, where C is how often its word occurs in the passage.
 
     Examples
     --------
@@ -30,10 +30,10 @@ def window_sum(
     sizes: Sequence[int] = range(2, 30),
     last_window: bool = True,
 ) -> int:
-    """The sum of the best windows of all sizes, by smoothed inverse counts.
+    """Return the sum of the best windows of all sizes, with smoothed inverse counts as weights.
 
-    A passage shorter than a window is one window. Without `last_window`, the window at the passage's end is left
-    out where there is another, as the released code does.
+    A passage shorter than a window is one window. Without `last_window`, the window at the end of the passage is
+    left out if there is another one, as in the released code.
     """
     matched = _matched(passage, question, candidate, smoothed_weights(passage))
     total = 0
@@ -51,7 +51,7 @@ def bag_of_words(
     candidate: Sequence[Hashable],
     weights: Sequence[int],
 ) -> int:
-    """The weight of all the passage's tokens that are words of the question or of the candidate.
+    """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
     Examples
     --------
@@ -69,9 +69,9 @@ def best_sentences(
     sentences: Sequence[int],
     n_best: int = 2,
 ) -> int:
-    """The weight of the matched tokens in the `n_best` sentences in which it is largest.
+    """Sum the weights of matched tokens in the `n_best` sentences with the largest sums.
 
-    `sentences` numbers the sentence of each token.
+    `sentences` is the index of each token's sentence.
 
     Examples
     --------
@@ -87,12 +87,15 @@ def best_sentences(
 def occurrence_distance(
     passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable]
 ) -> float:
-    """The mean way from the question's words in the passage to the nearest of the candidate's, as a share of it.
+    """Return the mean distance from question words to the candidate's words, as a share of the passage's length.
+
+    Each occurrence of a question word counts the steps to the nearest candidate word plus one. Unlike in lesson 2,
+    a word may belong to both.
 
     Returns
     -------
     float
-        1 where either has no word in the passage.
+        1 if the question or the candidate has no word in the passage.
 
     Examples
     --------

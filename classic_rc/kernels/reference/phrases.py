@@ -1,4 +1,4 @@
-"""Phrases in plain Python: where, how often and how far a passage has a candidate's words in a row."""
+"""Lesson 5: phrases, in plain Python: where, how often and how long a passage has a candidate's token sequence."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Hashable, Sequence
 
 
 def phrase_starts(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> list[int]:
-    """Where the candidate's tokens stand in the passage, one after the other."""
+    """Return the positions in the passage at which the candidate's token sequence begins."""
     size = len(candidate)
     return [i for i in range(len(passage) - size + 1) if size and list(passage[i : i + size]) == list(candidate)]
 
 
 def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:
-    """How often the candidate's tokens stand one after the other in the passage.
+    """Return how often the candidate's token sequence occurs in the passage.
 
-    Hermann et al. 2015, section 3.1: the baselines of maximum frequency answer with what is mentioned most.
+    Hermann et al. 2015, section 3.1: the maximum frequency baselines answer with the candidate mentioned most.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> 
 
 
 def longest_run(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:
-    """The length of the longest run of the candidate's tokens that stands in the passage as it is.
+    """Return the length of the longest run of the candidate's tokens that occurs verbatim in the passage.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What surrounds a span, in plain Python."""
+"""Lesson 8: the question's words and bigrams around a span, in plain Python."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from itertools import pairwise
 
 
 def span_overlap(sentence: Sequence[Hashable], question: Sequence[Hashable], first: int, last: int) -> int:
-    """How many distinct words and bigrams of the question the sentence has outside ``sentence[first:last]``.
+    """Count the distinct words and bigrams of the question that the sentence has outside ``sentence[first:last]``.
 
-    Rajpurkar et al. 2016, section 5.1, who leave unsaid whether types or tokens count: here types do.
+    Rajpurkar et al. 2016, section 5.1. The paper does not say whether types or tokens count; here types do. A
+    bigram does not cross the span: its two words are on the same side.
 
     Examples
     --------

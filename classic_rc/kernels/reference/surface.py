@@ -1,4 +1,4 @@
-"""The surface features of a candidate, in plain Python."""
+"""Lesson 13: the surface features of a candidate, in plain Python."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from collections.abc import Sequence
 def surface_features(
     passage: Sequence[str], question: Sequence[str], candidate: Sequence[str]
 ) -> dict[object, float]:
-    """Every feature of one candidate, one after the other, as the papers and the release say.
+    """Return every feature of one candidate, as the papers and the release define them.
 
-    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11): lengths, shared words, and the candidate's words, alone
-    and with those of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR counts pairs of
-    equal tokens of passage and question, and the candidate's words that the passage has more often than average.
+    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the candidate's words,
+    alone and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR
+    counts the pairs of equal tokens in passage and question, and the candidate's words that the passage has more
+    often than average.
 
     Parameters
     ----------
     passage, question, candidate : sequence of str
-        Their words.
+        The words of each text.
 
     Returns
     -------
     dict
-        From the name of a feature to its value. A feature of a word or of two is a tuple, and its value 1.
+        Feature values by name. The name of a feature of one or two words is a tuple, and its value is 1.
 
     Examples
     --------
@@ -44,6 +45,8 @@ def surface_features(
         features["answer", word] = 1
         if word in passage:
             features["text-answer", word] = 1
+        # The release's "average" is types over tokens. Unless all words are distinct, it is below 1: then every
+        # shared word exceeds it.
         if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
             features["prominent", word] = 1
             features["prominent candidate words in passage"] += 1

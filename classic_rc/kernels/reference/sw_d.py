@@ -1,4 +1,4 @@
-"""SW+D, the sliding window with word distance, in plain Python."""
+"""Lesson 3: SW+D, the sliding window with word distance, in plain Python."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def sliding_window_distance(
     distance: Literal["mean", "min", "min+1", "first"] = "mean",
     distance_weight: float = 11.0,
 ) -> float:
-    """The score of a candidate: the best window's weight minus a multiple of the word distance.
+    """Return a candidate's score: the best window's weight minus a multiple of the word distance.
 
     Richardson et al. 2013, Algorithms 1 and 2. The paper subtracts the distance once; the authors' released scores
-    subtract it 10 times for MC160 and 11 times for MC500. The candidate with the largest score is the answer.
+    subtract it 10 times for MC160 and 11 times for MC500. The answer is the candidate with the largest score.
 
     Parameters
     ----------
     passage, question, candidate : sequence of tokens
     window, counts
-        As of :func:`~classic_rc.kernels.reference.sliding_window`. Stop words count in windows.
+        As in :func:`~classic_rc.kernels.reference.sliding_window`. Stop words count in windows.
     stop_words, distance
-        As of :func:`~classic_rc.kernels.reference.word_distance`, which calls the second one `rule`.
+        As in :func:`~classic_rc.kernels.reference.word_distance`, which calls the second one `rule`.
     distance_weight : float
-        What a distance of the whole passage costs, in units of the window's weight.
+        The cost of a distance as long as the passage, in units of the window's weight.
 
     Returns
     -------
     float
-        What the solver :class:`~classic_rc.solvers.sliding.SlidingWindowDistance` computes, equal to the bit.
+        The score of the solver :class:`~classic_rc.solvers.sliding.SlidingWindowDistance`, equal to the bit.
 
     Examples
     --------

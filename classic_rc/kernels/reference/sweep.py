@@ -1,4 +1,4 @@
-"""The sliding window of all sizes, in plain Python."""
+"""Lesson 4: the sliding window of all sizes at once, in plain Python."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ def window_sweep(
     sizes: Collection[int] = range(2, 31),
     counts: Callable[[Hashable], int] | None = None,
 ) -> list[int]:
-    """The weight of the best window of each size.
+    """Return the weight of the best window of each size.
 
-    Lai et al. 2017 (RACE) use one window size for all questions. Whoever tunes it needs the scores of every size,
-    and a window of n + 1 tokens is a window of n tokens and one token more: each size costs one addition a window.
+    Lai et al. 2017 (RACE) use one window size for all questions. To tune it, one needs the scores of every size.
+    A window of n + 1 tokens is a window of n tokens and the next token, so each size costs one addition per window.
 
     Parameters
     ----------
     passage, question, candidate : sequence of tokens
     sizes : collection of int
-        Numbers of tokens, at least 1 and rising.
+        Window sizes in tokens, at least 1 and ascending.
     counts : callable, optional
-        How often a word occurs; by default in this passage.
+        Returns how often a word occurs; by default, in this passage.
 
     Returns
     -------
     list of int
-        For each size what :func:`~classic_rc.kernels.reference.sliding_window` returns for that window.
+        For each size, the result of :func:`~classic_rc.kernels.reference.sliding_window` with that window.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def window_sweep(
     words = {*question, *candidate}
     count_of = counts or Counter(passage).__getitem__
     weights = [inverse_count_weight(count_of(token)) if token in words else 0 for token in passage]
-    sums = weights  # of the windows of one size, in the order of their first tokens
+    sums = weights  # sums[i] is the weight of the window that starts at token i
     best = []
     for size in range(1, max(sizes) + 1):
-        if 1 < size <= len(passage):  # a passage shorter than the window is one window
+        if 1 < size <= len(passage):  # a larger window is the whole passage: sums stay
             sums = [window + next_ for window, next_ in zip(sums, weights[size - 1 :], strict=False)]
         if size in sizes:
             best.append(max(sums, default=0))

@@ -1,7 +1,7 @@
-"""TF-IDF as Lucene scored it until release 5, in plain Python.
+"""Lesson 10: TF-IDF as Lucene 5 and earlier compute it, in plain Python.
 
-Sentences and queries are lists of index terms, and numbers are in single precision, as in
-:mod:`classic_rc.kernels.reference.bm25`, whose ``top`` and ``best_constrained`` take this :func:`score` too.
+As in :mod:`classic_rc.kernels.reference.bm25`, sentences and queries are lists of index terms, and numbers are in
+single precision. That module's ``top`` and ``best_constrained`` also accept this :func:`score`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from classic_rc.kernels.reference.bm25 import Sentences, Terms
 
 
 def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
-    """What a sentence says about a query: cosine-like TF-IDF times the share of the query's terms that it has.
+    """Return how well a sentence matches a query: a cosine-like TF-IDF times the share of the query's terms it has.
 
-    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that is repeated in the
-    query counts as often, in all places.
+    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that the query repeats
+    counts that many times everywhere.
 
     Parameters
     ----------
     query, sentence : sequence of terms
     sentences : sequence of sequences of terms
-        All that are searched.
+        All sentences that are searched; they determine idf.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
 
 
 def idf(n_sentences: int, frequency: int) -> Float:
-    """How much a term tells that stands in so many of the sentences."""
+    """Return how informative a term is that so many of the sentences have."""
     return Float(math.log(n_sentences / (frequency + 1)) + 1)
 
 
 def remembered_norm(length: int) -> Float:
-    """``1 / sqrt(length)`` as it comes back from one byte: rounded down to two bits after the first.
+    """Return ``1 / sqrt(length)`` as Lucene recovers it from one byte: rounded down to three significant bits.
 
     Examples
     --------

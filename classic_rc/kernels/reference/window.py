@@ -1,7 +1,11 @@
-"""The sliding window, in plain Python.
+"""Lesson 1: the sliding window, in plain Python.
 
-Passages, questions and candidates are lists of tokens here, of any kind that can be hashed. A word weighs
-:func:`~classic_rc.kernels.weights.inverse_count_weight`: a whole number, so that no sum depends on its order.
+The idea: the passage states the right answer somewhere, in words of the question and of the answer. So look for the
+stretch of the passage that has the most of these words. A rare word says more than a frequent one, so it weighs
+more.
+
+Passages, questions and candidates are lists of tokens; a token can be any hashable value. A word's weight is
+:func:`~classic_rc.kernels.weights.inverse_count_weight`: an integer, so no sum depends on the order of addition.
 """
 
 from __future__ import annotations
@@ -20,23 +24,25 @@ def sliding_window(
     window: int | Literal["set", "passage"] = "set",
     counts: Callable[[Hashable], int] | None = None,
 ) -> int:
-    """The weight of the window that matches question and candidate best.
+    """Return the weight of the window that best matches the question and the candidate.
 
-    Richardson et al. 2013, Algorithm 1: slide a window of |S| tokens over the passage, S being the set of
-    the question's and the candidate's words, and add up the inverse counts of its tokens that are in S.
+    Richardson et al. 2013, Algorithm 1. Let S be the set of the question's and the candidate's words. Slide a
+    window of |S| tokens over the passage. A window's weight is the sum of ``ln(1 + 1 / count)`` over its tokens
+    that are in S, repeated ones included. Return the largest weight. A passage shorter than the window is one
+    window.
 
     Parameters
     ----------
     passage, question, candidate : sequence of tokens
     window : int, "set" or "passage"
-        The window's length; ``"set"`` is |S|, ``"passage"`` the whole passage.
+        The window's length: ``"set"`` is |S|, ``"passage"`` is the whole passage.
     counts : callable, optional
-        How often a word occurs; by default in this passage.
+        Returns how often a word occurs; by default, in this passage.
 
     Returns
     -------
     int
-        Fixed-point, of scale 2**26.
+        Fixed-point: divide by 2**26 for the weight in the paper's units.
 
     Examples
     --------
@@ -47,7 +53,7 @@ def sliding_window(
     size = len(words) if window == "set" else len(passage) if window == "passage" else window
     count_of = counts or Counter(passage).__getitem__
     best = 0
-    for start in range(max(len(passage) - size, 0) + 1):
+    for start in range(max(len(passage) - size, 0) + 1):  # at least one window, even in a short passage
         inside = passage[start : start + size]
         best = max(best, sum(inverse_count_weight(count_of(token)) for token in inside if token in words))
     return best

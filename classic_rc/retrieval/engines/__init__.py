@@ -1,1 +1,1 @@
-"""Search engines other than our own, behind one interface."""
+"""Search engines of other projects, behind the interface of :class:`~classic_rc.retrieval.base.Engine`."""

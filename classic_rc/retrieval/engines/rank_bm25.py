@@ -1,4 +1,4 @@
-"""The textbook's BM25, from the package rank_bm25: for teaching and comparison."""
+"""The BM25 of textbooks, from the package rank_bm25: for teaching and comparison."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from classic_rc.text.analyzers import Analyzer
 class RankBM25(Engine):
     """``rank_bm25.BM25Okapi``: each query is scored against every sentence, in a Python loop over its terms.
 
-    A term that half of the sentences have weighs nothing, and one that more of them have weighs a share of the mean
-    idf, which may be negative: on a few sentences, such as a passage's, scores can be zero or less. It is never the
+    A term in half of the sentences has weight 0. A term in more of them gets a share of the mean idf, which may be
+    negative: with few sentences, such as those of a passage, scores can be zero or less. This engine is never a
     default.
 
     Parameters
@@ -50,7 +50,7 @@ class RankBM25(Engine):
         self._hold([])
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index these sentences, which are read once, instead of any that were indexed before.
+        """Index sentences, which are iterated once. They replace any that were indexed before.
 
         Raises
         ------
@@ -62,17 +62,17 @@ class RankBM25(Engine):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences are indexed, those without an index term included."""
+        """The number of indexed sentences, including those without an index term."""
         return len(self._sentences)
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence."""
+        """Return the text of a sentence."""
         if not 0 <= number < self.n_sentences:
             raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
         return self._sentences[number]
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Of the sentences that share an index term with each query, the `k` best, or all if they are fewer."""
+        """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
             raise UsageError(f"k must be a positive number of hits, got {k!r}")
         found = []
@@ -86,7 +86,7 @@ class RankBM25(Engine):
         return Hits(numbers, scores, offsets_of(np.array([len(own) for own, _ in found], dtype=np.int64)))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """For each option the best sentence that has an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of the option."""
         best = []
         for question, own in zip(questions, options, strict=True):
             asked = self.analyzer.analyze(question)
@@ -100,8 +100,8 @@ class RankBM25(Engine):
         return Best(sentences, scores, offsets_of(np.array([len(own) for own in options], dtype=np.int64)))
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """What each index term of the query adds to the score of one sentence, in the order of the query."""
-        self.sentence(sentence)  # refuses a number that no sentence has
+        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
+        self.sentence(sentence)  # raises IndexError for an unknown number
         if self._bm25 is None:
             return []
         terms = self.analyzer.analyze(query)
