@@ -374,7 +374,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         default = DATA if name == "record" else None
         sub.add_argument("--data", type=Path, default=default, metavar="DIR", help="the datasets' own files")
         sub.add_argument("--only", metavar="GLOB", help="commands whose ids fit")
-        sub.add_argument("--quick", action="store_true", help="the sample, and little besides")
+        sub.add_argument("--quick", action="store_true", help="the sample data, and a few commands on real data")
         sub.add_argument("--jobs", type=int, default=2, metavar="N", help="commands at once (default 2)")
         sub.set_defaults(function=function)
     args = parser.parse_args(argv)

@@ -27,7 +27,7 @@ COMMANDS = {
     "curve": ("curve", "draw or list precision against recall, of solvers and of anybody's predictions."),
     "check": ("check", "find out whether a dataset can be answered without reading it, and whether it is sound."),
     "stats": ("stats", "count what is in datasets, as each paper does it and all alike."),
-    "reproduce": ("reproduce", "run what has published figures and put ours beside theirs, with reasons."),
+    "reproduce": ("reproduce", "run what has published figures and compare ours with theirs, with reasons."),
     "rerun": ("rerun", "work a run record out again and compare every number of it."),
     "hard": ("hard", "find the questions that no baseline solves, and what is left of every score on them."),
     "explain": ("explain", "show what produced the scores of one question's candidates."),

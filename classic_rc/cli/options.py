@@ -124,7 +124,9 @@ TABLE: dict[str, tuple[Option, ...]] = {
         _option("--reader", metavar="R", help="the format, instead of finding it (`list readers`)"),
         _option("--split", metavar="S", help="the split to take of data that holds several"),
         _option("--subset", metavar="X", help="the subset to take: mc160, middle, …"),
-        _option("--answers", metavar="FILE", help="the answers, where they are not beside the data (MCTest)"),
+        _option(
+            "--answers", metavar="FILE", help="the answers, if they are in another folder than the data (MCTest)"
+        ),
         _option("--fields", metavar="F", help="where your own file has things: passage=context,question=q.text,…"),
         _option(
             "--gold-as",
@@ -185,8 +187,8 @@ TABLE: dict[str, tuple[Option, ...]] = {
             nargs="+",
             default=[],
             metavar="[NAME=]FILE",
-            help="scores, which give a curve, or decisions (also where scores stand beside them), which give a "
-            "point, in one of the formats of `list formats`; it is called by its file name if not otherwise",
+            help="predictions in a format of `list formats`: scores give a curve; decisions give a point, even if "
+            "the file has scores too; NAME is by default the file's",
         ),
         _option(
             "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
@@ -222,8 +224,8 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar="DIR",
-            help="an index (`classic-rc index`) for `ir`: in place of the own passage, or besides all paragraphs; "
-            "once for each",
+            help="an index (`classic-rc index`) for `ir`: it replaces the question's own passage, or adds to all "
+            "paragraphs; repeat for several",
         ),
         _option(
             "--exclude-verbatim",
@@ -310,7 +312,7 @@ TABLE: dict[str, tuple[Option, ...]] = {
             help="what a token is in the common table (`list analyzers`; default word); papers' tables have their "
             "own",
         ),
-        _option("--published", action="store_true", help="show the published figures of the same data beside ours"),
+        _option("--published", action="store_true", help="also show the published figures of the same data"),
         _option(
             "--baseline",
             metavar="ROW",

@@ -1,4 +1,4 @@
-"""``classic-rc reproduce``: run what has published figures and put ours beside theirs, with reasons."""
+"""``classic-rc reproduce``: run what has published figures and compare ours with theirs, with reasons."""
 
 from __future__ import annotations
 
