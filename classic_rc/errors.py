@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,9 +21,25 @@ class ClassicRCError(Exception):
 
 
 class UsageError(ClassicRCError, ValueError):
-    """An invalid parameter or option, or an invalid combination of them."""
+    """An invalid parameter or option, or an invalid combination of them.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what to do, without a full stop at the end.
+    field : str, optional
+        The parameter, option or registry with the error: ``"k1"``, ``"--cv"``, ``"metric"``.
+    found, expected : str, optional
+        The refused value, and what the field takes.
+    """
 
     exit_code = 2
+
+    def __init__(
+        self, message: str, *, field: str | None = None, found: str | None = None, expected: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.field, self.found, self.expected = field, found, expected
 
 
 class NotFittedError(UsageError):
@@ -75,9 +92,14 @@ class DataError(ClassicRCError):
         message = ": ".join(part for part in (place, problem, facts) if part)
         super().__init__(f"{message}. {hint}" if hint else message)
 
-    def __reduce__(
-        self,
-    ) -> tuple[Any, ...]:  # The default pickling loses keyword-only parameters between processes.
+    @property
+    def line(self) -> int | None:
+        """The line number in `where`, counted from 1, or None."""
+        match = re.search(r"\bline (\d+)", self.where or "")
+        return int(match[1]) if match else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default pickling, used between processes, loses keyword-only parameters.
         state = {name: getattr(self, name) for name in ("source", "where", "field", "found", "expected", "hint")}
         return _rebuild_data_error, (self.problem, state)
 
@@ -128,7 +150,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     names = {known_name.lower(): known_name for known_name in sorted(known)}
     near = [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
     if near:
-        return UsageError(f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, near))}?")
-    shown = list(names.values())
-    more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
-    return UsageError(f"unknown {kind} {name!r}: known are {', '.join(shown[:_SHOWN_NAMES])}{more}")
+        advice = f"did you mean {' or '.join(map(repr, near))}?"
+    else:
+        shown = list(names.values())
+        more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
+        advice = f"choose from {', '.join(shown[:_SHOWN_NAMES])}{more}"
+    expected = ", ".join(near or names.values())
+    return UsageError(f"unknown {kind} {name!r}: {advice}", field=kind, found=name, expected=expected)

@@ -354,7 +354,7 @@ def test_a_baseline_is_tested_against(cli):
 def test_a_baseline_that_is_no_row_is_refused_before_anything_runs(cli):
     done = cli("run", "sample:single-choice", "-s", "sw+d:mctest500", "-s", "longest", "--baseline", "sw+d")
     assert done.code == 2
-    assert "unknown baseline row 'sw+d': known are longest, sw+d:mctest500" in done.err
+    assert "unknown baseline row 'sw+d': choose from longest, sw+d:mctest500" in done.err
     assert not done.out
 
 

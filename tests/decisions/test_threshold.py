@@ -75,7 +75,7 @@ def test_parameters_are_cloned_and_fits_are_not(one_wrong_on_top):
 def test_a_threshold_is_tuned_for_what_measures_selections(one_wrong_on_top):
     for name in SELECTION_METRICS:
         TunedThreshold(metric=name).fit(*one_wrong_on_top)
-    with pytest.raises(UsageError, match=r"unknown multiple-answer metric 'quoref_f1': known are accuracy, em0,"):
+    with pytest.raises(UsageError, match=r"unknown multiple-answer metric 'quoref_f1': choose from accuracy, em0,"):
         TunedThreshold(metric="quoref_f1").fit(*one_wrong_on_top)
 
 

@@ -140,7 +140,7 @@ def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset
     assert list(masks) == ["9", "10", "None", "b"]
     with pytest.raises(UsageError, match="unknown key of made 'levle': did you mean 'level'"):
         evaluate(made, [says], group_by="levle")
-    with pytest.raises(UsageError, match="unknown key of made 'level': known are candidates, first-word"):
+    with pytest.raises(UsageError, match="unknown key of made 'level': choose from candidates, first-word"):
         evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], group_by="level")
 
 

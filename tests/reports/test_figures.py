@@ -61,7 +61,7 @@ def test_the_fonts_of_a_pdf_are_embedded_as_publishers_want_them(matplotlib):
 
 
 def test_an_unknown_format_is_refused(figure):
-    with pytest.raises(UsageError, match="unknown figure format 'gif': known are pdf, png, svg"):
+    with pytest.raises(UsageError, match="unknown figure format 'gif': choose from pdf, png, svg"):
         figures.figure_bytes(figure, "gif")
 
 
