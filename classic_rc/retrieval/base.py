@@ -17,8 +17,8 @@ from classic_rc.retrieval.similarity import Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import TextEncoder
 
-_QUERIES_AT_A_TIME = 2**12
-_LOOKED_THROUGH = 100
+_QUERY_BATCH = 2**12
+_EXAMINED_HITS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +126,12 @@ class Engine(ABC):
         self.analyzer = get_analyzer(analyzer)
         if self.similarity.name not in self.similarities:
             known = " or ".join(map(repr, self.similarities))
-            raise UsageError(f"engine {self.name} scores with {known}, got similarity {self.similarity.spec!r}")
+            raise UsageError(
+                f"engine {self.name} scores with {known}, got similarity {self.similarity.spec!r}",
+                field="similarity",
+                found=self.similarity.spec,
+                expected=known,
+            )
 
     @property
     def signature(self) -> str:
@@ -187,11 +192,12 @@ class Engine(ABC):
 
         An engine that cannot look these up examines only the 100 best hits of each text.
         """
-        needed = [set(self.analyzer.analyze(text)) for text in texts]
+        terms_of_texts = [set(self.analyzer.analyze(text)) for text in texts]
         found = []
-        for terms, (hits, _) in zip(needed, self.top(texts, _LOOKED_THROUGH), strict=True):
-            own = {number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()}
-            found.append(np.array(sorted(n for n, words in own.items() if terms <= {*words}), dtype=np.int64))
+        for terms, (hits, _) in zip(terms_of_texts, self.top(texts, _EXAMINED_HITS), strict=True):
+            terms_of_hits = {number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()}
+            numbers = sorted(number for number, own in terms_of_hits.items() if terms <= {*own})
+            found.append(np.array(numbers, dtype=np.int64))
         return found
 
     def without(self, numbers: Sequence[int]) -> Engine:
@@ -202,7 +208,12 @@ class Engine(ABC):
         UsageError
             The engine cannot leave sentences out.
         """
-        raise UsageError(f"engine {self.name} cannot leave sentences out: use 'sparse'")
+        raise UsageError(
+            f"engine {self.name!r} cannot leave out sentences: use engine 'sparse'",
+            field="engine",
+            found=self.name,
+            expected="sparse",
+        )
 
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
@@ -210,7 +221,7 @@ class Engine(ABC):
         """Return for each option its first hit that shares a word with the question and a word with the option.
 
         The released scores of MultiRC (Khashabi et al. 2018) are made this way: the constraint is not part of the
-        query, and it compares words of another analyzer than the index's.
+        query, and it compares the words of an analyzer other than the index's.
 
         Parameters
         ----------
@@ -227,42 +238,47 @@ class Engine(ABC):
         Best
         """
         n_options = np.array([len(own) for own in options], dtype=np.int64)
-        asked = [question for question, own in zip(questions, options, strict=True) for _ in own]
-        offered = [option for own in options for option in own]
+        question_texts = [question for question, own in zip(questions, options, strict=True) for _ in own]
+        option_texts = [option for own in options for option in own]
         words = _WordSets(overlap)
-        sentences, scores = np.full(len(asked), -1, dtype=np.int64), np.zeros(len(asked), dtype=np.float32)
-        for start in range(0, len(asked), _QUERIES_AT_A_TIME):
-            block = slice(start, start + _QUERIES_AT_A_TIME)
-            hits = self.top([f"{q} {o}" for q, o in zip(asked[block], offered[block], strict=True)], depth)
-            needed = list(zip(words.of(asked[block]), words.of(offered[block]), strict=True))
-            places = self._first_shared(hits, needed, words)
+        sentences, scores = (
+            np.full(len(question_texts), -1, dtype=np.int64),
+            np.zeros(len(question_texts), dtype=np.float32),
+        )
+        for start in range(0, len(question_texts), _QUERY_BATCH):
+            block = slice(start, start + _QUERY_BATCH)
+            hits = self.top(
+                [f"{q} {o}" for q, o in zip(question_texts[block], option_texts[block], strict=True)], depth
+            )
+            needed = list(zip(words.of(question_texts[block]), words.of(option_texts[block]), strict=True))
+            places = self._find_first_sharing(hits, needed, words)
             rows = np.flatnonzero(places >= 0)
             sentences[start + rows] = hits.sentences[places[rows]]
             scores[start + rows] = hits.scores[places[rows]]
         return Best(sentences, scores, offsets_of(n_options))
 
-    def _first_shared(
+    def _find_first_sharing(
         self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: _WordSets
     ) -> NDArray[np.int64]:
-        """The index of each query's first hit that shares a word with both texts; -1 if there is none."""
+        """Return the index of each query's first hit that shares a word with both texts; -1 if there is none."""
         places = np.full(len(hits), -1, dtype=np.int64)
         sets: dict[int, frozenset[int]] = {}
-        start, ends, open_ = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
+        start, ends, unresolved = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
         width = 1
         # Most queries end with their first hits. Doubling the width each round keeps analysed sentences few.
-        while len(open_):
+        while len(unresolved):
             stop = np.minimum(start + width, ends)
-            seen = np.concatenate([hits.sentences[start[row] : stop[row]] for row in open_.tolist()])
-            fresh = [number for number in np.unique(seen).tolist() if number not in sets]
-            sets.update(zip(fresh, words.of([self.sentence(number) for number in fresh]), strict=True))
-            for row in open_.tolist():
+            seen = np.concatenate([hits.sentences[start[row] : stop[row]] for row in unresolved.tolist()])
+            new = [number for number in np.unique(seen).tolist() if number not in sets]
+            sets.update(zip(new, words.of([self.sentence(number) for number in new]), strict=True))
+            for row in unresolved.tolist():
                 for place in range(start[row], stop[row]):
                     own = sets[int(hits.sentences[place])]
                     if not any(own.isdisjoint(text) for text in needed[row]):
                         places[row] = place
                         break
             start, width = stop, 2 * width
-            open_ = open_[(places[open_] < 0) & (stop[open_] < ends[open_])]
+            unresolved = unresolved[(places[unresolved] < 0) & (stop[unresolved] < ends[unresolved])]
         return places
 
 

@@ -62,10 +62,15 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
             yield
     except sqlite3.Error as error:
         if "locked" not in str(error):
-            raise UsageError(f"cannot write in {folder}: {error}") from None
+            raise UsageError(
+                f"cannot write to the folder {folder}: {error}", field="folder", found=str(folder)
+            ) from None
         raise UsageError(
-            f"another build is at work in {folder}: wait until it has ended (where none is, the file system has no "
-            "locks: build on a local disk and move the folder)"
+            f"another build is running in {folder}: wait until it ends (if none is running, the file system does "
+            "not support locks: build on a local disk and move the folder)",
+            field="folder",
+            found=str(folder),
+            expected="an unlocked folder",
         ) from None
 
 
@@ -140,9 +145,9 @@ class State:
         if finished and finished.built_from == plan.identity:
             return cls(finished)
         if (folder / BUILDING).exists():
-            state = cls._interrupted(folder, plan)
+            state = cls._resume(folder, plan)
         else:
-            state = cls(_base(finished, folder, plan))
+            state = cls(_first_manifest(finished, folder, plan))
         for segment in state.manifest.segments:
             check_content(folder, segment.file)
             arrays = map_arrays(folder, segment.file)
@@ -150,13 +155,16 @@ class State:
         return state
 
     @classmethod
-    def _interrupted(cls, folder: Path, plan: Plan) -> State:
-        options, stamps, state = read_json(folder / BUILDING, cls._parts)
-        different = [name.replace("_", " ") for name, value in plan.options.items() if options.get(name) != value]
+    def _resume(cls, folder: Path, plan: Plan) -> State:
+        options, stamps, state = read_json(folder / BUILDING, cls._parse)
+        different = [name for name, value in plan.options.items() if options.get(name) != value]
         if different:
             raise UsageError(
-                f"{folder} holds an unfinished build that differs in its {' and '.join(different)}: "
-                f"go on with the same arguments, or remove {folder / BUILDING} to give it up"
+                f"{folder} has an unfinished build with different {' and '.join(different).replace('_', ' ')}: "
+                f"continue it with the same arguments, or remove {folder / BUILDING} to discard it",
+                field=", ".join(different),
+                found=", ".join(str(plan.options[name]) for name in different),
+                expected=", ".join(str(options.get(name)) for name in different),
             )
         for source, stamp in list(zip(plan.inputs, stamps, strict=True))[: state.position.input]:
             if source.stamp != stamp:
@@ -164,11 +172,11 @@ class State:
         return state
 
     @classmethod
-    def _parts(cls, node: Node) -> tuple[Mapping[str, Any], Sequence[str | None], State]:
-        """The options, the stamps and the state."""
+    def _parse(cls, node: Node) -> tuple[Mapping[str, Any], Sequence[str | None], State]:
+        """Return the options, the stamps and the state."""
         position = node.child("position")
-        reached = Position(position.integer(0), position.integer(1), position.integer(2), position.text(3))
-        state = cls(Manifest.from_node(node.child("manifest")), reached)
+        start = Position(position.integer(0), position.integer(1), position.integer(2), position.text(3))
+        state = cls(Manifest.from_node(node.child("manifest")), start)
         return node.child("options").value, node.sequence("stamps"), state
 
     def write(self, folder: Path, plan: Plan) -> None:
@@ -182,23 +190,39 @@ def changed(name: str) -> DataError:
     return DataError(
         "changed since the build was interrupted",
         source=name,
-        hint=f"Remove {BUILDING} from the index folder to give that build up, and begin again",
+        hint=f"Remove {BUILDING} from the index folder to discard that build, then start again",
     )
 
 
-def _base(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
-    """The manifest that a new build starts from."""
+def _first_manifest(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
+    """Return the manifest that a new build starts from."""
     if finished and not plan.append:
-        raise UsageError(f"{folder} holds an index: --append adds to it; or name another folder")
+        raise UsageError(
+            f"{folder} already has an index: add to it with --append, or choose another folder",
+            field="folder",
+            found=str(folder),
+            expected="a new or empty folder",
+        )
     if finished:
         if check_analyzer(finished, str(folder), thoroughly=True) != plan.analyzer:
-            raise UsageError(f"{folder} was built with analyzer {finished.analyzer}: give the same to add to it")
+            raise UsageError(
+                f"{folder} was built with analyzer {finished.analyzer!r}, got {plan.analyzer.spec!r}: "
+                "use the same analyzer to add to it",
+                field="analyzer",
+                found=plan.analyzer.spec,
+                expected=finished.analyzer,
+            )
         return finished
     if plan.append:
-        raise UsageError(f"{folder} holds no index to add to")
+        raise UsageError(f"{folder} holds no index to add to", field="append", found=str(folder))
     own = ("lock", "segment-*", f"{BUILDING}.tmp")
-    if others := [path.name for path in folder.iterdir() if not any(map(path.match, own))]:
-        raise UsageError(f"{folder} holds other files, such as {others[0]}: name a new or empty folder")
+    if other_files := [path.name for path in folder.iterdir() if not any(map(path.match, own))]:
+        raise UsageError(
+            f"{folder} has other files, for example {other_files[0]}: choose a new or empty folder",
+            field="folder",
+            found=other_files[0],
+            expected="a new or empty folder",
+        )
     return Manifest.empty(plan.analyzer)
 
 
@@ -253,20 +277,28 @@ def build_index(
         An input cannot be read, has changed since the interruption, or there are no sentences at all.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
-        raise UsageError(f"a segment has from 1 to {MAX_SENTENCES:,} sentences, got {segment_sentences}")
+        limits = f"from 1 to {MAX_SENTENCES:,}"
+        raise UsageError(
+            f"segment_sentences must be {limits}, got {segment_sentences}",
+            field="segment_sentences",
+            found=str(segment_sentences),
+            expected=limits,
+        )
     plan, folder = Plan(inputs, get_analyzer(analyzer), segment_sentences, append), Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise UsageError(
+            f"cannot make the folder {folder}: {error.strerror}", field="folder", found=str(folder)
+        ) from None
     with exclusive(folder):
         state = State.of(folder, plan)
         kept = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
             builder = SegmentBuilder(plan.analyzer, remembered_pieces=remembered_pieces)
-            for batch, position in _batches(plan, state.position, advance, segment_characters):
-                state.manifest = _with_segment(state, batch, folder, builder)
+            for batch, position in _read_batches(plan, state.position, advance, segment_characters):
+                state.manifest = _write_segment(state, batch, folder, builder)
                 state.position = position
                 state.write(folder, plan)
             if state.position == Position():
@@ -289,14 +321,14 @@ class _Batch:
         self.characters += sum(map(len, sentences))
 
 
-def _batches(
-    plan: Plan, reached: Position, advance: Advance, segment_characters: int
+def _read_batches(
+    plan: Plan, start: Position, advance: Advance, segment_characters: int
 ) -> Iterator[tuple[_Batch, Position]]:
     """Yield the sentences of each segment after a position, and the position after it."""
     batch = _Batch()
-    advance(sum(source.size or 0 for source in plan.inputs[: reached.input]))
-    for number, source in enumerate(plan.inputs[reached.input :], start=reached.input):
-        last = reached if number == reached.input and reached.sha256 else None
+    advance(sum(source.size or 0 for source in plan.inputs[: start.input]))
+    for number, source in enumerate(plan.inputs[start.input :], start=start.input):
+        last = start if number == start.input and start.sha256 else None
         digest = hashlib.sha256()
         for record in source.records(digest, advance, last.record if last else 1):
             taken = 0
@@ -305,11 +337,11 @@ def _batches(
                     raise changed(source.name)
                 taken, last = last.taken, None
             while taken < len(record.sentences):
-                room = plan.segment_sentences - len(batch.sentences)
-                part = record.sentences[taken : taken + room]
+                free = plan.segment_sentences - len(batch.sentences)
+                part = record.sentences[taken : taken + free]
                 batch.add(source, record, part)
                 taken += len(part)
-                if len(part) == room or batch.characters >= segment_characters:
+                if len(part) == free or batch.characters >= segment_characters:
                     yield batch, Position(number, record.number, taken, digest.hexdigest())
                     batch = _Batch()
         if last:
@@ -318,7 +350,7 @@ def _batches(
         yield batch, Position(input=len(plan.inputs))
 
 
-def _with_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
+def _write_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
     """Write a segment, and return the manifest that includes it."""
     segments = state.manifest.segments
     segment, texts = builder.build(batch.sentences), Texts.of(batch.sentences)
@@ -350,13 +382,13 @@ def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
 
 def _finish(state: State, folder: Path, plan: Plan) -> None:
     """Write the manifest that searches read, and remove the state of the build."""
-    n_terms = _n_distinct(map_arrays(folder, segment.file) for segment in state.manifest.segments)
+    n_terms = _count_distinct_terms(map_arrays(folder, segment.file) for segment in state.manifest.segments)
     state.manifest = replace(state.manifest, n_terms=n_terms, built_from=plan.identity or "")
     state.manifest.write(folder)
     (folder / BUILDING).unlink(missing_ok=True)
 
 
-def _n_distinct(segments: Iterable[Arrays]) -> int:
-    """The number of distinct terms of segments, each of which has its terms sorted."""
+def _count_distinct_terms(segments: Iterable[Arrays]) -> int:
+    """Return the number of distinct terms of segments, each with sorted terms."""
     terms = heapq.merge(*(Texts.of_arrays(arrays, "term").coded() for arrays in segments))
     return sum(1 for _ in itertools.groupby(terms))

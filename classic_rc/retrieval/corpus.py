@@ -44,7 +44,7 @@ class Texts(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         """Encode texts in memory, with offsets of the smallest type that holds them."""
-        coded = [_coded(text) for text in texts]
+        coded = [_encode(text) for text in texts]
         offsets = offsets_of(np.fromiter(map(len, coded), np.int64, len(coded)))
         return cls(np.frombuffer(b"".join(coded), np.uint8), offsets.astype(np.min_scalar_type(offsets[-1])))
 
@@ -65,12 +65,12 @@ class Texts(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> Texts: ...
     def __getitem__(self, index: int | slice) -> str | Texts:
-        which = range(len(self))[index]
-        if isinstance(which, int):
-            return self._bytes(which).decode("utf-8", "surrogatepass")
-        if which.step != 1:
-            return Texts.of(self[i] for i in which)
-        return Texts(self.data, self.offsets[which.start : max(which.start, which.stop) + 1])
+        position = range(len(self))[index]
+        if isinstance(position, int):
+            return self._bytes(position).decode("utf-8", "surrogatepass")
+        if position.step != 1:
+            return Texts.of(self[i] for i in position)
+        return Texts(self.data, self.offsets[position.start : max(position.start, position.stop) + 1])
 
     def coded(self) -> Iterator[bytes]:
         """Yield the UTF-8 bytes of each text."""
@@ -94,7 +94,7 @@ def fingerprint(texts: Iterable[str]) -> str:
     False
     """
     digest = hashlib.sha256()
-    add_to_fingerprint(digest, map(_coded, texts))
+    add_to_fingerprint(digest, map(_encode, texts))
     return digest.hexdigest()
 
 
@@ -104,7 +104,7 @@ def add_to_fingerprint(digest: hashlib._Hash, coded: Iterable[bytes]) -> None:
         digest.update(len(text).to_bytes(8, "little") + text)
 
 
-def _coded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     # JSON can contain unpaired surrogates; they must survive encoding and decoding.
     return text.encode("utf-8", "surrogatepass")
 
@@ -167,18 +167,20 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     """
     distinct = list({p.text: p for p in passages}.values())
     sentences = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
-    first = offsets_of(np.array([len(own) for own in sentences], dtype=np.int64))
+    firsts = offsets_of(np.array([len(own) for own in sentences], dtype=np.int64))
     texts = [sentence for own in sentences for sentence in own]
     engine.index(texts)
-    return Corpus("passages", engine, fingerprint(texts), _PassageSources(distinct, first))
+    return Corpus("passages", engine, fingerprint(texts), _PassageSources(distinct, firsts))
 
 
 class _PassageSources:
-    def __init__(self, passages: list[Passage], first: NDArray[np.int64]) -> None:
-        self._ids, self._first = [p.id for p in passages], first
+    """Returns the id of the passage that has a sentence."""
+
+    def __init__(self, passages: list[Passage], firsts: NDArray[np.int64]) -> None:
+        self._ids, self._firsts = [p.id for p in passages], firsts
 
     def __call__(self, number: int) -> str:
-        return f"passage {self._ids[int(np.searchsorted(self._first, number, side='right')) - 1]}"
+        return f"passage {self._ids[int(np.searchsorted(self._firsts, number, side='right')) - 1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +196,8 @@ class Verbatim:
         return bool(self.sentences)
 
     def __str__(self) -> str:
-        asked = f"{self.questions} questions, {self.pairs} of them with a right answer"
-        return asked if self.passages is None else f"{asked}, and {self.passages} passages"
+        questions = f"{self.questions} questions, {self.pairs} of them with a right answer"
+        return questions if self.passages is None else f"{questions}, and {self.passages} passages"
 
 
 def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> Verbatim:
@@ -209,31 +211,32 @@ def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bo
     passages : bool
         Whether to search for their passages too.
     """
-    finder = _Finder(corpus)
-    asked = finder.holders([q.query for q in questions])
-    n_pairs = sum(finder.answered(q, found) for q, found in zip(questions, asked, strict=True))
-    sentences = {number for found in asked for number in found}
+    finder = _VerbatimFinder(corpus)
+    containing = finder.find_containing([q.query for q in questions])
+    n_pairs = sum(finder.has_answer_near(q, found) for q, found in zip(questions, containing, strict=True))
+    sentences = {number for found in containing for number in found}
     n_passages = None
     if passages:
-        whole = finder.passages(questions)
-        n_passages = len(whole)
-        sentences.update(*whole)
-    return Verbatim(sum(map(bool, asked)), n_pairs, n_passages, frozenset(sentences))
+        complete = finder.find_passages(questions)
+        n_passages = len(complete)
+        sentences.update(*complete)
+    return Verbatim(sum(map(bool, containing)), n_pairs, n_passages, frozenset(sentences))
 
 
-class _Finder:
+class _VerbatimFinder:
     def __init__(self, corpus: Corpus) -> None:
         self._engine = corpus.engine
 
-    def holders(self, texts: Sequence[str]) -> list[list[int]]:
+    def find_containing(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the sentences that contain each text."""
         found = self._engine.having_all_terms(texts)
         return [
-            [number for number in numbers.tolist() if self._holds(number, normalised_text(text))]
+            [number for number in numbers.tolist() if self._contains(number, normalised_text(text))]
             for text, numbers in zip(texts, found, strict=True)
         ]
 
-    def _holds(self, number: int, normalised: str) -> bool:
+    def _contains(self, number: int, normalised: str) -> bool:
+        """Return whether a sentence contains a normalised text."""
         within = f" {normalised_text(self._engine.sentence(number))} "
         at = within.find(normalised)
         while normalised and at >= 0:  # whole words only: "this" does not contain "his"
@@ -245,21 +248,21 @@ class _Finder:
             at = within.find(normalised, at + 1)
         return False
 
-    def answered(self, question: Question, holders: list[int]) -> bool:
+    def has_answer_near(self, question: Question, numbers: list[int]) -> bool:
         """Return whether one of these sentences, or the one after it, contains a right answer."""
-        near = {n for number in holders for n in (number, number + 1) if n < self._engine.n_sentences}
+        near = {n for number in numbers for n in (number, number + 1) if n < self._engine.n_sentences}
         texts = [normalised_text(text) for text in question.gold_texts]
-        return any(self._holds(number, text) for number in near for text in texts)
+        return any(self._contains(number, text) for number in near for text in texts)
 
-    def passages(self, questions: Sequence[Question]) -> list[set[int]]:
+    def find_passages(self, questions: Sequence[Question]) -> list[set[int]]:
         """Return the sentences of each passage that the corpus contains as a whole."""
         distinct = list({id(q.passage): q.passage for q in questions}.values())
         texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
         texts = [own for own in texts if own]
         # The longest sentence is the least likely to be there by chance, so one search decides for most passages.
-        longest = self.holders([max(own, key=len) for own in texts])
-        whole = []
+        longest = self.find_containing([max(own, key=len) for own in texts])
+        complete = []
         for own, found in zip(texts, longest, strict=True):
-            if found and all(held := self.holders(own)):
-                whole.append({number for numbers in held for number in numbers})
-        return whole
+            if found and all(containing := self.find_containing(own)):
+                complete.append({number for numbers in containing for number in numbers})
+        return complete

@@ -56,7 +56,7 @@ def open_index(
         An unknown similarity.
     """
     folder = Path(os.path.abspath(path))
-    manifest = _manifest_of(folder)
+    manifest = _read_manifest(folder)
     analyzer = check_analyzer(manifest, str(folder), thoroughly=False)
     engine = StoredSparse.open(folder, manifest, similarity=similarity, analyzer=analyzer, n_jobs=n_jobs)
     return Corpus(folder.name, engine, manifest.fingerprint, engine.source)
@@ -79,15 +79,15 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
         As in :func:`open_index`, or the content of a file has changed.
     """
     folder = Path(path)
-    manifest, digest = _manifest_of(folder), hashlib.sha256()
+    manifest, digest = _read_manifest(folder), hashlib.sha256()
     check_analyzer(manifest, str(folder), thoroughly=True)
     for stored in manifest.segments:
         check_content(folder, stored.file)
         arrays, counts = map_arrays(folder, stored.file), stored.counts
-        found = MappedSegment.of(folder, stored.file, arrays).totals.tolist()
-        _compare(folder, found, [counts.sentences, counts.with_terms, counts.tokens])
+        totals = MappedSegment.of(folder, stored.file, arrays).totals.tolist()
+        _check_manifest_value(folder, "counts", [counts.sentences, counts.with_terms, counts.tokens], totals)
         add_to_fingerprint(digest, Texts.of_arrays(arrays, "sentence").coded())
-    _compare(folder, digest.hexdigest(), manifest.fingerprint)
+    _check_manifest_value(folder, "fingerprint", manifest.fingerprint, digest.hexdigest())
     return manifest
 
 
@@ -121,7 +121,10 @@ class StoredSparse(Sparse):
         ------
         UsageError
         """
-        raise UsageError(f"the index in {self.folder} is only read: classic-rc index --append adds to it")
+        raise UsageError(
+            f"the index in {self.folder} is read-only: "
+            f"add to it with `classic-rc index CORPUS -o {self.folder} --append`"
+        )
 
     def source(self, number: int) -> str:
         """Return where a sentence comes from: ``"a.txt:1234"`` or ``"a.jsonl#id"``.
@@ -135,22 +138,22 @@ class StoredSparse(Sparse):
         """Return the engine as if these sentences had no index term; all others keep their numbers."""
         rest = super().without(numbers)
         parameters = {"similarity": self.similarity, "analyzer": self.analyzer, "n_jobs": self.n_jobs}
-        engine = _Remainder.from_segments(rest.segments, rest.texts, **parameters)
-        engine.whole, engine.numbers = self, numbers
+        engine = _ReducedIndex.from_segments(rest.segments, rest.texts, **parameters)
+        engine.complete, engine.left_out = self, numbers
         return engine
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (str(self.folder), self.fingerprint, self.similarity, self.n_jobs)
+        return _reopen, (str(self.folder), self.fingerprint, self.similarity, self.n_jobs)
 
 
-class _Remainder(Sparse):
-    """An index without some sentences. It is pickled as these two."""
+class _ReducedIndex(Sparse):
+    """An index without some sentences, pickled as the index and the numbers of those sentences."""
 
-    whole: StoredSparse
-    numbers: Sequence[int]
+    complete: StoredSparse
+    left_out: Sequence[int]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoredSparse.without, (self.whole, self.numbers)
+        return StoredSparse.without, (self.complete, self.left_out)
 
 
 class MappedSegment(Segment):
@@ -169,20 +172,20 @@ class MappedSegment(Segment):
             The file has another version.
         """
         if missing := [name for name in Segment._fields if name not in arrays]:
-            raise DataError(f"lacks the array {missing[0]}", source=str(folder / file.name), hint=REBUILD)
+            raise DataError("the array is missing", source=str(folder / file.name), field=missing[0], hint=REBUILD)
         segment = cls._make(arrays[name] for name in Segment._fields)
         segment.folder, segment.file = folder, file
         return segment
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remapped, (self.folder, self.file)
+        return _remap, (self.folder, self.file)
 
 
-def _remapped(folder: Path, file: StoredFile) -> MappedSegment:
+def _remap(folder: Path, file: StoredFile) -> MappedSegment:
     return MappedSegment.of(folder, file, map_arrays(folder, file))
 
 
-def _reopened(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int | None) -> StoredSparse:
+def _reopen(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int | None) -> StoredSparse:
     corpus = open_index(folder, similarity=similarity, n_jobs=n_jobs)
     if corpus.fingerprint != fingerprint:
         raise DataError("the index has changed since it was opened", source=folder, hint="Open it again")
@@ -190,26 +193,30 @@ def _reopened(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int
     return corpus.engine
 
 
-def _compare(folder: Path, found: Any, said: Any) -> None:
-    if found != said:
-        path = str(folder / MANIFEST)
+def _check_manifest_value(folder: Path, field: str, found: Any, expected: Any) -> None:
+    if found != expected:
         raise DataError(
-            "not what the segments hold", source=path, found=str(said), expected=str(found), hint=REBUILD
+            "does not match the segment files",
+            source=str(folder / MANIFEST),
+            field=field,
+            found=str(found),
+            expected=str(expected),
+            hint=REBUILD,
         )
 
 
-def _manifest_of(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> Manifest:
     if os.path.exists(folder / MANIFEST):
         return Manifest.read(folder)
     if os.path.exists(folder / BUILDING):
         raise DataError(
-            "the index is not finished",
+            "the index is unfinished",
             source=str(folder),
-            hint="The command that began it goes on after what is there",
+            hint="Repeat the command that built it: it continues after the finished segments",
         )
     raise DataError(
         "no index" if os.path.isdir(folder) else "no such folder",
         source=str(folder),
         expected=f"a folder with {MANIFEST}",
-        hint="`classic-rc index CORPUS -o DIR` builds one",
+        hint="Build one with `classic-rc index CORPUS -o DIR`",
     )

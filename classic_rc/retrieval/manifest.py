@@ -98,13 +98,13 @@ def map_arrays(folder: Path, stored: StoredFile) -> dict[str, NDArray[Any]]:
     with _open(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size != stored.size:
-            raise _damaged(path, f"{size:,} bytes", f"{stored.size:,}")
+            raise _damage_error(path, f"{size:,} bytes", f"{stored.size:,}")
         # NumPy's memmap, because joblib passes it to its workers as a path.
         content = np.asarray(np.memmap(file, mode="r")) if size else np.empty(0, np.uint8)
     try:
-        return {name: _part(content, *array) for name, array in stored.arrays.items()}
+        return {name: _view_array(content, *array) for name, array in stored.arrays.items()}
     except (TypeError, ValueError) as error:
-        raise _damaged(path, str(error), "the arrays of the manifest") from None
+        raise _damage_error(path, str(error), "the arrays of the manifest") from None
 
 
 def check_content(folder: Path, stored: StoredFile) -> None:
@@ -119,7 +119,7 @@ def check_content(folder: Path, stored: StoredFile) -> None:
     with _open(path) as file:
         found = sha256_of_stream(file)
     if found != stored.sha256:
-        raise _damaged(path, f"sha256 {found[:16]}", stored.sha256[:16])
+        raise _damage_error(path, f"sha256 {found[:16]}", stored.sha256[:16])
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -148,18 +148,20 @@ def _open(path: Path) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield file
     except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=str(path), hint=REBUILD) from None
+        raise DataError(f"the file cannot be read ({error.strerror})", source=str(path), hint=REBUILD) from None
 
 
-def _part(content: NDArray[np.uint8], dtype: str, length: int, offset: int) -> NDArray[Any]:
+def _view_array(content: NDArray[np.uint8], dtype: str, length: int, offset: int) -> NDArray[Any]:
     part = content[offset : offset + length * np.dtype(dtype).itemsize].view(dtype)
     if len(part) != length:
         raise ValueError(f"{len(part)} elements at byte {offset}")
     return part
 
 
-def _damaged(path: Path, found: str, expected: str) -> DataError:
-    return DataError("not as it was written", source=str(path), found=found, expected=expected, hint=REBUILD)
+def _damage_error(path: Path, found: str, expected: str) -> DataError:
+    return DataError(
+        "changed since the index was built", source=str(path), found=found, expected=expected, hint=REBUILD
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ class Manifest:
     @classmethod
     def empty(cls, analyzer: Analyzer) -> Manifest:
         """Return the manifest of an index without sentences."""
-        return cls(analyzer.spec, analyzer.signature, _sample_of(analyzer))
+        return cls(analyzer.spec, analyzer.signature, _hash_sample(analyzer))
 
     @property
     def counts(self) -> Counts:
@@ -236,19 +238,19 @@ class Manifest:
             {"counts": asdict(segment.counts), **segment.file._asdict(), "arrays": dict(segment.file.arrays)}
             for segment in self.segments
         ]
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"kind": _KIND, "format": FORMAT, "counts": asdict(self.counts), **own, "segments": segments}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"kind": _KIND, "format": FORMAT, "counts": asdict(self.counts), **values, "segments": segments}
 
     @classmethod
     def from_node(cls, node: Node) -> Manifest:
         """Parse the JSON form."""
         if node.text("kind") != _KIND:
             raise node.error(
-                "not of an index", field="kind", found=describe(node.value["kind"]), expected=repr(_KIND)
+                "not a manifest of an index", field="kind", found=describe(node.value["kind"]), expected=repr(_KIND)
             )
         if node.integer("format") != FORMAT:
             raise node.error(
-                "made by another version of the program",
+                "written by another version of the program",
                 field="format",
                 found=str(node.value["format"]),
                 expected=str(FORMAT),
@@ -258,7 +260,7 @@ class Manifest:
             node.text("analyzer"),
             node.text("analyzer_signature"),
             node.text("analyzer_sample"),
-            tuple(map(_segment, node.items("segments"))),
+            tuple(map(_parse_segment, node.items("segments"))),
             node.text("fingerprint"),
             node.integer("n_terms"),
             node.text("built_from"),
@@ -284,11 +286,12 @@ def check_analyzer(manifest: Manifest, source: str, *, thoroughly: bool) -> Anal
     analyzer = get_analyzer(manifest.analyzer)
     now, then = analyzer.signature, manifest.analyzer_signature
     if now == then and thoroughly:
-        now, then = _sample_of(analyzer), manifest.analyzer_sample
+        now, then = _hash_sample(analyzer), manifest.analyzer_sample
     if now != then:
         raise DataError(
-            f"the analyzer {analyzer.spec} is no longer what the index was built with",
+            f"{analyzer.spec} has changed since the index was built",
             source=source,
+            field="analyzer",
             found=now,
             expected=then,
             hint=REBUILD,
@@ -309,17 +312,18 @@ def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
     except DataError as error:
         if error.hint == REBUILD:
             raise
-        place = ", ".join(part for part in (error.where, error.field) if part)
         raise DataError(
-            f"no manifest that can be read ({': '.join(part for part in (place, error.problem) if part)})",
+            error.problem,
             source=str(path),
+            where=error.where,
+            field=error.field,
             found=error.found,
             expected=error.expected,
             hint=REBUILD,
         ) from None
 
 
-def _segment(node: Node) -> StoredSegment:
+def _parse_segment(node: Node) -> StoredSegment:
     counts = node.child("counts")
     arrays = node.child("arrays")
     table = {
@@ -331,5 +335,5 @@ def _segment(node: Node) -> StoredSegment:
     return StoredSegment(Counts(*(counts.integer(field.name) for field in fields(Counts))), file)
 
 
-def _sample_of(analyzer: Analyzer) -> str:
+def _hash_sample(analyzer: Analyzer) -> str:
     return sha256_of_text(" ".join(analyzer.analyze(_SAMPLE)))[:16]

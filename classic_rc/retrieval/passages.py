@@ -55,12 +55,17 @@ def best_in_passages(
     """
     similarity = get_similarity(similarity)
     if not isinstance(similarity, LuceneSimilarity):
-        raise UsageError(f"passages are searched with 'bm25' or 'classic', got similarity {similarity.spec!r}")
+        raise UsageError(
+            f"passages are searched with 'bm25' or 'classic', got similarity {similarity.spec!r}",
+            field="similarity",
+            found=similarity.spec,
+            expected="'bm25' or 'classic'",
+        )
     encoded = encode_sentences(questions, analyzer)
     sentences, scores = best_of_sentences(encoded, similarity)
-    in_order = encoded.dataset.scores(scores.astype(np.float64), sentences >= 0)
+    ordered = encoded.dataset.scores(scores.astype(np.float64), sentences >= 0)
     numbers = encoded.dataset.scores(sentences.astype(np.float64), sentences >= 0).values
-    return Best(numbers.astype(np.int64), in_order.values.astype(np.float32), in_order.offsets)
+    return Best(numbers.astype(np.int64), ordered.values.astype(np.float32), ordered.offsets)
 
 
 def best_of_sentences(
@@ -139,8 +144,8 @@ class _Collections(NamedTuple):
         options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
         queries = questions, options, arrays.candidate_question
         facts = (
-            self._facts(questions, arrays.question_passage, similarity),
-            self._facts(options, passage_of_option, similarity),
+            self._term_facts(questions, arrays.question_passage, similarity),
+            self._term_facts(options, passage_of_option, similarity),
         )
         firsts = self.firsts[:-1][arrays.question_passage]
         sizes = np.diff(self.firsts)[arrays.question_passage]
@@ -152,10 +157,10 @@ class _Collections(NamedTuple):
         )
         return np.where(sentences >= 0, sentences - self.firsts[passage_of_option], -1), scores
 
-    def _facts(
+    def _term_facts(
         self, counts: WordCounts, passage_of_text: NDArray[np.int64], similarity: LuceneSimilarity
     ) -> TermFacts:
-        """The runs of texts' words in the texts' passages, and their idf there."""
+        """Return the runs of texts' words in the texts' passages, and their idf there."""
         passage = passage_of_text[counts.texts]
         keys = passage * counts.n_words + counts.words
         runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))

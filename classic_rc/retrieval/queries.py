@@ -38,12 +38,21 @@ class EncodedQueries(NamedTuple):
         """
         own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
         if len(own) != len(texts):
-            raise UsageError(f"as many lists of options as questions are needed, got {len(own)} for {len(texts)}")
+            raise UsageError(
+                f"options must have one list per question, got {len(own)} lists for {len(texts)} questions",
+                field="options",
+                found=str(len(own)),
+                expected=str(len(texts)),
+            )
         encoder = TextEncoder(analyzer)
         encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
         terms = encoder.vocabulary
-        asked, offered = (word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded)
-        return cls(terms, asked, offered, np.repeat(np.arange(len(own)), [len(some) for some in own]))
+        question_counts, option_counts = (
+            word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded
+        )
+        return cls(
+            terms, question_counts, option_counts, np.repeat(np.arange(len(own)), [len(some) for some in own])
+        )
 
 
 class TermFacts(NamedTuple):
@@ -59,7 +68,7 @@ class TermFacts(NamedTuple):
 
 def weigh(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> QueryTerms:
     """Return the terms of queries that some sentence has, with their weights."""
-    return _known(counts, facts, similarity.weights(counts.counts, facts.idfs))
+    return _keep_known(counts, facts, similarity.weights(counts.counts, facts.idfs))
 
 
 def weigh_constrained(
@@ -88,7 +97,7 @@ def weigh_constrained(
     known = option_facts.lists >= 0
     return ConstrainedQueries(
         weigh(questions, question_facts, similarity),
-        _known(options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)),
+        _keep_known(options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)),
         similarity.weights(shared, option_facts.idfs)[known],
         option_question,
         firsts,
@@ -98,7 +107,7 @@ def weigh_constrained(
 
 def combine(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> Combine | None:
     """Return the function that turns sums of term scores into scores of queries, or None."""
-    return similarity.combine(*_totals(counts, facts))
+    return similarity.combine(*_sum_terms(counts, facts))
 
 
 def combine_constrained(
@@ -109,18 +118,20 @@ def combine_constrained(
 ) -> Combine | None:
     """Return the function that turns sums of term scores into scores of questions with options, or None."""
     questions, options, option_question = queries
-    asked, asked_squares = _totals(questions, question_facts)
-    offered, offered_squares = _totals(options, option_facts)
-    return similarity.combine(asked[option_question] + offered, asked_squares[option_question] + offered_squares)
+    question_counts, question_squares = _sum_terms(questions, question_facts)
+    option_counts, option_squares = _sum_terms(options, option_facts)
+    return similarity.combine(
+        question_counts[option_question] + option_counts, question_squares[option_question] + option_squares
+    )
 
 
-def _known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -> QueryTerms:
+def _keep_known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -> QueryTerms:
     known = facts.lists >= 0
     return QueryTerms(counts.texts[known], facts.lists[known], counts.counts[known], weights[known])
 
 
-def _totals(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The number of terms of each text, and the sum of their squared idfs, both with repetitions."""
+def _sum_terms(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the number of terms of each text, and the sum of their squared idfs, both with repetitions."""
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2
     n_terms = np.bincount(texts, counts.counts, n_texts).astype(np.int64)

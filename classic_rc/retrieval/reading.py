@@ -31,9 +31,9 @@ Advance = Callable[[int], None]
 LONGEST_LINE = 2**28
 _BUFFER = 2**18
 
-_REFUSED = {
+_OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x28\xb5\x2f\xfd": "zstd data",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
@@ -45,7 +45,7 @@ _JSON_LINES = (".jsonl", ".ndjson")
 _COMPRESSED = (".gz", ".bz2", ".xz")
 _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
-"""Texts are taken as paragraphs if more than this share of them has several sentences.
+"""Texts are paragraphs if more than this share of them has several sentences.
 
 The splitter divides under 1 % of single sentences, and 50 % or more of the paragraphs of dialogues, stories and
 encyclopedias.
@@ -132,7 +132,9 @@ class TextFile(Input):
 
     def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
         """Yield the records of the lines that are not blank."""
-        for number, label, text in self._texts(self._stdin or read_lines(self.path, advance), digest, start):
+        for number, label, text in self._iterate_texts(
+            self._stdin or read_lines(self.path, advance), digest, start
+        ):
             if self.paragraphs:
                 yield Record(number, label, [text[first:end] for first, end in split_sentences(text)])
             else:
@@ -145,9 +147,9 @@ class TextFile(Input):
             lines = read_lines(self.path, lambda n_bytes: None)
         else:
             self._stdin, lines = itertools.tee(self._stdin)
-        return (text for _, _, text in self._texts(lines, hashlib.sha256(), 1))
+        return (text for _, _, text in self._iterate_texts(lines, hashlib.sha256(), 1))
 
-    def _texts(
+    def _iterate_texts(
         self, lines: Iterator[str], digest: hashlib._Hash, start: int
     ) -> Iterator[tuple[int, str | None, str]]:
         is_json: bool | None = None
@@ -157,7 +159,7 @@ class TextFile(Input):
                 continue
             if is_json is None:
                 is_json = without_compression(self.path).endswith(_JSON_LINES) or isinstance(
-                    _json_value(line), dict
+                    _parse_json_line(line), dict
                 )
             if number < start:
                 continue
@@ -187,9 +189,9 @@ class Passages(Input):
     def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
         """Yield one record per passage, with the passage's id as its label."""
         for number, passage in enumerate(self._passages, start=1):
-            coded = passage.text.encode("utf-8", "surrogatepass")
-            digest.update(coded)
-            advance(len(coded))
+            encoded = passage.text.encode("utf-8", "surrogatepass")
+            digest.update(encoded)
+            advance(len(encoded))
             if number >= start:
                 sentences = [passage.text[first:end] for first, end in passage_sentences(passage)]
                 yield Record(number, passage.id, sentences)
@@ -216,7 +218,10 @@ def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field:
         The path does not exist, or a file cannot be read.
     """
     if lines not in LINES:
-        raise UsageError(f"lines must be one of {', '.join(map(repr, LINES))}, got {lines!r}")
+        expected = ", ".join(map(repr, LINES))
+        raise UsageError(
+            f"lines must be one of {expected}, got {lines!r}", field="lines", found=str(lines), expected=expected
+        )
     files = [TextFile(file, field=field, id_field=id_field) for file in find_files(path)]
     if lines == "auto":
         paragraphs = _are_paragraphs(text for file in files for text in file.sample())
@@ -243,23 +248,23 @@ def find_files(path: str) -> list[str]:
     if not os.path.exists(path):
         raise DataError("no such file or folder", source=path)
     if not os.path.isdir(path):
-        raise DataError("neither a file nor a folder", source=path, hint="Give - and pipe it in")
+        raise DataError("neither a file nor a folder", source=path, hint="Use - and pipe it in")
     found = []
     for folder, folders, files in os.walk(path, onerror=_refuse_folder):
-        folders[:] = sorted(name for name in folders if not _is_junk(name))
-        found += [os.path.join(folder, name) for name in sorted(files) if not _is_junk(name)]
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        found += [os.path.join(folder, name) for name in sorted(files) if not _is_hidden(name)]
     if not found:
-        raise DataError("the folder holds no file", source=path)
+        raise DataError("the folder has no files", source=path)
     return found
 
 
 def first_line(path: str) -> Any:
     """Return the first line of a file that is not blank: its JSON value if it is JSON, else its text; or None."""
     line = next((line for line in read_lines(path, lambda n_bytes: None) if not line.isspace()), None)
-    return None if line is None else _json_value(line, otherwise=line)
+    return None if line is None else _parse_json_line(line, otherwise=line)
 
 
-def _json_value(line: str, otherwise: Any = None) -> Any:
+def _parse_json_line(line: str, otherwise: Any = None) -> Any:
     if not line.lstrip().startswith(("{", "[")):
         return otherwise
     try:
@@ -280,7 +285,7 @@ def without_compression(path: str) -> str:
     return next((name.removesuffix(suffix) for suffix in _COMPRESSED if name.endswith(suffix)), name)
 
 
-def _is_junk(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
@@ -289,14 +294,14 @@ def _refuse_folder(error: OSError) -> None:
 
 
 def _are_paragraphs(texts: Iterable[str]) -> bool:
-    seen = several = characters = 0
+    seen = n_several = characters = 0
     for text in itertools.islice(texts, _SAMPLE_TEXTS):
         seen += 1
-        several += len(split_sentences(text)) > 1
+        n_several += len(split_sentences(text)) > 1
         characters += len(text)
         if characters > _SAMPLE_CHARACTERS:
             break
-    return several > _PARAGRAPH_SHARE * seen
+    return n_several > _PARAGRAPH_SHARE * seen
 
 
 def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> Iterator[str]:
@@ -319,18 +324,23 @@ def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> I
         has a line of more than 2**28 characters.
     """
     try:
-        with _opened(path, advance) as file, unpacked_stream(file) as stream:
-            _check(stream, path)
+        with _open_bytes(path, advance) as file, unpacked_stream(file) as stream:
+            _check_is_text(stream, path)
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
             while line := lines.readline(longest):
                 if len(line) == longest:
-                    raise DataError(f"a line of more than {longest:,} characters", source=path)
+                    raise DataError(
+                        "a line is too long",
+                        source=path,
+                        found=f"at least {longest:,} characters",
+                        expected=f"fewer than {longest:,}",
+                    )
                 yield line
     except STREAM_ERRORS as error:
-        raise _unreadable(path, error) from None
+        raise _read_error(path, error) from None
 
 
-class _Raw(io.RawIOBase):
+class _CountingReader(io.RawIOBase):
     """A file's bytes, with a callback for every read."""
 
     def __init__(self, file: Any, advance: Advance) -> None:
@@ -348,29 +358,30 @@ class _Raw(io.RawIOBase):
 
 
 @contextmanager
-def _opened(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
+def _open_bytes(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
     with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
-        yield io.BufferedReader(_Raw(file, advance), _BUFFER)
+        yield io.BufferedReader(_CountingReader(file, advance), _BUFFER)
 
 
-def _check(stream: Any, path: str) -> None:
+def _check_is_text(stream: Any, path: str) -> None:
     head = stream.peek(512)
-    refused = next((what for magic, what in _REFUSED.items() if head.startswith(magic)), None)
+    other_format = next((what for magic, what in _OTHER_FORMATS.items() if head.startswith(magic)), None)
     if head[257:262] == b"ustar":
-        refused = "a tar archive"
-    if refused:
+        other_format = "a tar archive"
+    if other_format:
         raise DataError(
-            refused,
+            "not a text file",
             source=path,
+            found=other_format,
             expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
             hint="Convert or unpack it",
         )
 
 
-def _unreadable(path: str, error: BaseException) -> DataError:
+def _read_error(path: str, error: BaseException) -> DataError:
     if isinstance(error, OSError) and error.errno is not None:
         return DataError(f"the file cannot be read ({error.strerror})", source=path)
-    return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the whole file")
+    return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the complete file")
 
 
 class PlaceWriter:

@@ -93,21 +93,26 @@ def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) ->
         from classic_rc.retrieval.engines.lucene import Lucene
 
         lucene = Lucene.open(name, similarity=similarity)
-        return Corpus(Path(name).name, lucene, _commit_of(Path(name)), _number)
+        return Corpus(Path(name).name, lucene, _hash_commit(Path(name)), _sentence_source)
     if engine == "opensearch":
         from classic_rc.retrieval.engines.opensearch import OpenSearch
 
         cluster = OpenSearch.open(name)
-        return Corpus(name, cluster, cluster.fingerprint, _number)
-    raise UsageError(f"engine {engine!r} keeps no index that could be opened: corpus={name!r} needs 'sparse'")
+        return Corpus(name, cluster, cluster.fingerprint, _sentence_source)
+    raise UsageError(
+        f"engine {engine!r} cannot open the index corpus={name!r}: use engine='sparse'",
+        field="engine",
+        found=engine,
+        expected="sparse, lucene or opensearch",
+    )
 
 
-def _number(number: int) -> str:
+def _sentence_source(number: int) -> str:
     return f"sentence {number}"
 
 
-def _commit_of(folder: Path) -> str:
-    """Identifies a state of a Lucene index by its commit file, which lists all other files and their ids."""
+def _hash_commit(folder: Path) -> str:
+    """Hash the commit file of a Lucene index, which lists all other files with their ids."""
     digest = hashlib.sha256()
     for file in sorted(folder.glob("segments_*")):
         digest.update(file.read_bytes())

@@ -34,7 +34,7 @@ class Statistics(NamedTuple):
 
     @classmethod
     def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
-        """Sum over parts, of which there may be none."""
+        """Sum over parts; there may be none."""
         return cls(
             sum(part.n_sentences for part in parts),
             sum(part.n_tokens for part in parts),
@@ -69,13 +69,13 @@ class Segment(NamedTuple):
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
         totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
-        terms, rank = _sorted_terms(encoder.vocabulary, tokens)
+        terms, rank = _sort_terms(encoder.vocabulary, tokens)
         # (term, sentence) in one int64: at most 2**19 sentences leave room for 2**44 terms.
         bits = len(sentences).bit_length()
         keys = rank[tokens].astype(np.int64)
         keys <<= bits
         keys |= np.repeat(np.arange(len(sentences), dtype=np.int32), lengths)
-        del tokens, offsets  # kept any longer, they would double the memory of a build
+        del tokens, offsets  # to keep them would double the memory of a build
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
@@ -84,11 +84,11 @@ class Segment(NamedTuple):
         keys >>= bits
         posting_offsets = np.searchsorted(keys, np.arange(len(terms) + 1))
         del keys
-        code_counts, code_lengths, codes = _coded(counts, in_sentence, lengths)
+        code_counts, code_lengths, codes = _encode_pairs(counts, in_sentence, lengths)
         return cls(
             np.frombuffer(b"".join(terms), dtype=np.uint8),
             offsets_of(np.fromiter(map(len, terms), np.int64, len(terms))),
-            _keys_of(terms),
+            _term_keys(terms),
             posting_offsets,
             in_sentence,
             codes,
@@ -104,20 +104,20 @@ class Segment(NamedTuple):
 
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for a term that no sentence has."""
-        coded = [_coded_term(term) for term in terms]
-        keys, lengths = _keys_of(coded), np.fromiter(map(len, coded), np.int64, len(coded))
+        encoded = [_encode_term(term) for term in terms]
+        keys, lengths = _term_keys(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
         first = np.searchsorted(self.term_keys, keys, side="left")
         last = np.searchsorted(self.term_keys, keys, side="right")
-        found = np.full(len(coded), -1, dtype=np.int64)
+        found = np.full(len(encoded), -1, dtype=np.int64)
         # Among the terms with one key, the one of at most eight bytes comes first: it is found without a search.
-        some = np.flatnonzero(first < last)
-        short = (lengths[some] <= _KEY_BYTES) & (
-            self.term_offsets[first[some] + 1] - self.term_offsets[first[some]] == lengths[some]
+        candidates = np.flatnonzero(first < last)
+        short = (lengths[candidates] <= _KEY_BYTES) & (
+            self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]] == lengths[candidates]
         )
-        found[some[short]] = first[some[short]]
-        for i in some[~short].tolist():
-            place = bisect.bisect_left(range(last[i]), coded[i], lo=int(first[i]), key=self._term)
-            if place < last[i] and self._term(place) == coded[i]:
+        found[candidates[short]] = first[candidates[short]]
+        for i in candidates[~short].tolist():
+            place = bisect.bisect_left(range(last[i]), encoded[i], lo=int(first[i]), key=self._term)
+            if place < last[i] and self._term(place) == encoded[i]:
                 found[i] = place
         # without_sentences may have removed all postings of a term.
         found[self.posting_offsets[found] == self.posting_offsets[found + 1]] = -1
@@ -158,29 +158,29 @@ class SegmentBuilder:
         return Segment.build(sentences, self._encoder)
 
 
-def _sorted_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
-    """The terms that tokens have, sorted bytewise, and the rank of each word of the vocabulary."""
+def _sort_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
+    """Return the terms that tokens have, sorted bytewise, and the rank of each word of the vocabulary."""
     present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
-    terms = {_coded_term(vocabulary[i]): i for i in present.tolist()}
+    terms = {_encode_term(vocabulary[i]): i for i in present.tolist()}
     order = sorted(terms)
     rank = np.zeros(len(vocabulary), dtype=np.int32)
     rank[[terms[term] for term in order]] = np.arange(len(order), dtype=np.int32)
     return order, rank
 
 
-def _coded_term(term: str) -> bytes:
+def _encode_term(term: str) -> bytes:
     return term.encode("utf-8", "surrogatepass")
 
 
-def _keys_of(terms: Sequence[bytes]) -> NDArray[np.uint64]:
+def _term_keys(terms: Sequence[bytes]) -> NDArray[np.uint64]:
     heads = b"".join(term[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0") for term in terms)
     return np.frombuffer(heads, dtype=">u8").astype(np.uint64)
 
 
-def _coded(
+def _encode_pairs(
     counts: NDArray[np.int64], in_sentence: NDArray[np.int32], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """The distinct pairs of a posting's count and its sentence's length, and the pair of each posting."""
+    """Return the distinct pairs of a posting's count and its sentence's length, and each posting's pair."""
     distinct_lengths, length_ranks = np.unique(lengths, return_inverse=True)
     # A pair is count rank * n_lengths + length rank. Most counts are 1, which has rank 0, so only the repeated
     # terms need the count added.

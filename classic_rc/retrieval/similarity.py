@@ -51,14 +51,19 @@ class Similarity:
         return self.spec
 
 
-def _check(similarity: Similarity, limits: Mapping[str, float]) -> None:
+def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> None:
     """Reject constants that are not numbers from 0 to their limit."""
     for constant, limit in limits.items():
         value = getattr(similarity, constant)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value <= limit and math.isfinite(value)):
-            bound = f"from 0 to {limit}" if math.isfinite(limit) else "from 0 on"
-            raise UsageError(f"{constant} of {similarity.name} must be a number {bound}, got {value!r}")
+            expected = f"a number from 0 to {limit}" if math.isfinite(limit) else "a number of at least 0"
+            raise UsageError(
+                f"{constant} of {similarity.name} must be {expected}, got {value!r}",
+                field=constant,
+                found=str(value),
+                expected=expected,
+            )
         object.__setattr__(similarity, constant, float(value))
 
 
@@ -108,14 +113,14 @@ class BM25(LuceneSimilarity):
     b: float = 0.4
 
     name: ClassVar[str] = "bm25"
-    description: ClassVar[str] = "BM25 as Lucene has it, with the constants of Anserini: k1=0.9, b=0.4."
+    description: ClassVar[str] = "BM25 as in Lucene, with Anserini's constants: k1=0.9, b=0.4."
     citation: ClassVar[str] = (
         "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity; Yang, Fang and Lin 2017, Anserini."
     )
     term_scores: ClassVar[TermScores] = staticmethod(bm25.term_scores)
 
     def __post_init__(self) -> None:
-        _check(self, {"k1": math.inf, "b": 1.0})
+        _check_constants(self, {"k1": math.inf, "b": 1.0})
 
     def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.idf`."""
@@ -134,10 +139,10 @@ class BM25(LuceneSimilarity):
 
 @dataclass(frozen=True, slots=True)
 class Classic(LuceneSimilarity):
-    """TF-IDF as Lucene computed it until release 5: coordination, query norm, lengths in one byte."""
+    """TF-IDF as Lucene computed it up to release 5: coordination, query norm, lengths in one byte."""
 
     name: ClassVar[str] = "classic"
-    description: ClassVar[str] = "TF-IDF of Lucene until release 5: coordination, query norm, lengths of one byte."
+    description: ClassVar[str] = "TF-IDF of Lucene up to release 5: coordination, query norm, lengths in one byte."
     citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
     term_scores: ClassVar[TermScores] = staticmethod(tfidf.term_scores)
 
@@ -177,11 +182,11 @@ class Okapi(Similarity):
     epsilon: float = 0.25
 
     name: ClassVar[str] = "okapi"
-    description: ClassVar[str] = "BM25 of textbooks: on a few sentences, scores may be zero or negative."
+    description: ClassVar[str] = "Textbook BM25: with few sentences, scores may be zero or negative."
     citation: ClassVar[str] = "Robertson et al. 1994, Okapi at TREC-3; the package rank_bm25, BM25Okapi."
 
     def __post_init__(self) -> None:
-        _check(self, {"k1": math.inf, "b": 1.0, "epsilon": math.inf})
+        _check_constants(self, {"k1": math.inf, "b": 1.0, "epsilon": math.inf})
 
 
 SIMILARITIES: dict[str, Similarity] = {
@@ -223,12 +228,22 @@ def get_similarity(spec: str | Similarity) -> Similarity:
     for setting in settings:
         constant, _, text = setting.partition("=")
         if constant not in constants:
-            known = f"{' and '.join(constants)} are" if constants else "there is none"
-            raise UsageError(f"unknown constant {constant!r} of {name}: {known}")
+            known = f"choose from {', '.join(constants)}" if constants else f"{name} has no constants"
+            raise UsageError(
+                f"unknown constant {constant!r} of {name}: {known}",
+                field="similarity",
+                found=constant,
+                expected=", ".join(constants),
+            )
         try:
             value = float(text)
         except ValueError:
-            raise UsageError(f"{constant} of {name} must be a number, got {setting!r}") from None
-        constants_given: dict[str, Any] = {constant: value}
-        similarity = replace(similarity, **constants_given)
+            raise UsageError(
+                f"{constant} of {name} must be a number, got {setting!r}",
+                field=constant,
+                found=text,
+                expected="a number",
+            ) from None
+        changes: dict[str, Any] = {constant: value}
+        similarity = replace(similarity, **changes)
     return similarity

@@ -28,7 +28,7 @@ from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment,
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
 from classic_rc.text.analyzers import Analyzer
 
-_NONE = np.empty(0, dtype=np.int64)
+_NO_SENTENCES = np.empty(0, dtype=np.int64)
 
 _Result = TypeVar("_Result")
 
@@ -90,14 +90,14 @@ class Sparse(Engine):
         Parameters
         ----------
         segments : sequence of Segment
-            All made with the analyzer that is given.
+            All built with the analyzer in `parameters`.
         texts : sequence of sequence of str
             The sentences of each segment.
         **parameters
             The parameters of the class.
         """
         engine = cls(**parameters)
-        engine._hold(segments, texts)
+        engine._set_segments(segments, texts)
         return engine
 
     def index(self, sentences: Iterable[str]) -> Self:
@@ -110,10 +110,10 @@ class Sparse(Engine):
         """
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
-        for group in _groups(sentences, self.segment_sentences, self.segment_characters):
+        for group in _group_sentences(sentences, self.segment_sentences, self.segment_characters):
             segments.append(builder.build(group))
             texts.append(Texts.of(group))
-        self._hold(segments, texts)
+        self._set_segments(segments, texts)
         return self
 
     @property
@@ -129,7 +129,7 @@ class Sparse(Engine):
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
-            raise UsageError(f"k must be a positive number of hits, got {k!r}")
+            raise UsageError(f"k must be a positive number of hits, got {k!r}", field="k", found=str(k))
         encoded = EncodedQueries.of(self.analyzer, queries)
         parts = self._search(search_top, encoded, k)
         if not parts:
@@ -170,7 +170,9 @@ class Sparse(Engine):
         for i, j in pairwise(encoded.texts.offsets.tolist()):
             terms = [encoded.terms[word] for word in encoded.texts.words[i:j].tolist()]
             parts = [sentences_with_all(segment, terms) for segment in self.segments]
-            found.append(np.concatenate([p + n for p, n in zip(parts, self._firsts[:-1], strict=True)] or [_NONE]))
+            found.append(
+                np.concatenate([p + n for p, n in zip(parts, self._firsts[:-1], strict=True)] or [_NO_SENTENCES])
+            )
         return found
 
     def without(self, numbers: Sequence[int]) -> Sparse:
@@ -187,7 +189,7 @@ class Sparse(Engine):
             segments, self.texts, similarity=self.similarity, analyzer=self.analyzer, n_jobs=self.n_jobs
         )
 
-    def _hold(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
+    def _set_segments(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
         self.segments, self.texts = tuple(segments), tuple(texts)
         self._firsts = offsets_of(np.array([s.n_sentences for s in segments], dtype=np.int64))
 
@@ -213,18 +215,26 @@ class Sparse(Engine):
         return Parallel(n_jobs=self.n_jobs)(delayed(search)(segment, *shared) for segment in self.segments)
 
 
-def _groups(sentences: Iterable[str], most_sentences: int, most_characters: int) -> Iterator[list[str]]:
+def _group_sentences(sentences: Iterable[str], max_sentences: int, max_characters: int) -> Iterator[list[str]]:
     """Yield the sentences of each segment."""
     if isinstance(sentences, str):
-        raise UsageError("sentences must be a sequence of strings, got one string")
+        raise UsageError(
+            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
+        )
     group: list[str] = []
     characters = 0
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
-            raise UsageError(f"sentence {number} must be a string, got {type(sentence).__name__}")
+            kind = type(sentence).__name__
+            raise UsageError(
+                f"sentence {number} must be a string, got {kind}",
+                field=f"sentences[{number}]",
+                found=kind,
+                expected="str",
+            )
         group.append(sentence)
         characters += len(sentence)
-        if len(group) == most_sentences or characters > most_characters:
+        if len(group) == max_sentences or characters > max_characters:
             yield group
             group, characters = [], 0
     if group:
@@ -239,13 +249,13 @@ def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int
     starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
     lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
     # Shortest list first: every intersection then is at most that long.
-    return reduce(_present, sorted(lists, key=len)).astype(np.int64)
+    return reduce(_intersect, sorted(lists, key=len)).astype(np.int64)
 
 
-def _present(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The elements of `few` that are in `many`, both ascending."""
-    place = np.searchsorted(many, few)
-    return few[many[np.minimum(place, len(many) - 1)] == few]
+def _intersect(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the elements of `few` that are in `many`, both ascending."""
+    places = np.searchsorted(many, few)
+    return few[many[np.minimum(places, len(many) - 1)] == few]
 
 
 def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:

@@ -9,7 +9,9 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
+from errno import ENOENT
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.reading import (
+    LINES,
     Passages,
     PlaceWriter,
     Record,
@@ -29,6 +32,7 @@ from classic_rc.retrieval.reading import (
     read_lines,
     read_texts,
 )
+from tests.errors import raises
 
 PARAGRAPH = "Nora planted beans. Rabbits ate them! Who built the fence?"
 SENTENCES = ["Nora planted beans.", "Rabbits ate them!", "Who built the fence?"]
@@ -74,26 +78,25 @@ def test_json_lines_give_a_field_and_an_id(write):
 
 def test_the_name_says_json_lines_as_well_as_the_first_line(write):
     for name in ("a.jsonl", "A.NDJSON", "a.jsonl.gz"):
-        with pytest.raises(DataError, match="line 1"):
+        with raises(DataError, source=write(name, "No JSON.\n"), line=1):
             records_of(TextFile(write(name, "No JSON.\n")))
     assert records_of(TextFile(write("a.txt", '{"text": "One."'))) == [(1, None, ['{"text": "One."'])]
     assert records_of(TextFile(write("a.txt", "One.\n" + rows({"text": "Two."}))))[1][2] == ['{"text": "Two."}']
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "facts"),
     [
-        ('{"text": 3}', r"line 2, field 'text': wrong type: found the number 3, expected a string"),
-        ('{"txt": ""}', r"line 2, field 'text': missing: found an object with txt"),
-        ('{"text": "a"', "line 2"),
-        ("[]", "line 2"),
+        ('{"text": 3}', {"field": "text", "found": "the number 3", "expected": "a string"}),
+        ('{"txt": ""}', {"field": "text", "found": "an object with txt", "expected": "a string"}),
+        ('{"text": "a"', {"problem": re.compile("JSON")}),
+        ("[]", {"found": "an empty list", "expected": "an object"}),
     ],
 )
-def test_a_malformed_row_is_one_error_with_its_place(write, row, message):
+def test_a_malformed_row_is_one_error_with_its_place(write, row, facts):
     path = write("a.jsonl", f'{{"text": "One."}}\n{row}\n')
-    with pytest.raises(DataError, match=message) as caught:
+    with raises(DataError, source=path, line=2, **facts):
         records_of(TextFile(path))
-    assert caught.value.source == path
 
 
 def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
@@ -163,7 +166,7 @@ def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
 
 
 def test_an_unknown_kind_of_lines(write):
-    with pytest.raises(UsageError, match="lines must be one of 'auto'"):
+    with raises(UsageError, field="lines", found="words", expected=", ".join(map(repr, LINES))):
         read_texts(write("a.txt", "One."), lines="words")
 
 
@@ -183,10 +186,10 @@ def test_folders_are_walked_in_one_order_without_what_is_hidden(write, tmp_path)
 
 
 def test_what_is_no_input(write, tmp_path):
-    with pytest.raises(DataError, match="no such file or folder"):
+    with raises(DataError, source=str(tmp_path / "nothing"), problem=re.compile("^no such file")):
         find_files(str(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="the folder holds no file"):
+    with raises(DataError, source=str(tmp_path / "empty"), problem=re.compile("no files")):
         find_files(str(tmp_path / "empty"))
 
 
@@ -250,9 +253,8 @@ def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_p
     data = packer("".join(f"{number * number}\n" for number in range(300_000)).encode())
     path.write_bytes(data[: int(len(data) * kept)])
     read = []
-    with pytest.raises(DataError, match=r"broken or cut short .*Get the whole file") as caught:
+    with raises(DataError, source=str(path), problem=re.compile("broken"), hint=re.compile("complete file")):
         read.extend(read_lines(str(path), lambda n_bytes: None))
-    assert caught.value.source == str(path)
 
 
 def test_altered_bytes_give_one_error(tmp_path):
@@ -260,23 +262,23 @@ def test_altered_bytes_give_one_error(tmp_path):
     data = bytearray(gzip.compress(b"A line of text.\n" * 1000, mtime=0))
     data[-8] ^= 1  # its checksum
     path.write_bytes(data)
-    with pytest.raises(DataError, match="broken or cut short"):
+    with raises(DataError, source=str(path), problem=re.compile("broken"), hint=re.compile("complete file")):
         lines_of(path)
 
 
 @pytest.mark.parametrize(
-    ("content", "what"),
+    ("content", "found"),
     [
-        ("text".encode("utf-16"), "UTF-16"),
+        ("text".encode("utf-16"), "UTF-16 text"),
         (b"PK\x03\x04rest", "a zip archive"),
-        (b"\x28\xb5\x2f\xfdrest", "zstd"),
+        (b"\x28\xb5\x2f\xfdrest", "zstd data"),
         (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
     ],
 )
-def test_what_is_no_text_is_refused(content, what, tmp_path):
+def test_what_is_no_text_is_refused(content, found, tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=what):
+    with raises(DataError, source=str(path), found=found, expected=re.compile("^UTF-8 text")):
         lines_of(path)
 
 
@@ -284,12 +286,14 @@ def test_long_lines_are_whole_and_endless_ones_refused(tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(b"x" * 1_000_000 + b"\n" + b"y" * 1_000_000)
     assert [len(line) for line in lines_of(path)] == [1_000_001, 1_000_000]
-    with pytest.raises(DataError, match="a line of more than"):
+    with raises(
+        DataError, source=str(path), found="at least 1,000,001 characters", expected="fewer than 1,000,001"
+    ):
         lines_of(path, longest=1_000_001)
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
+    with raises(DataError, source=str(tmp_path / "nothing"), problem=re.compile(os.strerror(ENOENT))):
         lines_of(tmp_path / "nothing")
 
 

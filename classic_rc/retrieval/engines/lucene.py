@@ -72,14 +72,12 @@ def open_reader(directory: Any, field: str, source: str | None) -> Any:
     """
     reader = java_class("org.apache.lucene.index.DirectoryReader")
     if not reader.indexExists(directory):
-        raise DataError("no index of Lucene in this folder", source=source)
+        raise DataError("no Lucene index in this folder", source=source)
     opened = reader.open(directory)
     names = sorted(java_class("org.apache.lucene.index.FieldInfos").getIndexedFields(opened).toArray())
     if field not in names and opened.maxDoc():
         opened.close()
-        raise DataError(
-            "no such field is indexed", source=source, field=field, expected=" or ".join(map(repr, names))
-        )
+        raise DataError("not indexed", source=source, field=field, expected=" or ".join(map(repr, names)))
     return opened
 
 
@@ -90,7 +88,7 @@ def stored_text(reader: Any, number: int, field: str) -> str | None:
     return next((text for text in (document.get(name) for name in (field, _RAW)) if text is not None), None)
 
 
-_NOTHING = (-1, 0.0)
+_NO_HIT = (-1, 0.0)
 
 
 class LuceneSearcher:
@@ -131,14 +129,14 @@ class LuceneSearcher:
         for option in options:
             of_option = None if of_question is None else self._parse(option)
             if of_option is None:
-                yield _NOTHING
+                yield _NO_HIT
                 continue
             # Both sides are filters and one joint query scores. Two scoring sides would be rounded separately.
             query = self._builder()
             query.add(self._parse(f"{question} {option}"), self._must)
             query.add(of_question, self._filter)
             query.add(of_option, self._filter)
-            yield next(iter(self._run(query.build(), 1)), _NOTHING)
+            yield next(iter(self._run(query.build(), 1)), _NO_HIT)
 
     def shares(self, text: str, document: int) -> list[tuple[str, float]]:
         """Return the terms of `text` that the document has, and what each adds to its score."""
@@ -164,7 +162,7 @@ class LuceneSearcher:
         return [(hit.doc, hit.score) for hit in self._searcher.search(query, k).scoreDocs]
 
 
-_READABLE = "Lucene reads indexes of its own release and of the one before"
+_READABLE_RELEASES = "Lucene reads indexes of its own release and of the one before"
 
 
 class Lucene(Engine):
@@ -209,13 +207,19 @@ class Lucene(Engine):
     ) -> None:
         if similarity is not None and get_similarity(similarity).name == "classic":
             raise UsageError(
-                "engine lucene cannot score with 'classic': Lucene has neither coordination nor query norm "
-                "since release 7; engine sparse has both"
+                "engine lucene cannot score with 'classic': Lucene has had neither coordination nor query norm "
+                "since release 7; use engine 'sparse'",
+                field="similarity",
+                found="classic",
+                expected="'bm25'",
             )
         super().__init__(similarity=similarity, analyzer=analyzer)
         if self.analyzer != get_analyzer("lucene-english"):
             raise UsageError(
-                f"engine lucene analyzes with Lucene's own 'lucene-english', got analyzer {self.analyzer.spec!r}"
+                f"engine lucene has only Lucene's own analyzer 'lucene-english', got {self.analyzer.spec!r}",
+                field="analyzer",
+                found=self.analyzer.spec,
+                expected="lucene-english",
             )
         self.folder = None if folder is None else Path(folder)
         self._field = FIELD
@@ -253,7 +257,7 @@ class Lucene(Engine):
         engine._field, engine._writable = field, False
         if not os.path.isdir(folder):  # Lucene would create it
             raise DataError("no such folder", source=str(folder))
-        with java_errors("read this index", str(folder), hint=_READABLE):
+        with java_errors("read this index", str(folder), hint=_READABLE_RELEASES):
             engine._read(open_directory(engine.folder))
         return engine
 
@@ -270,13 +274,16 @@ class Lucene(Engine):
         DataError
             Lucene cannot write the folder.
         """
-        if not self._writable or (self._reader is None and _holds_anything(self.folder)):
+        if not self._writable or (self._reader is None and _has_content(self.folder)):
             raise UsageError(
-                f"{self.folder} is not empty: Lucene.open reads it; name a new folder to write an index"
+                f"{self.folder} is not empty: open it with Lucene.open, or choose a new folder for the index",
+                field="folder",
+                found=str(self.folder),
+                expected="a new or empty folder",
             )
         with java_errors("write the index", self._source):
             directory = open_directory(self.folder)
-            write_index(directory, _strings(sentences))
+            write_index(directory, _check_sentences(sentences))
             self.close()
             self._read(directory)
         return self
@@ -310,17 +317,17 @@ class Lucene(Engine):
         with java_errors("read a document", self._source):
             text = stored_text(self._reader, int(number), self._field)
         if text is None:
-            raise DataError("the index keeps no text", source=self._source, where=f"document {number}")
+            raise DataError("the index does not store the text", source=self._source, where=f"document {number}")
         return text
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
-            raise UsageError(f"k must be a positive number of hits, got {k!r}")
+            raise UsageError(f"k must be a positive number of hits, got {k!r}", field="k", found=str(k))
         self._ready()
         with java_errors("search", self._source):
             found = [self._searcher.best(query, k) for query in queries]
-        return Hits(*_arrays([hit for hits in found for hit in hits]), _offsets(found))
+        return Hits(*_to_arrays([hit for hits in found for hit in hits]), _count_offsets(found))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
@@ -331,7 +338,7 @@ class Lucene(Engine):
                 for question, own in zip(questions, options, strict=True)
                 for hit in self._searcher.best_of_both(question, own)
             ]
-        return Best(*_arrays(best), _offsets(options))
+        return Best(*_to_arrays(best), _count_offsets(options))
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
         """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
@@ -341,8 +348,12 @@ class Lucene(Engine):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reader is not None and self.folder is None:
-            raise UsageError("a Lucene index in memory stays in its process: give engine lucene a folder")
-        return _restored, (type(self), self.folder, self._field, self.similarity, self._reader is not None)
+            raise UsageError(
+                "a Lucene index in memory cannot be pickled: create engine lucene with a folder",
+                field="folder",
+                found="None",
+            )
+        return _restore, (type(self), self.folder, self._field, self.similarity, self._reader is not None)
 
     @property
     def _source(self) -> str | None:
@@ -356,7 +367,7 @@ class Lucene(Engine):
     def _ready(self) -> Any:
         """The reader of the index that is open in this process."""
         if self._reader is None:
-            raise NotFittedError("engine lucene has no index: call index(sentences), or open one")
+            raise NotFittedError("engine lucene has no index: call index(sentences) or Lucene.open(folder)")
         start_java()
         return self._reader
 
@@ -365,34 +376,40 @@ class Lucene(Engine):
             raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
 
 
-def _strings(sentences: Iterable[str]) -> Iterator[str]:
+def _check_sentences(sentences: Iterable[str]) -> Iterator[str]:
     if isinstance(sentences, str):
-        raise UsageError("sentences must be a sequence of strings, got one string")
+        raise UsageError(
+            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
+        )
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
-            raise UsageError(f"sentence {number} must be a string, got {type(sentence).__name__}")
+            kind = type(sentence).__name__
+            raise UsageError(
+                f"sentence {number} must be a string, got {kind}",
+                field=f"sentences[{number}]",
+                found=kind,
+                expected="str",
+            )
         yield sentence
 
 
-def _arrays(hits: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _to_arrays(hits: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     sentences, scores = zip(*hits, strict=True) if hits else ((), ())
     return np.array(sentences, dtype=np.int64), np.array(scores, dtype=np.float32)
 
 
-def _offsets(parts: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
+def _count_offsets(parts: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
     return offsets_of(np.array([len(part) for part in parts], dtype=np.int64))
 
 
-def _holds_anything(folder: Path | None) -> bool:
+def _has_content(folder: Path | None) -> bool:
     """Whether the folder has more than the lock file that an interrupted writer leaves."""
     if folder is None or not folder.exists():
         return False
     return not folder.is_dir() or any(path.name != "write.lock" for path in folder.iterdir())
 
 
-def _restored(
-    engine: type[Lucene], folder: Path | None, field: str, similarity: Similarity, opened: bool
-) -> Lucene:
+def _restore(engine: type[Lucene], folder: Path | None, field: str, similarity: Similarity, opened: bool) -> Lucene:
     """Unpickle an engine in another process."""
     if opened and folder is not None:
         return engine.open(folder, field=field, similarity=similarity)

@@ -90,7 +90,7 @@ class ClusterIndex:
         for number, answer in enumerate(answers, first):
             # 409, a conflict: the sentence had arrived, but the answer was lost.
             if answer["status"] not in (201, 409):
-                self.refuse(f"sentence {number} was not taken", found=reason(answer))
+                self.refuse(f"sentence {number} was rejected", found=reason(answer))
         return len(documents)
 
     def finish(self, count: int, replicas: int, note: Body) -> None:
@@ -108,13 +108,13 @@ class ClusterIndex:
         answer = self.cluster.ask(lambda client: client.count(index=self.name))
         failed = answer["_shards"]["failed"]
         if failed or answer["count"] != expected:
-            found = f"{answer['count']:,}" + (f", and {failed} shards that failed" if failed else "")
-            self.refuse("the index does not have all its sentences", found=found, expected=f"{expected:,}")
+            found = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
+            self.refuse("the index does not have all of its sentences", found=found, expected=f"{expected:,}")
 
     def _check_build(self, note: Body) -> None:
         found = self.look()
         if found is None or (found[0] or {}).get("build") != note["build"]:
-            self.refuse("something else has made an index of this name meanwhile")
+            self.refuse("another client has created an index of this name in the meantime")
 
     def search(self, searches: list[Body]) -> list[list[Body]]:
         """Return the hits of each search, scored with the statistics of all shards together."""
@@ -132,14 +132,14 @@ class ClusterIndex:
                 shards = answer["_shards"]
                 failed = f"{shards['failed']} of {shards['total']} shards failed"
                 found = "a timeout on the cluster" if answer["timed_out"] else failed
-                self.refuse("a search found a part only, which is not used", found=found)
+                self.refuse("a search returned a partial result, which is not used", found=found)
         return [answer["hits"]["hits"] for answer in answers]
 
     def text(self, number: int) -> str:
         """Return the text of a sentence."""
         answer = self.cluster.ask(lambda client: client.get(index=self.name, id=str(number), ignore=404))
         if not answer.get("found"):
-            self.refuse(f"sentence {number} is gone")
+            self.refuse(f"sentence {number} is missing")
         return str(answer["_source"]["text"])
 
     def terms(self, text: str) -> list[str]:
@@ -161,11 +161,11 @@ def _is_unfinished(answer: dict[str, Any]) -> bool:
 
 
 _FORMAT = 1
-_SEARCHES_A_REQUEST, _HITS_A_REQUEST = 256, 10_000
-_WORK_A_REQUEST = 10**9
+_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST = 256, 10_000
+_WORK_PER_REQUEST = 10**9
 """Searches times sentences per request: a few seconds of one processor, well before a timeout."""
 
-_MOST_HITS = 10_000
+_MAX_HITS = 10_000
 """The most hits that a cluster returns: the default of ``index.max_result_window``."""
 
 
@@ -223,16 +223,30 @@ class OpenSearch(Engine):
     ) -> None:
         super().__init__(similarity=similarity, analyzer=analyzer)
         if self.analyzer.signature != "lucene-english":
-            raise UsageError(f"engine opensearch has analyzer 'lucene-english' only, got {str(self.analyzer)!r}")
+            raise UsageError(
+                f"engine opensearch has only the analyzer 'lucene-english', got {str(self.analyzer)!r}",
+                field="analyzer",
+                found=str(self.analyzer),
+                expected="lucene-english",
+            )
         # A pattern, or names with commas, could mean several indexes, other people's included.
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", index_name):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
-            raise UsageError(f"index_name must be made of {allowed}, got {index_name!r}")
+            raise UsageError(
+                f"index_name must consist of {allowed}, got {index_name!r}",
+                field="index_name",
+                found=index_name,
+                expected=allowed,
+            )
         least = {"shards": (shards, 1), "replicas": (replicas, 0), "retries": (retries, 0), "threads": (threads, 1)}
         for parameter, (value, minimum) in least.items():
             _check_integer(parameter, value, minimum)
         if not (isinstance(timeout, int | float) and 0 < timeout < math.inf):
-            raise UsageError(f"timeout must be a positive number of seconds, got {timeout!r}")
+            raise UsageError(
+                f"timeout must be a positive number of seconds, got {timeout!r}",
+                field="timeout",
+                found=str(timeout),
+            )
         self.index_name, self.shards, self.replicas, self.overwrite = index_name, shards, replicas, overwrite
         self.timeout, self.retries, self.threads = timeout, retries, threads
         self._is_read_only = False
@@ -254,9 +268,9 @@ class OpenSearch(Engine):
         index = engine._index
         note, settings = index.look() or index.refuse("no such index")
         if note is None:
-            index.refuse("not an index that classic_rc made")
+            index.refuse("the index was not made by classic_rc")
         if note["format"] != _FORMAT or "sentences" not in note:
-            index.refuse("an index that was not finished or is of another release", hint="Build it again.")
+            index.refuse("the index is unfinished or from another release", hint="Build it again")
         index.check_count(note["sentences"])
         engine.similarity = similarity_of(settings)
         engine.shards, engine.replicas = int(settings["number_of_shards"]), int(settings["number_of_replicas"])
@@ -283,16 +297,18 @@ class OpenSearch(Engine):
     @property
     def fingerprint(self) -> str:
         """Hex sha256 of the sentences, as in :class:`~classic_rc.retrieval.corpus.Corpus`."""
-        return str(self._noted("fingerprint"))
+        return str(self._read_note("fingerprint"))
 
     @property
     def n_sentences(self) -> int:
         """The number of indexed sentences, including those without an index term."""
-        return int(self._noted("sentences"))
+        return int(self._read_note("sentences"))
 
-    def _noted(self, key: str) -> Any:
+    def _read_note(self, key: str) -> Any:
         if self._note is None:
-            raise UsageError("engine opensearch has no sentences: index some, or open an index")
+            raise UsageError(
+                "engine opensearch has no sentences: call index(sentences) or OpenSearch.open(index_name)"
+            )
         return self._note[key]
 
     def index(self, sentences: Iterable[str]) -> Self:
@@ -309,32 +325,41 @@ class OpenSearch(Engine):
             The cluster refuses a sentence, or does not have all sentences in the end.
         """
         if self._is_read_only:
-            raise UsageError(f"index {self.index_name!r} was opened to be read only")
+            raise UsageError(
+                f"index {self.index_name!r} was opened read-only", field="index_name", found=self.index_name
+            )
         assert isinstance(self.similarity, BM25)
-        self._make_way()
+        self._delete_replaceable()
         note: Body = {"format": _FORMAT, "build": uuid.uuid4().hex}
         self._index.create(self.similarity, self.shards, note)
         digest = hashlib.sha256()
-        batches = bulk_batches(_fingerprinted(sentences, digest))
+        batches = bulk_batches(_update_while_reading(sentences, digest))
         count = sum(in_order(lambda batch: self._index.add(*batch), batches, self.threads))
         note |= {"sentences": count, "fingerprint": digest.hexdigest()}
         self._index.finish(count, self.replicas, note)
         self._note = note
         return self
 
-    def _make_way(self) -> None:
+    def _delete_replaceable(self) -> None:
         """Delete an index of the same name, if that is allowed."""
         found = self._index.look()
         if found is None:
             return
         note, _ = found
         if note is None:
-            raise UsageError(f"index {self.index_name!r} exists and is not classic_rc's: choose another name")
+            raise UsageError(
+                f"index {self.index_name!r} exists and was not made by classic_rc: choose another name",
+                field="index_name",
+                found=self.index_name,
+            )
         is_own = self._note is not None and self._note["build"] == note["build"]
         if "sentences" in note and not (is_own or self.overwrite):
             raise UsageError(
-                f"index {self.index_name!r} exists, with {note['sentences']:,} sentences: open it, choose another "
-                "name, or say overwrite=True"
+                f"index {self.index_name!r} already exists, with {note['sentences']:,} sentences: open it, choose "
+                "another name, or set overwrite=True",
+                field="overwrite",
+                found=str(self.overwrite),
+                expected="True",
             )
         self._note = None
         self._index.delete()
@@ -348,11 +373,11 @@ class OpenSearch(Engine):
 
     def _check_number(self, number: int) -> None:
         if not 0 <= number < self.n_sentences:
-            raise IndexError(f"no sentence {number} among {self.n_sentences}")
+            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences, 10,000 at most, for each query that share an index term with it."""
-        _check_integer("k", k, 1, _MOST_HITS)
+        _check_integer("k", k, 1, _MAX_HITS)
         with_text = self._texts is not None
         found = list(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
         hits = [hit for own in found for hit in own]
@@ -393,12 +418,12 @@ class OpenSearch(Engine):
     def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
         """Yield the hits of each search, as pairs of number and score, in the order of the searches."""
         waiting, work = iter(searches), max(1, self.n_sentences)
-        size = max(1, min(_SEARCHES_A_REQUEST, _HITS_A_REQUEST // k, _WORK_A_REQUEST // work))
+        size = max(1, min(_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST // k, _WORK_PER_REQUEST // work))
         batches = iter(lambda: list(islice(waiting, size)), [])
         for found in in_order(self._index.search, batches, self.threads):
-            yield from ([self._read(hit) for hit in hits] for hits in found)
+            yield from ([self._parse_hit(hit) for hit in hits] for hits in found)
 
-    def _read(self, hit: Body) -> tuple[int, float]:
+    def _parse_hit(self, hit: Body) -> tuple[int, float]:
         score, number = hit["sort"]
         if self._texts is not None and "_source" in hit:
             self._texts[number] = hit["_source"]["text"]
@@ -408,11 +433,14 @@ class OpenSearch(Engine):
 def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None = None) -> None:
     fits = isinstance(value, int) and not isinstance(value, bool)
     if not (fits and minimum <= value and (maximum is None or value <= maximum)):
-        bounds = f"from {minimum} on" if maximum is None else f"from {minimum} to {maximum:,}"
-        raise UsageError(f"{parameter} must be an integer {bounds}, got {value!r}")
+        bounds = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
+        expected = f"an integer {bounds}"
+        raise UsageError(
+            f"{parameter} must be {expected}, got {value!r}", field=parameter, found=str(value), expected=expected
+        )
 
 
-def _fingerprinted(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
+def _update_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
     for sentence in sentences:
         add_to_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
         yield sentence

@@ -26,7 +26,8 @@ PREFIX = "CLASSIC_RC_OPENSEARCH_"
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 30.0
 _LONGEST_REASON = 300
-_NOT_OPENSEARCH = "this is not an answer of OpenSearch"
+_EXAMPLE_URL = "https://localhost:9200"
+_NOT_OPENSEARCH = "the server is not OpenSearch"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,17 +57,25 @@ class Access:
         given = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
         urls = tuple(filter(None, (url.strip() for url in (given.pop("urls") or "").split(","))))
         if not urls:
-            raise UsageError(f"where is the OpenSearch cluster? Set {PREFIX}URL, such as https://localhost:9200")
+            raise UsageError(
+                f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example to {_EXAMPLE_URL}",
+                field=f"{PREFIX}URL",
+                expected=_EXAMPLE_URL,
+            )
         for place, url in enumerate(urls, 1):
-            if fault := _url_fault(url):
+            if fault := _find_url_fault(url):
                 which = f", address {place} of {len(urls)}," if len(urls) > 1 else ""
-                raise UsageError(f"{PREFIX}URL{which} {fault}")
+                raise UsageError(f"{PREFIX}URL{which} {fault}", field=f"{PREFIX}URL", expected=_EXAMPLE_URL)
         for one, other in (("user", "password"), ("password", "user"), ("client_key", "client_cert")):
             if given[one] and not given[other]:
-                raise UsageError(f"{_variable(one)} is set, but not {_variable(other)}")
+                raise UsageError(
+                    f"{_variable(one)} is set, but {_variable(other)} is not: set both", field=_variable(other)
+                )
         for name in ("ca_certs", "client_cert", "client_key"):
             if (file := given[name]) and not Path(file).is_file():
-                raise UsageError(f"{_variable(name)} names no file: {file}")
+                raise UsageError(
+                    f"{_variable(name)} is not a file: {file}", field=_variable(name), found=file, expected="a file"
+                )
         return cls(urls, **given)
 
 
@@ -74,17 +83,17 @@ def _variable(name: str) -> str:
     return PREFIX + ("URL" if name == "urls" else name.upper())
 
 
-def _url_fault(url: str) -> str | None:
-    """What is wrong with an address, or None. The text never quotes the address, which may have a password."""
+def _find_url_fault(url: str) -> str | None:
+    """Return what is wrong with an address, or None; never quote it, as it may contain a password."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it checks it
     except ValueError:
-        return "is no address such as https://localhost:9200"
+        return f"is not an address like {_EXAMPLE_URL}"
     if parts.username is not None or parts.password is not None:
-        return f"holds a user or a password: set {PREFIX}USER and {PREFIX}PASSWORD instead"
+        return f"contains a user or a password: set {PREFIX}USER and {PREFIX}PASSWORD instead"
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        return "is no address such as https://localhost:9200"
+        return f"is not an address like {_EXAMPLE_URL}"
     return None
 
 
@@ -170,12 +179,12 @@ class Cluster:
         DataError
             There is no answer, or it is an error.
         """
-        for wait in (*self._waits(), None):
+        for wait in (*self._wait_times(), None):
             try:
                 answer = request(self._client)
             except self._errors.OpenSearchException as error:
                 if wait is None or not self._may_pass(error):
-                    raise self._explained(error) from None
+                    raise self._translate_error(error) from None
             else:
                 self._has_answered = True
                 return answer
@@ -200,7 +209,7 @@ class Cluster:
         """
         answers: dict[int, dict[str, Any]] = {}
         ahead = list(range(len(items)))
-        for wait in (*self._waits(), None):
+        for wait in (*self._wait_times(), None):
             answers.update(zip(ahead, send([items[i] for i in ahead]), strict=True))
             ahead = [i for i in ahead if is_unfinished(answers[i])]
             if not ahead or wait is None:
@@ -208,7 +217,7 @@ class Cluster:
             time.sleep(wait)
         return [answers[i] for i in range(len(items))]
 
-    def _waits(self) -> Iterator[float]:
+    def _wait_times(self) -> Iterator[float]:
         # Half of the wait is random, so that not all clients of a busy cluster return at the same moment.
         longest = (min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) for attempt in range(self._retries))
         return (wait * random.uniform(0.5, 1.0) for wait in longest)
@@ -220,24 +229,37 @@ class Cluster:
             return self._has_answered
         return may_pass(getattr(error, "status_code", None))
 
-    def _explained(self, error: Any) -> ClassicRCError:
+    def _translate_error(self, error: Any) -> ClassicRCError:
         errors, where = self._errors, self.name
         if isinstance(error, errors.SSLError):
-            hint = f"An authority that is not a public one is named by {PREFIX}CA_CERTS."
-            return UsageError(f"{where}: no trusted connection: {_shortened(error.error)}. {hint}")
+            return UsageError(
+                f"{where}: the connection is not trusted: {_shorten(error.error)}; "
+                f"for a private certificate authority, set {PREFIX}CA_CERTS to its file",
+                field=f"{PREFIX}CA_CERTS",
+            )
         if isinstance(error, errors.ConnectionTimeout):
             return DataError(f"no answer within {self._timeout:g} seconds", source=where)
         if isinstance(error, errors.ConnectionError):
-            hint = f"Does OpenSearch run there? The address is that of {PREFIX}URL."
-            return DataError("no connection", source=where, found=_connection_fault(error), hint=hint)
+            hint = f"Is OpenSearch running there? The address comes from {PREFIX}URL"
+            return DataError("no connection", source=where, found=_describe_connection_error(error), hint=hint)
         if isinstance(error, errors.AuthenticationException):
-            who = "this user and password" if self._has_user else "requests without a user"
-            return UsageError(f"{where}: the cluster refuses {who}: see {PREFIX}USER and {PREFIX}PASSWORD")
+            refused, action = "requests without a user", "set"
+            if self._has_user:
+                refused, action = "this user and password", "check"
+            return UsageError(
+                f"{where}: the cluster refuses {refused}: {action} {PREFIX}USER and {PREFIX}PASSWORD",
+                field=f"{PREFIX}USER",
+                found=refused,
+            )
         answer = error.info if isinstance(error, errors.TransportError) else None
         if not isinstance(answer, dict) or "error" not in answer:
             return DataError(_NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}")
         if isinstance(error, errors.AuthorizationException):
-            return UsageError(f"{where}: the user may not do this: {reason(answer)}")
+            return UsageError(
+                f"{where}: the user lacks a permission: {reason(answer)}",
+                field=f"{PREFIX}USER",
+                found=reason(answer),
+            )
         return DataError(f"status {error.status_code}", source=where, found=reason(answer))
 
 
@@ -259,17 +281,17 @@ def reason(answer: Mapping[str, Any]) -> str:
     if isinstance(error, dict):
         error = next(iter(error.get("root_cause") or [error]))
         error = ": ".join(str(error[key]) for key in ("type", "reason") if error.get(key))
-    return _shortened(error or "no reason given")
+    return _shorten(error or "no reason given")
 
 
-def _shortened(text: Any) -> str:
+def _shorten(text: Any) -> str:
     line = " ".join(str(text).split())
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
 
 
-def _connection_fault(error: Any) -> str:
-    """The cause in a few words: urllib3 puts a description of the connection before it."""
-    return _shortened(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
+def _describe_connection_error(error: Any) -> str:
+    """Return the cause in a few words: urllib3 puts a description of the connection before it."""
+    return _shorten(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
@@ -298,7 +320,7 @@ MARK = "classic_rc"
 """The key in a mapping's ``_meta`` for this package's note on an index that it made."""
 
 _NAME = "sentences"
-_SENTENCES_A_REQUEST, _BYTES_A_REQUEST = 5_000, 2**22
+_SENTENCES_PER_REQUEST, _BYTES_PER_REQUEST = 5_000, 2**22
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _escape = json.JSONEncoder().encode
@@ -349,8 +371,8 @@ def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
     batch: list[bytes] = []
     size = number = 0
     for number, sentence in enumerate(sentences):
-        document = _document(number, sentence)
-        if batch and (len(batch) == _SENTENCES_A_REQUEST or size + len(document) > _BYTES_A_REQUEST):
+        document = _encode_document(number, sentence)
+        if batch and (len(batch) == _SENTENCES_PER_REQUEST or size + len(document) > _BYTES_PER_REQUEST):
             yield number - len(batch), batch
             batch, size = [], 0
         batch.append(document)
@@ -359,12 +381,12 @@ def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
         yield number + 1 - len(batch), batch
 
 
-def _document(number: int, sentence: str) -> bytes:
+def _encode_document(number: int, sentence: str) -> bytes:
     # A template takes a sixth of the time of encoding the two objects.
-    return b'{"create":{"_id":"%d"}}\n{"number":%d,"text":%b}\n' % (number, number, _json(sentence))
+    return b'{"create":{"_id":"%d"}}\n{"number":%d,"text":%b}\n' % (number, number, _to_json(sentence))
 
 
-def _json(value: Any) -> bytes:
+def _to_json(value: Any) -> bytes:
     try:
         return _encode(value).encode()
     except UnicodeEncodeError:  # an unpaired surrogate: JSON can escape it, UTF-8 cannot encode it
@@ -373,7 +395,7 @@ def _json(value: Any) -> bytes:
 
 def query_search(query: str, k: int, *, with_text: bool = False) -> Body:
     """Return the search for the `k` best sentences of a query."""
-    return _search(_match(query), [], k, with_text)
+    return _search(_match_query(query), [], k, with_text)
 
 
 def constrained_search(question: str, option: str) -> Body:
@@ -382,7 +404,7 @@ def constrained_search(question: str, option: str) -> Body:
     The constraints are filters and do not change the score: a word of both question and option counts twice, as in
     the plain query.
     """
-    return _search(_match(f"{question} {option}"), [_match(question), _match(option)], 1)
+    return _search(_match_query(f"{question} {option}"), [_match_query(question), _match_query(option)], 1)
 
 
 def term_search(term: str, count: int, number: int) -> Body:
@@ -393,10 +415,10 @@ def term_search(term: str, count: int, number: int) -> Body:
 
 def msearch_body(searches: Iterable[Body]) -> bytes:
     """Join many searches into one request; the request's parameters say where and how to search."""
-    return b"".join(b"{}\n%b\n" % _json(body) for body in searches)
+    return b"".join(b"{}\n%b\n" % _to_json(body) for body in searches)
 
 
-def _match(text: str) -> Body:
+def _match_query(text: str) -> Body:
     return {"match": {"text": {"query": text}}}
 
 

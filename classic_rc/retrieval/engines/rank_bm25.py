@@ -1,4 +1,4 @@
-"""The BM25 of textbooks, from the package rank_bm25: for teaching and comparison."""
+"""Textbook BM25 from the package rank_bm25, for teaching and comparison."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RankBM25(Engine):
     """
 
     name = "rank-bm25"
-    description = "The textbook's BM25 from the package rank_bm25, for teaching: slow, and may score below zero."
+    description = "Textbook BM25 from the package rank_bm25, for teaching: slow, and scores may be negative."
     citation = "Robertson et al. 1994, Okapi at TREC-3; Brown 2020, rank_bm25, BM25Okapi."
     similarities: ClassVar[tuple[str, ...]] = ("okapi",)
     similarity: Okapi
@@ -47,7 +47,7 @@ class RankBM25(Engine):
         self, *, similarity: str | Similarity | None = None, analyzer: str | Analyzer = "lucene-english"
     ) -> None:
         super().__init__(similarity=similarity, analyzer=analyzer)
-        self._hold([])
+        self._set_sentences([])
 
     def index(self, sentences: Iterable[str]) -> Self:
         """Index sentences, which are iterated once. They replace any that were indexed before.
@@ -57,7 +57,7 @@ class RankBM25(Engine):
         MissingPackageError
             The package rank_bm25 is not installed.
         """
-        self._hold(list(sentences))
+        self._set_sentences(list(sentences))
         return self
 
     @property
@@ -74,26 +74,28 @@ class RankBM25(Engine):
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term with it."""
         if k < 1:
-            raise UsageError(f"k must be a positive number of hits, got {k!r}")
+            raise UsageError(f"k must be a positive number of hits, got {k!r}", field="k", found=str(k))
         found = []
         for query in queries:
             terms = self.analyzer.analyze(query)
-            numbers = np.flatnonzero(self._having(terms))
+            numbers = np.flatnonzero(self._sentences_with_any(terms))
             scores = self._scores(terms)[numbers]
             best = np.lexsort((numbers, -scores))[:k]
             found.append((numbers[best], scores[best]))
-        numbers, scores = (np.concatenate(column) for column in zip(_NOTHING, *found, strict=True))
+        numbers, scores = (np.concatenate(column) for column in zip(_NO_HITS, *found, strict=True))
         return Hits(numbers, scores, offsets_of(np.array([len(own) for own, _ in found], dtype=np.int64)))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
         best = []
         for question, own in zip(questions, options, strict=True):
-            asked = self.analyzer.analyze(question)
+            question_terms = self.analyzer.analyze(question)
             for option in own:
-                offered = self.analyzer.analyze(option)
-                numbers = np.flatnonzero(self._having(asked) & self._having(offered))
-                scores = self._scores(asked + offered)[numbers]
+                option_terms = self.analyzer.analyze(option)
+                numbers = np.flatnonzero(
+                    self._sentences_with_any(question_terms) & self._sentences_with_any(option_terms)
+                )
+                scores = self._scores(question_terms + option_terms)[numbers]
                 best.append((numbers[scores.argmax()], scores.max()) if len(numbers) else (-1, 0))
         sentences = np.array([number for number, _ in best], dtype=np.int64)
         scores = np.array([score for _, score in best], dtype=np.float32)
@@ -111,15 +113,15 @@ class RankBM25(Engine):
             if term in self._bm25.doc_freqs[sentence]
         ]
 
-    def _hold(self, sentences: list[str]) -> None:
+    def _set_sentences(self, sentences: list[str]) -> None:
         self._sentences = sentences
         self._bm25: Any = None
         documents = [self.analyzer.analyze(sentence) for sentence in sentences]
         if any(documents):
-            self._bm25 = _okapi()(documents, **_constants(self.similarity))
+            self._bm25 = _import_okapi()(documents, **_constants(self.similarity))
 
-    def _having(self, terms: Sequence[str]) -> NDArray[np.bool_]:
-        """Which sentences have one of the terms."""
+    def _sentences_with_any(self, terms: Sequence[str]) -> NDArray[np.bool_]:
+        """Return a mask of the sentences that have one of the terms."""
         wanted = set(terms)
         if self._bm25 is None:
             return np.zeros(self.n_sentences, dtype=np.bool_)
@@ -131,14 +133,14 @@ class RankBM25(Engine):
         return np.asarray(self._bm25.get_scores(terms)).astype(np.float32)
 
 
-_NOTHING = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+_NO_HITS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
 
 def _constants(similarity: Okapi) -> dict[str, float]:
     return {"k1": similarity.k1, "b": similarity.b, "epsilon": similarity.epsilon}
 
 
-def _okapi() -> Any:
+def _import_okapi() -> Any:
     try:
         from rank_bm25 import BM25Okapi
     except ImportError:
