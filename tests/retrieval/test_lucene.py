@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import re
 from pathlib import Path
 
 import joblib
@@ -15,6 +16,7 @@ from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageEr
 from classic_rc.retrieval.engines.jvm import java_class, start_java
 from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.similarity import BM25
+from tests.errors import raises
 
 SENTENCES = (
     "The fox runs.",
@@ -111,9 +113,9 @@ def test_texts_come_back_but_for_half_characters(engine):
     texts = [engine.sentence(number) for number in range(engine.n_sentences)]
     assert texts == [text.replace("\ud800", "\ufffd") for text in SENTENCES]
     for number in (-1, 5):
-        with pytest.raises(IndexError, match="there are 5 sentences"):
+        with pytest.raises(IndexError, match=rf"\b5\b.* {number}$"):
             engine.sentence(number)
-        with pytest.raises(IndexError, match="there are 5 sentences"):
+        with pytest.raises(IndexError, match=rf"\b5\b.* {number}$"):
             engine.term_scores("fox", number)
 
 
@@ -166,22 +168,24 @@ def test_index_replaces_the_one_before():
     "use", [lambda e: e.top(["fox"]), lambda e: e.best_constrained(["fox"], [["dog"]]), lambda e: e.n_sentences]
 )
 def test_without_an_index(use):
-    with pytest.raises(NotFittedError, match="has no index"):
+    with raises(NotFittedError) as caught:
         use(Lucene())
+    assert "lucene" in str(caught.value)
 
 
 def test_unusable_parameters(engine):
-    with pytest.raises(UsageError, match=r"neither coordination nor query norm.*sparse"):
+    with raises(UsageError, field="similarity", found="classic", expected="'bm25'") as caught:
         Lucene(similarity="classic")
-    with pytest.raises(UsageError, match="scores with 'bm25'"):
+    assert "'sparse'" in str(caught.value)
+    with raises(UsageError, field="similarity", found="okapi", expected="'bm25'"):
         Lucene(similarity="okapi")
-    with pytest.raises(UsageError, match="'lucene-english', got analyzer 'word'"):
+    with raises(UsageError, field="analyzer", found="word", expected="lucene-english"):
         Lucene(analyzer="word")
-    with pytest.raises(UsageError, match="k must be a positive"):
+    with raises(UsageError, field="k", found="0"):
         engine.top(["fox"], k=0)
-    with pytest.raises(UsageError, match="got one string"):
+    with raises(UsageError, field="sentences", found="str"):
         Lucene().index("fox")
-    with pytest.raises(UsageError, match="sentence 1 must be a string, got bytes"):
+    with raises(UsageError, field="sentences[1]", found="bytes"):
         Lucene().index(["fox", b"dog"])
     assert engine.signature == "lucene:bm25:lucene-english"
 
@@ -199,9 +203,9 @@ def test_folder_is_opened_for_reading_alone(tmp_path):
     opened = Lucene.open(folder)
     assert opened.top(["fox"])[0][0].tolist() == [3, 0, 4, 2]
     assert (opened.n_sentences, opened.sentence(0)) == (5, "The fox runs.")
-    with pytest.raises(UsageError, match="not empty"):
+    with raises(UsageError, field="folder", found=str(folder)):
         opened.index(["x"])
-    with pytest.raises(UsageError, match="not empty"):
+    with raises(UsageError, field="folder", found=str(folder)):
         Lucene(folder=folder).index(["x"])
     opened.close()
     assert files(folder) == before
@@ -224,22 +228,22 @@ def test_writer_may_write_again_and_after_an_interruption(tmp_path):
 
 
 def test_folders_without_a_usable_index(tmp_path):
-    with pytest.raises(DataError, match="no such folder"):
+    with raises(DataError, source=str(tmp_path / "none"), problem="no such folder"):
         Lucene.open(tmp_path / "none")
     assert not (tmp_path / "none").exists()
-    with pytest.raises(DataError, match="no index of Lucene"):
+    with raises(DataError, source=str(tmp_path), problem=re.compile("no Lucene index")):
         Lucene.open(tmp_path)
     Lucene(folder=tmp_path / "index").index(SENTENCES).close()
-    with pytest.raises(DataError, match="field 'text': no such field is indexed: expected 'contents'"):
+    with raises(DataError, source=str(tmp_path / "index"), field="text", expected="'contents'"):
         Lucene.open(tmp_path / "index", field="text")
     for path in (tmp_path / "index").glob("segments_*"):
         path.write_bytes(path.read_bytes()[:20])
-    with pytest.raises(DataError, match=r"cannot read this index.*Lucene reads indexes of its own release"):
+    with raises(DataError, source=str(tmp_path / "index"), field=None, hint=re.compile("release")):
         Lucene.open(tmp_path / "index")
 
 
 def write_foreign(folder: Path) -> None:
-    """An index as Anserini writes it: terms in one field, the document as it came in another."""
+    """Write an index like Anserini's: terms in one field, the original document in another."""
     directory = java_class("org.apache.lucene.store.FSDirectory").open(
         java_class("java.io.File")(os.fspath(folder)).toPath()
     )
@@ -265,7 +269,7 @@ def test_index_of_others(tmp_path):
     assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]
     assert engine.best_constrained(["foxes"], [["dogs"]]).sentences.tolist() == [1]
     assert engine.sentence(1) == "<Two foxes, a dog.>"
-    with pytest.raises(DataError, match="document 0: the index keeps no text"):
+    with raises(DataError, source=str(tmp_path), where="document 0"):
         engine.sentence(0)
 
 
@@ -279,7 +283,7 @@ def test_processes_share_a_folder(tmp_path):
 
 
 def test_copies(engine, tmp_path):
-    with pytest.raises(UsageError, match="in memory stays in its process"):
+    with raises(UsageError, field="folder", found="None"):
         pickle.dumps(engine)
     fresh = pickle.loads(pickle.dumps(Lucene(similarity="bm25-lucene", folder=tmp_path / "index")))
     assert fresh.index(["A fox."]).signature == "lucene:bm25+k1=1.2+b=0.75:lucene-english"

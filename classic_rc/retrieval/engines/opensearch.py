@@ -246,6 +246,7 @@ class OpenSearch(Engine):
                 f"timeout must be a positive number of seconds, got {timeout!r}",
                 field="timeout",
                 found=str(timeout),
+                expected="a positive number of seconds",
             )
         self.index_name, self.shards, self.replicas, self.overwrite = index_name, shards, replicas, overwrite
         self.timeout, self.retries, self.threads = timeout, retries, threads
