@@ -37,9 +37,9 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 @contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Lock a folder, so that no other thread or process is in this block for it at the same time.
+    """Lock a folder against all other threads and processes that use this function.
 
-    A file ``lock`` remains. It is empty, and its existence means nothing.
+    An empty file ``lock`` remains. Its existence has no meaning.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
     UsageError
         The folder is locked or not writable.
     """
-    # SQLite locks files on every system by that system's own means, and systems release the locks of dead
-    # processes. A file with a process id would leave us guessing whether its owner still lives.
+    # SQLite locks files by the means of the operating system, which releases the locks of dead processes. A file
+    # with a process id would not show whether that process still runs.
     import sqlite3
 
     try:
@@ -214,9 +214,11 @@ def _first_manifest(finished: Manifest | None, folder: Path, plan: Plan) -> Mani
             )
         return finished
     if plan.append:
-        raise UsageError(f"{folder} holds no index to add to", field="append", found=str(folder))
-    own = ("lock", "segment-*", f"{BUILDING}.tmp")
-    if other_files := [path.name for path in folder.iterdir() if not any(map(path.match, own))]:
+        raise UsageError(
+            f"{folder} has no index to add to: omit --append to build one", field="append", found=str(folder)
+        )
+    own_files = ("lock", "segment-*", f"{BUILDING}.tmp")
+    if other_files := [path.name for path in folder.iterdir() if not any(map(path.match, own_files))]:
         raise UsageError(
             f"{folder} has other files, for example {other_files[0]}: choose a new or empty folder",
             field="folder",
@@ -289,11 +291,11 @@ def build_index(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cannot make the folder {folder}: {error.strerror}", field="folder", found=str(folder)
+            f"cannot create the folder {folder}: {error.strerror}", field="folder", found=str(folder)
         ) from None
     with exclusive(folder):
         state = State.of(folder, plan)
-        kept = len(state.manifest.segments)
+        n_reused = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
             builder = SegmentBuilder(plan.analyzer, remembered_pieces=remembered_pieces)
@@ -302,9 +304,9 @@ def build_index(
                 state.position = position
                 state.write(folder, plan)
             if state.position == Position():
-                raise DataError("no sentence in it", source=", ".join(source.name for source in inputs[:3]))
+                raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
             _finish(state, folder, plan)
-        return Built(state.manifest, kept)
+        return Built(state.manifest, n_reused)
 
 
 class _Batch:

@@ -255,7 +255,7 @@ class _VerbatimFinder:
         return any(self._contains(number, text) for number in near for text in texts)
 
     def find_passages(self, questions: Sequence[Question]) -> list[set[int]]:
-        """Return the sentences of each passage that the corpus contains as a whole."""
+        """Return the sentences of each passage that the corpus contains completely."""
         distinct = list({id(q.passage): q.passage for q in questions}.values())
         texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
         texts = [own for own in texts if own]

@@ -32,8 +32,8 @@ def best_in_passages(
 ) -> Best:
     """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
-    The result equals, to the bit, that of an engine ``sparse`` over each passage's sentences alone: the number of
-    sentences, frequencies and mean length are the passage's own.
+    The result equals, to the bit, that of an engine ``sparse`` over only the passage's sentences: the number of
+    sentences, frequencies and mean length are those of the passage.
 
     Parameters
     ----------

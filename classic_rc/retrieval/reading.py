@@ -102,7 +102,7 @@ class Input(ABC):
 class TextFile(Input):
     """A file with one text per line, or one JSON object with a text per line.
 
-    It is a file of JSON lines if its name says so (``.jsonl``, ``.ndjson``) or its first line is an object.
+    It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first line is an object.
 
     Parameters
     ----------

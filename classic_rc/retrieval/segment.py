@@ -64,7 +64,7 @@ class Segment(NamedTuple):
         ----------
         sentences : sequence of str
         encoder : TextEncoder
-            It can serve many segments, and then analyses each word only once.
+            If several segments share it, each word is analysed only once.
         """
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)

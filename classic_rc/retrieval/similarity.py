@@ -43,9 +43,9 @@ class Similarity:
         >>> BM25(k1=1.2, b=0.4).spec
         'bm25+k1=1.2'
         """
-        usual = type(self)()
-        own = [f.name for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)]
-        return "+".join([self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in own)])
+        default = type(self)()
+        changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)]
+        return "+".join([self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in changed)])
 
     def __str__(self) -> str:
         return self.spec

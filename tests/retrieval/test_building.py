@@ -55,7 +55,7 @@ def inputs_of(corpus):
 
 
 def answers(folder, similarity="bm25"):
-    """The hits and the best sentences for some queries, down to their bits."""
+    """Return the hits and the best sentences for some queries, as bytes."""
     return answers_of(open_index(folder, similarity=similarity).engine)
 
 
@@ -73,7 +73,7 @@ def files_of(folder):
 
 
 class _CrashError(BaseException):
-    """As if the process had been killed."""
+    """Stands in for the death of the process."""
 
 
 @settings(max_examples=40)
@@ -125,14 +125,14 @@ def test_segments_end_with_much_text_too(corpus, tmp_path):
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
 
 
-def test_a_vocabulary_is_forgotten_when_it_is_large(corpus, tmp_path):
+def test_a_large_vocabulary_is_reset(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
     build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, remembered_pieces=5)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 
 def _build_crashes(corpus, folder, size, step, monkeypatch):
-    """Whether a build is killed at a step on disk: before it writes through, replaces or removes a file."""
+    """Return whether a build is killed at a disk operation: before it syncs, replaces or removes a file."""
     steps = itertools.count(1)
 
     def before(real):
@@ -153,7 +153,7 @@ def _build_crashes(corpus, folder, size, step, monkeypatch):
     return False
 
 
-def test_a_build_that_is_killed_anywhere_goes_on_and_ends_with_the_same_index(corpus, tmp_path, monkeypatch):
+def test_a_build_killed_at_any_step_resumes_with_the_same_index(corpus, tmp_path, monkeypatch):
     whole = build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=20).manifest
     expected, kept = answers(tmp_path / "whole"), set()
     for step in itertools.count(1):
@@ -173,7 +173,7 @@ def test_a_build_that_is_killed_anywhere_goes_on_and_ends_with_the_same_index(co
     assert kept == {0, 1, 2, 3}
 
 
-def test_a_build_that_is_killed_again_and_again_ends_too(corpus, tmp_path, monkeypatch):
+def test_a_build_killed_repeatedly_finishes(corpus, tmp_path, monkeypatch):
     """Six steps are enough for one more segment."""
     runs = 0
     while _build_crashes(corpus, tmp_path / "index", 9, 6, monkeypatch):
@@ -229,14 +229,14 @@ def test_an_unfinished_index_is_not_searched(unfinished):
         ({"segment_sentences": 15, "append": True}, "append", "True", "False"),
     ],
 )
-def test_other_arguments_do_not_go_on_with_a_build(unfinished, corpus, options, field, found, expected):
+def test_a_build_is_not_resumed_with_other_arguments(unfinished, corpus, options, field, found, expected):
     with raises(UsageError, field=field, found=found, expected=expected) as caught:
         build_index(inputs_of(corpus), unfinished, **options)
     assert field.replace("_", " ") in str(caught.value)
     assert str(unfinished / BUILDING) in str(caught.value)
 
 
-def test_other_inputs_do_not_go_on_with_a_build(unfinished, corpus):
+def test_a_build_is_not_resumed_with_other_inputs(unfinished, corpus):
     text, rows = inputs_of(corpus)
     for inputs in ([text], [rows, text], [text, TextFile(rows.path)]):
         with raises(UsageError, field="inputs", expected=re.compile(r"fables\.txt.*more\.jsonl")):
@@ -274,7 +274,7 @@ def test_an_input_that_was_read_to_its_end_must_not_change(corpus, tmp_path, mon
         build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15)
 
 
-def test_damage_is_found_before_a_build_goes_on(unfinished, corpus):
+def test_damage_is_found_before_a_build_resumes(unfinished, corpus):
     path = unfinished / "segment-00001.bin"
     path.write_bytes(path.read_bytes().replace(b"number", b"numbar", 1))
     with raises(DataError, source=str(path), found=re.compile("^sha256 "), hint=REBUILD):
@@ -282,13 +282,13 @@ def test_damage_is_found_before_a_build_goes_on(unfinished, corpus):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"options": {}, "position": [0, 1, 0], "stamps": []}'])
-def test_a_damaged_note_of_an_unfinished_build_is_one_error(unfinished, corpus, content):
+def test_a_damaged_state_of_an_unfinished_build_is_one_error(unfinished, corpus, content):
     (unfinished / BUILDING).write_text(content, encoding="utf-8")
     with raises(DataError, source=str(unfinished / BUILDING), hint=REBUILD):
         build_index(inputs_of(corpus), unfinished, segment_sentences=15)
 
 
-def test_a_truncated_file_keeps_segments_and_the_whole_one_finishes(tmp_path):
+def test_a_truncated_file_keeps_segments_and_the_complete_one_finishes(tmp_path):
     text = "".join(f"The fox number {number * number} ran.\n" for number in range(5000))
     path = tmp_path / "corpus.txt.gz"
     whole = gzip.compress(text.encode())
@@ -323,7 +323,7 @@ def test_adding_gives_the_index_of_all(corpus, tmp_path):
     assert build_index([rows], tmp_path / "index", append=True).manifest == built.manifest
 
 
-def test_an_addition_is_searched_when_it_is_whole(corpus, tmp_path, monkeypatch):
+def test_an_addition_is_searched_when_it_is_complete(corpus, tmp_path, monkeypatch):
     text, rows = inputs_of(corpus)
     build_index([text], tmp_path / "index")
     before = answers(tmp_path / "index")
@@ -336,7 +336,7 @@ def test_an_addition_is_searched_when_it_is_whole(corpus, tmp_path, monkeypatch)
     assert answers(tmp_path / "index") != before
 
 
-def test_what_cannot_be_added_to(corpus, tmp_path):
+def test_indexes_that_cannot_be_added_to(corpus, tmp_path):
     text, rows = inputs_of(corpus)
     with raises(UsageError, field="append", found=str(tmp_path / "index")):
         build_index([rows], tmp_path / "index", append=True)
@@ -382,7 +382,7 @@ def test_nuls_broken_bytes_and_long_lines(tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 500_001])
-def test_a_segment_has_a_size(size, tmp_path, corpus):
+def test_segment_sentences_is_limited(size, tmp_path, corpus):
     with raises(UsageError, field="segment_sentences", found=str(size), expected="from 1 to 500,000"):
         build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=size)
 
@@ -400,13 +400,13 @@ def test_progress_counts_the_bytes_of_the_inputs(corpus, tmp_path):
     assert sum(read) == sum(path.stat().st_size for path in corpus)
 
 
-def test_a_build_that_goes_on_counts_what_was_read_already(unfinished, corpus):
+def test_a_resumed_build_counts_the_bytes_read_before(unfinished, corpus):
     read = []
     build_index(inputs_of(corpus), unfinished, segment_sentences=15, advance=read.append)
     assert sum(read) == sum(path.stat().st_size for path in corpus)
 
 
-def test_a_build_that_was_given_up_leaves_room_for_another(unfinished, corpus, tmp_path):
+def test_a_discarded_build_can_be_replaced(unfinished, corpus, tmp_path):
     (unfinished / BUILDING).unlink()
     build_index(inputs_of(corpus), unfinished, segment_sentences=40)
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=40)
@@ -466,14 +466,14 @@ def test_a_second_writer_is_refused_until_the_first_is_done(holder, tmp_path):
         pass
 
 
-def test_a_killed_writer_holds_nothing(holder, tmp_path):
+def test_the_lock_of_a_killed_writer_is_released(holder, tmp_path):
     holder.kill()
     holder.wait()
     with exclusive(tmp_path):
         pass
 
 
-def test_it_is_refused_in_the_same_process_too_and_let_go_after_an_error(tmp_path):
+def test_a_lock_holds_within_one_process_and_is_released_after_an_error(tmp_path):
     locked = raises(UsageError, field="folder", found=str(tmp_path), expected="an unlocked folder")
     with locked, exclusive(tmp_path), exclusive(tmp_path):
         pass
@@ -481,13 +481,13 @@ def test_it_is_refused_in_the_same_process_too_and_let_go_after_an_error(tmp_pat
         pass
 
 
-def test_other_folders_are_free(holder, tmp_path):
+def test_other_folders_are_not_locked(holder, tmp_path):
     (tmp_path / "other").mkdir()
     with exclusive(tmp_path / "other"):
         pass
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_a_missing_folder_cannot_be_locked(tmp_path):
     folder = tmp_path / "nothing"
     with raises(UsageError, field="folder", found=str(folder), expected=None), exclusive(folder):
         pass

@@ -25,7 +25,7 @@ def test_slices_are_those_of_a_list(texts, where):
     assert list(Texts.of(texts)[where]) == texts[where]
 
 
-def test_there_is_no_text_outside():
+def test_a_position_out_of_range_is_an_error():
     texts = Texts.of(["a", "b"])
     assert texts[-1] == "b"
     for outside in (2, -3):
@@ -39,7 +39,7 @@ def test_fingerprints_are_equal_where_the_texts_are(one, other):
 
 
 @given(TEXTS, TEXTS)
-def test_fingerprints_go_on(first, then):
+def test_fingerprints_can_be_continued(first, then):
     digest = hashlib.sha256()
     for part in (first, then):
         add_to_fingerprint(digest, Texts.of(part).coded())
@@ -51,6 +51,6 @@ def test_the_fingerprint_is_that_of_lengths_and_bytes():
     assert fingerprint(["Zoë", ""]) == expected
 
 
-def test_offsets_take_no_more_room_than_they_need():
+def test_offsets_have_the_smallest_type():
     assert Texts.of(["x" * 255]).offsets.itemsize == 1
     assert Texts.of(["x" * 256]).offsets.itemsize == 2

@@ -57,7 +57,7 @@ def bits(engine):
 
 
 @pytest.mark.parametrize("similarity", [None, "bm25-lucene", "classic"])
-def test_an_index_answers_as_the_engine_in_memory(index, similarity):
+def test_an_index_gives_the_results_of_the_engine_in_memory(index, similarity):
     engine = open_index(index, similarity=similarity).engine
     made = Sparse(similarity=similarity).index(SENTENCES)
     assert bits(engine) == bits(made)
@@ -89,7 +89,7 @@ def test_opening_reads_nothing_but_the_manifest(index):
             assert not array.flags.writeable
 
 
-def test_an_index_travels_as_its_path(index, monkeypatch, tmp_path):
+def test_an_index_is_pickled_as_its_path(index, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     corpus = open_index("fables", similarity="bm25+b=0.7")
     data = pickle.dumps(corpus)
@@ -104,7 +104,7 @@ def test_an_index_travels_as_its_path(index, monkeypatch, tmp_path):
     assert all(map(np.array_equal, segment, corpus.engine.segments[1]))
 
 
-def test_what_is_left_of_an_index_travels_as_its_path_too(index):
+def test_an_index_without_some_sentences_is_pickled_as_its_path(index):
     rest = open_index(index).without([0, 4])
     made = Sparse().index(SENTENCES).without([0, 4])
     data = pickle.dumps(rest)
@@ -115,7 +115,7 @@ def test_what_is_left_of_an_index_travels_as_its_path_too(index):
     assert rest.source(3) == "set#p-1"
 
 
-def test_an_index_that_changed_on_the_way_is_refused(index):
+def test_an_index_that_changed_after_pickling_is_refused(index):
     data = pickle.dumps(open_index(index).engine)
     build_index([Passages("more", [Passage("m", "More.")])], index, append=True)
     with raises(DataError, source=str(index), hint="Open it again"):
@@ -129,7 +129,7 @@ def test_several_processes_search_one_index(index):
     assert bits(open_index(index, n_jobs=2).engine) == bits(corpus.engine)
 
 
-def test_an_index_is_searched_where_nothing_can_be_written(index):
+def test_a_read_only_folder_can_be_searched(index):
     expected = bits(open_index(index).engine)
     paths = [*index.iterdir(), index]
     for path in paths:
@@ -149,13 +149,13 @@ def test_an_index_may_be_moved(index, tmp_path):
     check_index(tmp_path / "elsewhere")
 
 
-def test_an_open_index_is_not_indexed_into(index):
+def test_an_open_index_is_read_only(index):
     with raises(UsageError) as caught:
         open_index(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {index} --append`" in str(caught.value)
 
 
-def test_what_is_no_index(tmp_path, index):
+def test_folders_without_an_index_are_refused(tmp_path, index):
     problem, facts = "no such folder", {"expected": "a folder with manifest.json"}
     facts["hint"] = re.compile("`classic-rc index CORPUS -o DIR`")
     with raises(DataError, problem=problem, source=str(tmp_path / "nothing"), **facts):
@@ -171,7 +171,7 @@ def test_what_is_no_index(tmp_path, index):
         open_index(index, similarity="bm26")
 
 
-def test_an_index_says_what_the_words_are_that_its_hits_must_share(tmp_path):
+def test_the_analyzer_of_an_index_decides_which_words_hits_must_share(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("Foxes ran.", encoding="utf-8")
     question = Question("q", Passage("p", "x."), "fox", (Candidate("ran"),), None, Task.SINGLE_CHOICE)
@@ -258,7 +258,7 @@ def _edit(index, change):
         (lambda m: m.update(analyzer_signature="word"), "", None, "analyzer", "lucene-english", "word"),
     ],
 )
-def test_a_manifest_that_does_not_fit_is_refused_when_opened(index, change, file, where, field, found, expected):
+def test_an_unusable_manifest_is_refused_when_opened(index, change, file, where, field, found, expected):
     _edit(index, change)
     source = str(index / file)
     for look in (open_index, check_index):
@@ -297,7 +297,7 @@ def test_a_check_compares_the_manifest_with_the_segments(index, change, field, f
         check_index(index)
 
 
-def test_a_check_finds_an_analyzer_that_works_otherwise_now(index, monkeypatch):
+def test_a_check_finds_a_changed_analyzer(index, monkeypatch):
     monkeypatch.setattr(module, "_SAMPLE", "Other words.")
     open_index(index)
     with raises(DataError, source=str(index), field="analyzer", problem=re.compile("lucene-english"), hint=REBUILD):

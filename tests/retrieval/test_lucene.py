@@ -109,7 +109,7 @@ def test_shares_sum_to_the_score(engine):
     assert engine.term_scores("", 3) == engine.term_scores("zebra", 3) == []
 
 
-def test_texts_come_back_but_for_half_characters(engine):
+def test_texts_are_returned_except_unpaired_surrogates(engine):
     texts = [engine.sentence(number) for number in range(engine.n_sentences)]
     assert texts == [text.replace("\ud800", "\ufffd") for text in SENTENCES]
     for number in (-1, 5):
@@ -119,12 +119,12 @@ def test_texts_come_back_but_for_half_characters(engine):
             engine.term_scores("fox", number)
 
 
-def test_first_hits_are_looked_through(engine):
+def test_first_hits_are_examined(engine):
     best = engine.best_among_top(["Which fox?"], [["a dog", "cats"]], depth=10, overlap="word+porter+stop=smart")
     assert best.sentences.tolist() == [3, -1]
 
 
-def test_constants_of_the_similarity_count():
+def test_constants_of_the_similarity_matter():
     short, long = BM25(k1=1.2, b=0.0), BM25(k1=1.2, b=1.0)
     sentences = ["fox", "fox and a very long tail behind it"]
     flat = Lucene(similarity=short).index(sentences).top(["fox"])[0]
@@ -194,7 +194,7 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
     return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_folder_is_opened_for_reading_alone(tmp_path):
+def test_opened_folder_is_not_written(tmp_path):
     folder = tmp_path / "index"
     written = Lucene(folder=folder).index(SENTENCES)
     written.close()
@@ -263,7 +263,7 @@ def write_foreign(folder: Path) -> None:
     writer.close()
 
 
-def test_index_of_others(tmp_path):
+def test_index_of_another_program(tmp_path):
     write_foreign(tmp_path)
     engine = Lucene.open(tmp_path, field="body", similarity="bm25-lucene")
     assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]

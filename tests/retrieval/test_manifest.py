@@ -85,14 +85,14 @@ def test_every_altered_byte_is_found_by_the_checksum(written, place):
 @pytest.mark.parametrize(
     "array", [("no such type", 1, 0), ("<i8", 10**9, 0), ("<i8", 1, 10**9), ("<i8", -1, 0), ("O", 1, 0)]
 )
-def test_a_table_that_cannot_be_is_damage(written, array):
+def test_an_impossible_array_table_is_an_error(written, array):
     folder, stored = written
     facts = {"expected": "the arrays of the manifest", "hint": REBUILD}
     with raises(DataError, source=str(folder / stored.name), **facts):
         map_arrays(folder, stored._replace(arrays={"a": StoredArray(*array)}))
 
 
-def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     write_json(path, [1])
 
@@ -110,8 +110,8 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
     assert not (tmp_path / "b.bin").exists()
 
 
-def test_replacing_waits_for_whoever_reads_the_old_file(tmp_path, monkeypatch):
-    """As Windows has it, where a file that is open cannot be replaced."""
+def test_replacing_waits_until_readers_close_the_old_file(tmp_path, monkeypatch):
+    """On Windows an open file cannot be replaced."""
     replace, refusals = os.replace, iter([True, True])
 
     def busy(source: Path, target: Path) -> None:

@@ -50,7 +50,7 @@ def server():
 
 @pytest.fixture
 def url(server, monkeypatch):
-    """An empty cluster of the test's own, named by the environment; nothing waits before it tries again."""
+    """A new empty cluster, named by the environment; repeated requests do not wait."""
     with server.clone() as clone:
         monkeypatch.setenv("CLASSIC_RC_OPENSEARCH_URL", clone.url)
         for name in ("USER", "PASSWORD", "CA_CERTS", "CLIENT_CERT", "CLIENT_KEY"):
@@ -86,7 +86,7 @@ def test_many_small_requests_lose_nothing(url, monkeypatch):
     assert hits.sentences.tolist() == list(range(1_000))
 
 
-def test_a_finished_index_takes_no_more_writes_and_has_its_copies(url, client):
+def test_a_finished_index_is_write_protected_and_has_its_replicas(url, client):
     OpenSearch("fox", replicas=2).index(SENTENCES)
     settings = client.indices.get_settings(index="fox")["fox"]["settings"]["index"]
     assert settings["blocks"]["write"] == "true"
@@ -97,7 +97,7 @@ def test_a_finished_index_takes_no_more_writes_and_has_its_copies(url, client):
 @pytest.mark.parametrize(
     "text", ["nul\0nul", "two\nlines", "日本 🦊 ß", "word " * 100_000], ids=["nul", "n", "u", "long"]
 )
-def test_any_sentence_comes_back(url, text):
+def test_any_sentence_is_returned_unchanged(url, text):
     assert OpenSearch("any").index(["first", text]).sentence(1) == text
 
 
@@ -124,7 +124,7 @@ def test_the_fingerprint_is_that_of_a_corpus(url):
 # What is found
 
 
-def test_the_best_come_first_and_of_equals_the_lower_number(url):
+def test_hits_are_sorted_by_score_and_then_by_number(url):
     (numbers, scores), (none, _), (other, _) = (
         OpenSearch("fox", shards=3).index(SENTENCES).top(["fox den", "zebra", "leaves"])
     )
@@ -143,7 +143,7 @@ def test_no_more_than_k(url):
 
 
 @pytest.mark.parametrize("k", [0, 10_001, 2.0, True])
-def test_a_k_that_no_cluster_gives(url, k):
+def test_k_is_limited(url, k):
     with raises(UsageError, field="k", found=str(k), expected="an integer from 1 to 10,000"):
         OpenSearch("fox").index(SENTENCES).top(["fox"], k=k)
 
@@ -208,7 +208,7 @@ def test_term_scores_name_the_terms_that_the_sentence_has_in_the_order_of_the_qu
 
 
 @pytest.mark.parametrize("number", [-1, 7])
-def test_no_such_sentence(url, number):
+def test_an_unknown_sentence_number_is_refused(url, number):
     engine = OpenSearch("fox").index(SENTENCES)
     with pytest.raises(IndexError, match=rf"\b7\b.* {number}$"):
         engine.sentence(number)
@@ -216,7 +216,7 @@ def test_no_such_sentence(url, number):
         engine.term_scores("fox", number)
 
 
-# Which index, and whose
+# Ownership of indexes
 
 
 def test_an_index_is_opened_with_its_own_similarity(url):
@@ -251,7 +251,7 @@ def test_another_process_connects_by_itself(url, monkeypatch):
     assert pickle.loads(state).signature == engine.signature
 
 
-def test_there_is_no_such_index(url):
+def test_a_missing_index_is_an_error(url):
     with raises(DataError, source=f"{url}/fox", problem="no such index"):
         OpenSearch.open("fox")
 
@@ -265,7 +265,7 @@ def test_an_index_of_others_is_neither_opened_nor_replaced(url, client):
     assert client.count(index="theirs")["count"] == 1
 
 
-def test_a_finished_index_is_replaced_only_when_told_or_by_its_maker(url):
+def test_a_finished_index_is_replaced_only_with_overwrite_or_by_its_maker(url):
     engine = OpenSearch("fox").index(SENTENCES)
     with raises(UsageError, field="overwrite", found="False", expected="True") as caught:
         OpenSearch("fox").index(["other"])
@@ -299,7 +299,7 @@ def test_lost_sentences_are_noticed(url, client):
         OpenSearch.open("fox")
 
 
-def test_a_sentence_that_went_after_opening(url, client):
+def test_a_sentence_deleted_after_opening_is_an_error(url, client):
     engine = OpenSearch("fox").index(SENTENCES)
     client.indices.put_settings(index="fox", body={"index": {"blocks.write": False}})
     client.delete(index="fox", id="2", refresh=True)
@@ -319,7 +319,7 @@ def test_nothing_is_searched_before_it_is_indexed():
 @pytest.mark.parametrize(
     "name", ["", "*", "a*", "a,b", "_all", "-a", "Fox", "a b", "a/b", "..", "a#", "a:b", "é", "a" * 256, "a\n"]
 )
-def test_a_name_that_could_stand_for_other_indexes(name):
+def test_a_name_that_could_mean_other_indexes_is_refused(name):
     with raises(UsageError, field="index_name", found=name):
         OpenSearch(name)
 
@@ -343,11 +343,11 @@ def test_parameters_are_checked(field, value, expected):
         OpenSearch("fox", **{field: value})
 
 
-# What goes wrong on the way
+# Failing requests
 
 
 class Proxy(ThreadingHTTPServer):
-    """Between the engine and the cluster; `faults` are (part of a path, what happens), each happens once."""
+    """A server between engine and cluster; each of its `faults` (part of a path, what happens) happens once."""
 
     daemon_threads = True
 
@@ -413,7 +413,7 @@ def proxy(url, monkeypatch):
 
 
 def changed(path: str, value: object) -> Callable[[dict], dict]:
-    """A change of one value of an answer: ``"responses.1.timed_out"``."""
+    """Return a function that changes one value of an answer: ``"responses.1.timed_out"``."""
 
     def change(answer: dict) -> dict:
         *ahead, last = path.split(".")
@@ -432,7 +432,7 @@ REQUESTS = ["PUT /fox", "/_bulk", "/_refresh", "/_count", "/_settings", "/_mappi
 
 @pytest.mark.parametrize("what", [429, 503, "lose", "cut"])
 @pytest.mark.parametrize("request_path", REQUESTS)
-def test_whatever_request_fails_once_the_answers_are_the_same(proxy, client, request_path, what):
+def test_any_request_may_fail_once(proxy, client, request_path, what):
     proxy.faults.append((request_path, what))
     engine = OpenSearch("fox").index(SENTENCES)
     assert engine.n_sentences == 7
@@ -442,7 +442,7 @@ def test_whatever_request_fails_once_the_answers_are_the_same(proxy, client, req
     assert proxy.faults == []
 
 
-def test_sentences_that_were_rejected_are_sent_again_alone(proxy):
+def test_only_rejected_sentences_are_sent_again(proxy):
     sizes = []
 
     def rejected(answer: dict) -> dict:
@@ -505,7 +505,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_search_that_found_a_part_is_repeated(proxy, trouble):
+def test_a_partial_search_is_repeated(proxy, trouble):
     change, _ = TROUBLES[trouble]
     engine = OpenSearch("fox").index(SENTENCES)
     proxy.faults.append(("/_msearch", change))
@@ -514,7 +514,7 @@ def test_a_search_that_found_a_part_is_repeated(proxy, trouble):
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_search_that_finds_no_more_is_an_error(proxy, trouble):
+def test_a_search_that_stays_partial_is_an_error(proxy, trouble):
     change, found = TROUBLES[trouble]
     engine = OpenSearch("fox", retries=0).index(SENTENCES)
     proxy.faults.append(("/_msearch", change))
@@ -522,7 +522,7 @@ def test_a_search_that_finds_no_more_is_an_error(proxy, trouble):
         engine.top(["autumn", "day", "den"])
 
 
-def test_a_search_that_cannot_work_is_told_at_once(proxy):
+def test_an_invalid_search_is_not_repeated(proxy):
     engine = OpenSearch("fox").index(SENTENCES)
     error = {
         "type": "search_phase",
@@ -536,7 +536,7 @@ def test_a_search_that_cannot_work_is_told_at_once(proxy):
     assert proxy.seen == ["/fox/_msearch"]
 
 
-def test_a_cluster_that_is_down_for_good_is_told_after_the_last_attempt(proxy):
+def test_a_cluster_that_stays_down_is_an_error_after_the_last_attempt(proxy):
     engine = OpenSearch("fox", retries=2).index(SENTENCES)
     proxy.faults += [("/_msearch", 503)] * 3
     with raises(DataError, problem="status 503", found="trouble: made up"):

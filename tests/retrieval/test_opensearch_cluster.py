@@ -109,7 +109,7 @@ def test_the_page_names_every_variable():
     assert set(re.findall(r"`CLASSIC_RC_OPENSEARCH_(\w+)`", page)) == names
 
 
-# Order and bounds of what runs at once
+# Order and limits of parallel requests
 
 
 def test_results_come_in_order_whatever_ends_first():
@@ -124,7 +124,7 @@ def test_results_come_in_order_whatever_ends_first():
     assert list(in_order(work, range(3), threads=3)) == [0, 1, 2]
 
 
-def test_items_are_taken_only_a_little_ahead():
+def test_items_are_read_only_a_little_ahead():
     taken = []
     results = in_order(lambda i: i, (taken.append(i) or i for i in range(100)), threads=2)
     assert next(results) == 0
@@ -137,7 +137,7 @@ def test_an_error_in_the_middle_ends_it():
         list(in_order(lambda i: 1 // i, [1, 0, 1], threads=2))
 
 
-def test_too_busy_and_a_fault_of_the_server_may_pass():
+def test_overload_and_server_faults_are_temporary():
     assert [status for status in (200, 400, 404, 409, 429, 500, 503, "N/A", None) if may_pass(status)] == [
         429,
         500,
@@ -209,7 +209,7 @@ def serve():
 
 @pytest.fixture
 def waits(monkeypatch):
-    """The seconds that would have been waited; and the client's package, or a skip."""
+    """The waits in seconds, which are not slept; skips without the client's package."""
     pytest.importorskip(
         "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
     )
@@ -245,7 +245,7 @@ def test_a_user_who_may_not_know_the_release_may_still_search(serve, waits):
 
 
 @pytest.mark.parametrize("refusal", [(429, {"error": "busy"}), (503, "<html>"), (500, {"error": {}}), None])
-def test_what_may_pass_is_asked_again_with_growing_waits(serve, waits, refusal):
+def test_temporary_refusals_are_repeated_with_growing_waits(serve, waits, refusal):
     server = serve((200, INFO), refusal, refusal, refusal, (200, {"count": 3}))
     cluster = connect(server.port)
     assert cluster.ask(lambda client: client.count()) == {"count": 3}
@@ -254,7 +254,7 @@ def test_what_may_pass_is_asked_again_with_growing_waits(serve, waits, refusal):
     ] * 3
 
 
-def test_it_is_asked_again_so_often_and_then_told(serve, waits):
+def test_a_refusal_after_the_last_attempt_is_an_error(serve, waits):
     server = serve((200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {}))
     cluster = connect(server.port, retries=2)
     with raises(DataError, problem="status 503", found="busy: not now"):
@@ -262,7 +262,7 @@ def test_it_is_asked_again_so_often_and_then_told(serve, waits):
     assert len(server.answers) == 1
 
 
-def test_what_will_not_pass_is_told_at_once(serve, waits):
+def test_a_permanent_refusal_is_not_repeated(serve, waits):
     server = serve((200, INFO), (400, {"error": {"type": "parsing", "reason": "unknown query"}, "status": 400}))
     cluster = connect(server.port)
     facts = {"problem": "status 400", "found": "parsing: unknown query"}
@@ -284,7 +284,7 @@ def test_only_unfinished_items_are_sent_again_and_answers_keep_their_places(serv
     assert [answer["item"] for answer in answers] == ["a", "b", "c", "d"]
 
 
-def test_an_item_that_stays_unfinished_is_given_back_as_it_is(serve, waits):
+def test_an_item_that_stays_unfinished_is_returned_unchanged(serve, waits):
     cluster = connect(serve((200, INFO)).port, retries=2)
     answers = cluster.ask_for_each(["a"], lambda items: [{"status": 429}] * len(items), lambda answer: True)
     assert answers == [{"status": 429}]
@@ -303,7 +303,7 @@ def fail_to_connect(
     assert f"{scheme}://localhost:{port}: " in str(caught.value)
 
 
-def test_nobody_there(waits, caplog, capfd):
+def test_no_server_at_the_address(waits, caplog, capfd):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -436,7 +436,7 @@ def test_a_query_scores_and_equal_scores_go_by_number():
     assert body["_source"] is False
 
 
-def test_texts_come_where_they_are_wanted():
+def test_texts_are_returned_on_request():
     body = query_search("cats", 7, with_text=True)
     assert body["_source"] == ["text"]
     assert "stored_fields" not in body  # "_none_" and a source exclude each other
@@ -451,13 +451,13 @@ def test_a_constraint_filters_while_the_plain_query_scores():
     assert body["size"] == 1
 
 
-def test_a_term_counts_as_often_as_it_stands_in_the_query():
+def test_a_term_counts_as_often_as_it_occurs_in_the_query():
     query = term_search("cat", 2, 17)["query"]["bool"]
     assert query["must"] == [{"term": {"text": {"value": "cat", "boost": 2}}}]
     assert query["filter"] == [{"ids": {"values": ["17"]}}]
 
 
-def test_searches_travel_one_a_line_after_an_empty_header():
+def test_each_search_is_a_line_after_an_empty_header():
     searches = [query_search("a\nb", 1), query_search("ß", 2)]
     assert lines_of(msearch_body(searches)) == [{}, searches[0], {}, searches[1]]
 
@@ -507,7 +507,7 @@ def test_sentences_are_read_no_further_than_the_request_that_they_fill():
 
 
 @pytest.mark.parametrize("sentence", ["nul\0", "two\nlines\r\u2028", "half \ud800 pair", '"\\', "ß 日本 🦊"])
-def test_any_text_travels(sentence):
+def test_any_text_can_be_sent(sentence):
     ((_, (document,)),) = bulk_batches([sentence])
     document.decode("utf-8")
     assert lines_of(document)[1]["text"] == sentence

@@ -18,7 +18,7 @@ def test_sentences_without_terms_have_no_shares(sentences):
 
 
 @pytest.mark.parametrize("number", [-1, 2])
-def test_a_number_that_no_sentence_has_is_refused(number):
+def test_an_unknown_sentence_number_is_refused(number):
     with pytest.raises(IndexError, match=rf"\b2\b.* {number}$"):
         RankBM25().index(["A fox.", "A hen."]).term_scores("fox", number)
 

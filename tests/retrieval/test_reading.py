@@ -76,7 +76,7 @@ def test_json_lines_give_a_field_and_an_id(write):
     assert records_of(TextFile(path, field="body", id_field="no"))[0] == (1, None, [PARAGRAPH])
 
 
-def test_the_name_says_json_lines_as_well_as_the_first_line(write):
+def test_json_lines_are_recognised_by_name_or_first_line(write):
     for name in ("a.jsonl", "A.NDJSON", "a.jsonl.gz"):
         with raises(DataError, source=write(name, "No JSON.\n"), line=1):
             records_of(TextFile(write(name, "No JSON.\n")))
@@ -177,7 +177,7 @@ def test_standard_input_is_sampled_and_read_from_its_start(monkeypatch):
     assert records_of(source) == [(1, None, SENTENCES), (2, None, ["One."])]
 
 
-def test_folders_are_walked_in_one_order_without_what_is_hidden(write, tmp_path):
+def test_folders_are_walked_in_a_fixed_order_without_hidden_files(write, tmp_path):
     for name in ("b/2.txt", "b/10.txt", "a.txt", "c.txt", ".hidden", ".git/x", "__MACOSX/y", "a/z/1.txt"):
         write(f"f/{name}", "One.")
     folder = tmp_path / "f"
@@ -185,7 +185,7 @@ def test_folders_are_walked_in_one_order_without_what_is_hidden(write, tmp_path)
     assert find_files(str(folder)) == [str(folder.joinpath(*name.split("/"))) for name in expected]
 
 
-def test_what_is_no_input(write, tmp_path):
+def test_missing_inputs_are_refused(write, tmp_path):
     with raises(DataError, source=str(tmp_path / "nothing"), problem=re.compile("^no such file")):
         find_files(str(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
@@ -209,7 +209,7 @@ def lines_of(path, **limits):
 
 
 @pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
-def test_what_is_compressed_is_told_by_its_first_bytes(packer, tmp_path):
+def test_compression_is_recognised_by_the_first_bytes(packer, tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(packer("One.\r\nZwölf.\r\rThree".encode()))
     assert lines_of(path) == ["One.\n", "Zwölf.\n", "\n", "Three"]
@@ -238,10 +238,10 @@ def test_broken_utf8_is_replaced_and_nuls_and_genuine_text_stay(tmp_path):
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))))
-def test_lines_are_divided_at_line_ends_alone(tmp_path_factory, texts):
+def test_lines_are_split_only_at_line_ends(tmp_path_factory, texts):
     path = tmp_path_factory.mktemp("lines") / "corpus"
     path.write_bytes("".join(f"{text}\n" for text in texts).encode("utf-8"))
-    # A mark at the very start is taken for a byte order mark, and some texts begin as archives do.
+    # U+FEFF at the very start is read as a byte order mark, and some texts begin like archives.
     if not texts or (texts[0][:1].isascii() and not texts[0].startswith(("PK\x03\x04", "BZh"))):
         assert lines_of(path) == [f"{text}\n" for text in texts]
 
@@ -275,14 +275,14 @@ def test_altered_bytes_give_one_error(tmp_path):
         (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
     ],
 )
-def test_what_is_no_text_is_refused(content, found, tmp_path):
+def test_formats_other_than_text_are_refused(content, found, tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(content)
     with raises(DataError, source=str(path), found=found, expected=re.compile("^UTF-8 text")):
         lines_of(path)
 
 
-def test_long_lines_are_whole_and_endless_ones_refused(tmp_path):
+def test_long_lines_are_complete_and_endless_ones_refused(tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(b"x" * 1_000_000 + b"\n" + b"y" * 1_000_000)
     assert [len(line) for line in lines_of(path)] == [1_000_001, 1_000_000]
@@ -292,7 +292,7 @@ def test_long_lines_are_whole_and_endless_ones_refused(tmp_path):
         lines_of(path, longest=1_000_001)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     with raises(DataError, source=str(tmp_path / "nothing"), problem=re.compile(os.strerror(ENOENT))):
         lines_of(tmp_path / "nothing")
 
@@ -333,7 +333,7 @@ def test_every_sentence_finds_its_input_and_its_line_or_label(records):
     assert len(arrays["places"]) == len(expected)
 
 
-def test_places_take_four_bytes_a_sentence_where_that_is_enough():
+def test_places_have_four_bytes_per_sentence_if_possible():
     writer = PlaceWriter()
     writer.add("a", Record(2**31 - 1, None, []), 5)
     assert writer.arrays()["places"].dtype == np.int32

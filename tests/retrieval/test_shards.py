@@ -23,7 +23,7 @@ _RNG = np.random.default_rng(5)
 
 
 def _texts(n: int, longest: int) -> list[str]:
-    """Words of which the frequent ones are far more frequent than the others, so that statistics matter."""
+    """Return texts with a skewed distribution of words, so that statistics matter."""
     lengths = _RNG.integers(1, longest + 1, n)
     return [" ".join(_WORDS[i] for i in (200 * _RNG.random(length) ** 3).astype(int)) for length in lengths]
 
@@ -42,17 +42,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return corpus.parent / "index"
 
 
-def found(engine: Sparse) -> list[np.ndarray]:
-    """All that a search of both kinds gives."""
+def search_both(engine: Sparse) -> list[np.ndarray]:
+    """Return all arrays of both kinds of search."""
     hits, best = engine.top(QUESTIONS, k=20), engine.best_constrained(QUESTIONS, OPTIONS)
     return [hits.sentences, hits.scores, hits.offsets, best.sentences, best.scores, best.offsets]
 
 
-def found_alone(similarity: str) -> list[np.ndarray]:
-    """The same from one segment in this process."""
+def search_one_segment(similarity: str) -> list[np.ndarray]:
+    """Return the same from one segment in this process."""
     engine = Sparse(similarity=similarity).index(SENTENCES)
     assert len(engine.segments) == 1
-    return found(engine)
+    return search_both(engine)
 
 
 def assert_same_bits(ours: list[np.ndarray], theirs: list[np.ndarray]) -> None:
@@ -71,8 +71,8 @@ def test_a_segment_of_a_folder_is_sent_as_its_path(folder):
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_two_loky_workers_give_the_bits_of_one_process(folder, similarity):
     with parallel_config(backend="loky"):
-        spread = found(open_index(folder, similarity=similarity, n_jobs=2).engine)
-    assert_same_bits(spread, found_alone(similarity))
+        spread = search_both(open_index(folder, similarity=similarity, n_jobs=2).engine)
+    assert_same_bits(spread, search_one_segment(similarity))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_dask_workers_give_the_bits_of_one_process_though_one_is_killed(distribu
     from psutil import Process  # which distributed needs, too
 
     class Killer(SchedulerPlugin):
-        """Kills the first worker that has finished a search, with the result and with what else it was given."""
+        """Kills the first worker that has finished a search, with its result and its other tasks."""
 
         def __init__(self) -> None:
             self.killed: list[str] = []
@@ -108,6 +108,6 @@ def test_dask_workers_give_the_bits_of_one_process_though_one_is_killed(distribu
     ):
         killer = Killer()
         cluster.scheduler.add_plugin(killer)
-        spread = found(open_index(folder, similarity=similarity, n_jobs=-1).engine)
+        spread = search_both(open_index(folder, similarity=similarity, n_jobs=-1).engine)
         assert killer.killed[0] in killer.gone
-    assert_same_bits(spread, found_alone(similarity))
+    assert_same_bits(spread, search_one_segment(similarity))

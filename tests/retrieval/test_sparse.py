@@ -28,7 +28,7 @@ similarities = st.sampled_from([BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0
 
 
 def sparse(sentences, similarity, cuts=()):
-    """An engine whose segments end at the cuts."""
+    """Return an engine whose segments end at the cuts."""
     bounds = [0, *sorted({cut for cut in cuts if 0 < cut < len(sentences)}), len(sentences)]
     parts = [sentences[i:j] for i, j in itertools.pairwise(bounds)]
     segments = [Segment.build(part, TextEncoder("whitespace")) for part in parts]
@@ -95,7 +95,7 @@ def many_sentences(n, rng):
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
-def test_bounds_leave_nothing_out_in_a_larger_collection(similarity):
+def test_bounds_lose_no_result_in_a_larger_collection(similarity):
     rng = np.random.default_rng(3)
     sentences = many_sentences(3000, rng)
     questions, options = many_sentences(20, rng), [many_sentences(4, rng) for _ in range(20)]
@@ -124,7 +124,7 @@ def test_a_question_of_hundreds_of_terms_is_bounded_in_larger_units():
     assert (numbers[0], scores[0]) == reference_bm25.best_constrained(question.split(), ["w2", "w3"], terms)
 
 
-def test_many_options_of_one_question_are_decided_a_few_at_a_time():
+def test_many_options_of_one_question_are_processed_in_blocks():
     rng = np.random.default_rng(5)
     engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
     question, options = many_sentences(1, rng), many_sentences(200, rng)
@@ -161,7 +161,7 @@ def test_a_long_text_ends_a_segment():
     assert [segment.n_sentences for segment in engine.segments] == [2, 1]
 
 
-def test_a_vocabulary_that_has_grown_too_large_is_begun_anew():
+def test_a_vocabulary_that_has_grown_too_large_is_reset():
     engine = Sparse(analyzer="whitespace")
     engine.segment_sentences = 2
     engine.index(["a b", "c", "d e f", "a"])
@@ -210,13 +210,13 @@ def test_stop_words_do_not_satisfy_the_constraint():
     assert best.sentences.tolist() == [1, -1]
 
 
-def test_a_word_of_both_counts_as_one_of_each():
+def test_a_word_of_question_and_option_satisfies_both_constraints():
     engine = Sparse(analyzer="whitespace").index(["x y", "fox y", "fox fox z"])
     best = engine.best_constrained(["fox"], [["fox"]])
     assert (best.sentences.tolist(), best.scores.tolist()) == ([2], engine.top(["fox fox"], 1).scores.tolist())
 
 
-def test_of_equal_sentences_the_first_is_taken():
+def test_the_first_of_equal_sentences_wins():
     engine = Sparse().index(["a dog", "red fox", "a red fox", "the red fox!"])
     assert engine.top(["red fox"]).sentences.tolist() == [1, 2, 3]
     assert engine.best_constrained(["fox"], [["red"]]).sentences.tolist() == [1]
@@ -231,7 +231,7 @@ def test_a_very_long_sentence_and_a_word_in_half_of_the_sentences():
     assert list(zip(numbers.tolist(), scores, strict=True)) == reference_bm25.top(["fox", "den"], terms, 10)
 
 
-def test_odd_characters_are_searched_and_come_back():
+def test_odd_characters_are_found_and_returned():
     sentences = ["nul\0in fox", "half \ud83d surrogate fox", "\ufffd fox", "名前 ни один", "ﬁn İstanbul"]
     engine = Sparse().index(sentences)
     assert [engine.sentence(i) for i in range(5)] == sentences
@@ -249,13 +249,13 @@ def test_odd_characters_are_searched_and_come_back():
         ([None], "sentences[0]", "NoneType"),
     ],
 )
-def test_what_is_no_sentence_is_refused(sentences, field, found):
+def test_sentences_that_are_not_strings_are_refused(sentences, field, found):
     with raises(UsageError, field=field, found=found):
         Sparse().index(sentences)
 
 
 @pytest.mark.parametrize("number", [-1, 2])
-def test_a_number_that_no_sentence_has_is_refused(number):
+def test_an_unknown_sentence_number_is_refused(number):
     engine = Sparse().index(["a", "b"])
     with pytest.raises(IndexError, match=rf"\b2\b.* {number}$"):
         engine.sentence(number)
@@ -270,7 +270,7 @@ def test_other_unusable_arguments_are_refused():
         Sparse(similarity="okapi")
 
 
-def test_indexing_again_replaces():
+def test_indexing_again_replaces_the_sentences():
     engine = Sparse().index(["a fox"]).index(["a dog"])
     assert engine.n_sentences == 1
     assert len(engine.top(["fox"]).sentences) == 0

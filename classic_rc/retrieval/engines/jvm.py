@@ -130,8 +130,8 @@ def java_class(name: str) -> Any:
 def start_java() -> None:
     """Start Java with Lucene's jars, unless it is running. Call it before any use of Java objects.
 
-    The heap grows to a quarter of the machine's memory, unless the environment variable ``JAVA_TOOL_OPTIONS`` says
-    otherwise: ``-Xmx8g``.
+    The heap grows to a quarter of the machine's memory, unless the environment variable ``JAVA_TOOL_OPTIONS`` has
+    another limit: ``-Xmx8g``.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def open_directory(folder: Path | None) -> Any:
 
 
 def write_index(directory: Any, sentences: Iterable[str]) -> None:
-    """Write an index in which a sentence's number is its document's number; on any error nothing is kept."""
+    """Write an index in which a sentence's number is its document's number; on any error nothing is written."""
     config = java_class("org.apache.lucene.index.IndexWriterConfig")(english_analyzer())
     config.setOpenMode(java_class("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
     config.setRAMBufferSizeMB(_BUFFER_MB)

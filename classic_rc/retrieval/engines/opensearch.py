@@ -316,7 +316,7 @@ class OpenSearch(Engine):
         """Send the sentences to a new index, about 4 MB per request.
 
         At most ``2 * threads + 1`` requests are in memory. An interrupted build stays unfinished on the cluster: it
-        cannot be opened, and the next build replaces it. A finished index takes no more writes.
+        cannot be opened, and the next build replaces it. A finished index is write-protected.
 
         Raises
         ------
@@ -334,7 +334,7 @@ class OpenSearch(Engine):
         note: Body = {"format": _FORMAT, "build": uuid.uuid4().hex}
         self._index.create(self.similarity, self.shards, note)
         digest = hashlib.sha256()
-        batches = bulk_batches(_update_while_reading(sentences, digest))
+        batches = bulk_batches(_hash_while_reading(sentences, digest))
         count = sum(in_order(lambda batch: self._index.add(*batch), batches, self.threads))
         note |= {"sentences": count, "fingerprint": digest.hexdigest()}
         self._index.finish(count, self.replicas, note)
@@ -441,7 +441,7 @@ def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None
         )
 
 
-def _update_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
+def _hash_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
     for sentence in sentences:
         add_to_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
         yield sentence
