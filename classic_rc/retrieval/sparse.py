@@ -248,7 +248,7 @@ def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int
         return np.empty(0, dtype=np.int64)
     starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
     lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
-    # Shortest list first: every intersection then is at most that long.
+    # Shortest list first, so that no intersection is longer.
     return reduce(_intersect, sorted(lists, key=len)).astype(np.int64)
 
 

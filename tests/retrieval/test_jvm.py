@@ -13,7 +13,6 @@ import pytest
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.engines import jvm
-from classic_rc.retrieval.engines import jvm as lucene_jars
 from classic_rc.retrieval.engines.jvm import JARS_VARIABLE, find_jars, find_java, start_java
 from tests.errors import raises
 
@@ -202,8 +201,8 @@ def jar(path: Path, *classes: str, java: int = 8) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(JARS_VARIABLE, raising=False)
-    monkeypatch.setattr(lucene_jars, "_DEBIAN", tmp_path / "usr" / "share" / "java")
-    monkeypatch.setattr(lucene_jars.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(jvm, "_DEBIAN", tmp_path / "usr" / "share" / "java")
+    monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: None)
 
 
 @pytest.fixture
@@ -211,7 +210,7 @@ def pyserini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A package that must not be imported, with a jar."""
     monkeypatch.undo()
     monkeypatch.delenv(JARS_VARIABLE, raising=False)
-    monkeypatch.setattr(lucene_jars, "_DEBIAN", tmp_path / "usr" / "share" / "java")
+    monkeypatch.setattr(jvm, "_DEBIAN", tmp_path / "usr" / "share" / "java")
     package = tmp_path / "site" / "pyserini"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")

@@ -18,7 +18,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.engines import opensearch, opensearch_cluster
-from classic_rc.retrieval.engines import opensearch_cluster as opensearch_requests
 from classic_rc.retrieval.engines.opensearch import OpenSearch
 from classic_rc.retrieval.similarity import BM25
 from tests.errors import raises
@@ -79,7 +78,7 @@ def test_every_sentence_is_indexed_under_its_number(url, client, shards):
 
 
 def test_many_small_requests_lose_nothing(url, monkeypatch):
-    monkeypatch.setattr(opensearch_requests, "_SENTENCES_PER_REQUEST", 7)
+    monkeypatch.setattr(opensearch_cluster, "_SENTENCES_PER_REQUEST", 7)
     sentences = [f"Sentence {i} is about thing{i}." for i in range(1_000)]
     engine = OpenSearch("many", threads=3).index(sentences)
     hits = engine.top([f"thing{i}" for i in range(1_000)])

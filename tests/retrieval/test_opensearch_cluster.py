@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.engines import opensearch_cluster
-from classic_rc.retrieval.engines import opensearch_cluster as opensearch_requests
 from classic_rc.retrieval.engines.opensearch_cluster import (
     MARK,
     Access,
@@ -482,8 +481,8 @@ def test_no_sentences_make_no_request():
 )
 def test_requests_are_bounded_and_lose_nothing(sentences, most, most_bytes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opensearch_requests, "_SENTENCES_PER_REQUEST", most)
-        patch.setattr(opensearch_requests, "_BYTES_PER_REQUEST", most_bytes)
+        patch.setattr(opensearch_cluster, "_SENTENCES_PER_REQUEST", most)
+        patch.setattr(opensearch_cluster, "_BYTES_PER_REQUEST", most_bytes)
         batches = list(bulk_batches(sentences))
     sent = []
     for first, documents in batches:

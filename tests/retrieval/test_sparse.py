@@ -60,8 +60,8 @@ def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
     st.lists(st.tuples(texts, st.lists(texts, max_size=4)), max_size=4),
     st.sampled_from([1, 60, 2**19]),
 )
-def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, asked, block):
-    questions, options = [q for q, _ in asked], [own for _, own in asked]
+def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, queries, block):
+    questions, options = [question for question, _ in queries], [own for _, own in queries]
     engine = sparse(sentences, similarity, cuts)
     engine.block_size = block
     best = engine.best_constrained(questions, options)

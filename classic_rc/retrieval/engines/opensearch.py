@@ -377,7 +377,7 @@ class OpenSearch(Engine):
             raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences, 10,000 at most, for each query that share an index term with it."""
+        """Return for each query up to `k` best sentences (k <= 10,000) that share an index term with it."""
         _check_integer("k", k, 1, _MAX_HITS)
         with_text = self._texts is not None
         found = list(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
