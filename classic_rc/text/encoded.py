@@ -142,9 +142,9 @@ class EncodedDataset(Sequence[Question]):
         )
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
-        """Split into up to `n` parts of whole questions and about equal size, in the arrays' order.
+        """Split into up to `n` parts of about equal size, in the arrays' order.
 
-        The questions of a part are grouped by passage; :attr:`order` of the whole says which questions they are.
+        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their indices.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class EncodedDataset(Sequence[Question]):
         parts = []
         for first, last in itertools.pairwise(bounds):
             members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
-            questions = _LeftBehind(last - first) if members is None else members
+            questions = _UnsentQuestions(last - first) if members is None else members
             arrays = self.arrays.slice_questions(first, last)
             offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
             if rows is not None:
@@ -201,7 +201,7 @@ class EncodedSentences(NamedTuple):
         old = whole.arrays
         place = whole.place[index]
         # A fresh encoding numbers passages in the order of first sight, and groups questions by them, stably.
-        passage_of = _by_first_sight(old.question_passage[place])
+        passage_of = _number_by_first_occurrence(old.question_passage[place])
         order = np.argsort(passage_of.number, kind="stable")
         rows = place[order]
         n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
@@ -210,14 +210,14 @@ class EncodedSentences(NamedTuple):
             self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
         )
         arrays = TokenArrays(
-            *_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
-            *_rows(old.question_tokens, old.question_offsets, rows),
-            *_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            *_take_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_take_rows(old.question_tokens, old.question_offsets, rows),
+            *_take_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
             passage_of.number[order],
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
         )
-        arrays, vocabulary = _with_own_vocabulary(arrays, whole.vocabulary)
+        arrays, vocabulary = _renumber_words(arrays, whole.vocabulary)
         sizes = np.diff(whole.question_offsets)[rows]
         members = None
         if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
@@ -259,8 +259,8 @@ def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDAr
     return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
 
 
-class _LeftBehind(Sequence[Question]):
-    """Stands for questions that were not sent to this process; only their number is known."""
+class _UnsentQuestions(Sequence[Question]):
+    """A placeholder for questions that were not sent to this process; only their number is known."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -272,22 +272,22 @@ class _LeftBehind(Sequence[Question]):
         raise LookupError("question objects were not sent to this process, only their encoded arrays")
 
 
-class _FirstSight(NamedTuple):
+class _Numbering(NamedTuple):
     """Distinct values in the order of their first occurrence."""
 
     values: NDArray[np.int64]
     number: NDArray[np.int64]  # for each original value, its index in `values`
 
 
-def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
+def _number_by_first_occurrence(values: NDArray[np.int64]) -> _Numbering:
     distinct, first, number = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return _FirstSight(distinct[order], rank[number.reshape(-1)])
+    return _Numbering(distinct[order], rank[number.reshape(-1)])
 
 
-def _rows(
+def _take_rows(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return some rows of a ragged array, as a ragged array."""
@@ -295,7 +295,7 @@ def _rows(
     return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
 
 
-def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+def _renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
     """Renumber ids in the order of first occurrence: in passages, then queries, then candidates."""
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))

@@ -74,7 +74,7 @@ def test_shards_can_leave_the_questions_behind():
     [whole] = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word").shards(1, with_questions=False)
     assert len(whole) == 24
     assert encode(whole, "word") is whole
-    with pytest.raises(LookupError, match="not sent"):
+    with pytest.raises(LookupError):
         whole[0]
 
 

@@ -15,6 +15,7 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
+from tests.errors import raises
 
 PASSAGE = Passage("p", "The old fox ran. A hen saw the fox.")
 
@@ -54,7 +55,7 @@ def test_words_that_the_analyzer_drops_are_in_no_span():
 
 def test_a_candidate_without_offsets_is_where_its_text_first_stands():
     assert only([question(Candidate("fox"))]).first.tolist() == [2]
-    with pytest.raises(DataError, match="question q: a candidate does not stand in the passage: found 'goose'"):
+    with raises(DataError, where="question q", found="'goose'"):
         only([question(Candidate("goose"))])
 
 

@@ -13,6 +13,7 @@ from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.tokenizers import WordTokenizer
+from tests.errors import raises
 
 WORDS = "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|.|,|\"|\n\n|and|U.S.|May"
 PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
@@ -184,14 +185,14 @@ def test_the_signature_names_all_parameters():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "field", "found", "expected"),
     [
-        ({"max_tokens": 0}, "max_tokens must be an integer of at least 1, got 0"),
-        ({"max_tokens": 2.5}, "got 2.5"),
-        ({"stop_words": "nltkk"}, "did you mean 'nltk'"),
-        ({"tokenizer": "treebank"}, "must be 'word' or 'char', got 'treebank'"),
+        ({"max_tokens": 0}, "max_tokens", "0", "an integer of at least 1"),
+        ({"max_tokens": 2.5}, "max_tokens", "2.5", "an integer of at least 1"),
+        ({"stop_words": "nltkk"}, "stop list", "nltkk", "nltk"),
+        ({"tokenizer": "treebank"}, "tokenizer", "'treebank'", "'word' or 'char'"),
     ],
 )
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(UsageError, match=message):
+def test_parameters_are_checked(parameters, field, found, expected):
+    with raises(UsageError, field=field, found=found, expected=expected):
         SpanGenerator(**parameters)
