@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-import pytest
+import re
 
 from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from tests.errors import raises
 
 
 def test_partial_keeps_all_that_tie(answers):
@@ -55,12 +56,12 @@ def test_a_question_without_candidates_is_not_answered(answers, question):
 
 
 def test_an_unknown_policy_is_refused(answers):
-    with pytest.raises(UsageError, match="partial, first, random, strict"):
+    with raises(UsageError, field="ties", found="'fair'", expected="partial, first, random, strict"):
         answers(Argmax(ties="fair"), [1.0])
 
 
 def test_argmax_is_not_for_several_right_answers(answers, question):
-    with pytest.raises(UsageError, match="threshold"):
+    with raises(UsageError, field="decision", found="Argmax", expected=re.compile("Threshold")):
         answers(Argmax(), [1.0], question(1, frozenset({0}), Task.MULTIPLE_ANSWER))
 
 

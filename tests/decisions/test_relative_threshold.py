@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import cast
 
 import pytest
@@ -13,6 +14,7 @@ from classic_rc.decisions import RelativeThreshold
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
+from tests.errors import raises
 
 TEXT = "Ann and Bob met Carla, and Bob ran."
 
@@ -74,19 +76,19 @@ def test_the_order_of_candidates_does_not_matter(order, scores):
 
 @pytest.mark.parametrize("task", [t for t in Task if t is not Task.MULTI_SPAN])
 def test_other_tasks_are_refused(task):
-    with pytest.raises(UsageError, match="have another answer"):
+    with raises(UsageError, field="task", found=task.value, expected="multi-span"):
         answer(question("Ann", task=task), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "field", "found"),
     [
-        ({"margin": -0.1}, "a number from 0, got -0.1"),
-        ({"margin": math.inf}, "got inf"),
-        ({"margin": "x"}, "got 'x'"),
-        ({"max_spans": 0}, "at least 1 or None, got 0"),
+        ({"margin": -0.1}, "margin", "-0.1"),
+        ({"margin": math.inf}, "margin", "inf"),
+        ({"margin": "x"}, "margin", "'x'"),
+        ({"max_spans": 0}, "max_spans", "0"),
     ],
 )
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(UsageError, match=message):
+def test_parameters_are_checked(parameters, field, found):
+    with raises(UsageError, field=field, found=found, expected=re.compile("at least [01]")):
         answer(question("Ann"), 1.0, **parameters)
