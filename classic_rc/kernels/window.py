@@ -1,4 +1,4 @@
-"""The sliding window of Richardson et al. 2013, of one or many sizes, for whole datasets at once."""
+"""The sliding window of Richardson et al. 2013, of one or many sizes, for entire datasets."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ class RowWeights:
         block = self._block
         cells = memory[: starts[-1]]
         cells.fill(0)
-        asked = block.arrays.candidate_question[candidates]
-        for matches, texts in ((block.questions, asked), (block.additions, candidates)):
+        questions = block.arrays.candidate_question[candidates]
+        for matches, texts in ((block.questions, questions), (block.additions, candidates)):
             places = places_of(block.postings, matches, texts)
             at = np.repeat(starts[places.rows], places.counts)
             at += places.positions

@@ -50,6 +50,6 @@ def surface_features(
         if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
             features["prominent", word] = 1
             features["prominent candidate words in passage"] += 1
-        for asked in set(question):
-            features["question-answer", word, asked] = 1
+        for question_word in set(question):
+            features["question-answer", word, question_word] = 1
     return features
