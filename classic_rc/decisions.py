@@ -221,7 +221,7 @@ class RelativeThreshold(Decision):
         if len(questions) and questions[0].task is not Task.MULTI_SPAN:
             task = questions[0].task
             message = f"a relative threshold needs multi-span questions, got {task} questions"
-            raise UsageError(message, field="task", found=task.value, expected="multi-span")
+            raise UsageError(message, field="questions", found=task.value, expected="multi-span")
         return [self._prediction(q, row) for q, row in zip(questions, scores, strict=True)]
 
     def _prediction(self, question: Question, row: NDArray[np.float64]) -> Prediction:
@@ -385,7 +385,7 @@ def _select_above(threshold: float, scores: Scores, questions: Sequence[Question
     if len(questions) and questions[0].task is not Task.MULTIPLE_ANSWER:
         task = questions[0].task
         message = f"a threshold needs multiple-answer questions, got {task} questions"
-        raise UsageError(message, field="task", found=task.value, expected="multiple-answer")
+        raise UsageError(message, field="questions", found=task.value, expected="multiple-answer")
     selected = [np.flatnonzero(row > threshold).tolist() for row in scores]
     return [
         Prediction(q.id, (frozenset(chosen),), n_candidates=len(row))
@@ -399,7 +399,7 @@ def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.flo
         if not question.task.has_choices:
             raise UsageError(
                 f"a threshold needs gold candidates, and gold of {question.task} questions is texts",
-                field="task",
+                field="questions",
                 found=question.task.value,
                 expected="single-choice or multiple-answer",
             )

@@ -110,7 +110,7 @@ def test_a_curve_shows_its_best_cut(curve):
     assert Cells(point._repr_html_()).rows[1][-1] == "–"
 
 
-def test_without_pandas_one_error_says_so(evaluation, report, curve, monkeypatch):
+def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for result in (evaluation, report, curve):
         with raises(MissingPackageError, package="pandas", needed_for="to_frame()", extra="pandas") as caught:

@@ -25,7 +25,7 @@ any_analyzer = st.builds(
 
 
 @given(any_analyzer)
-def test_a_specification_says_everything(analyzer):
+def test_a_specification_restores_the_analyzer(analyzer):
     assert get_analyzer(analyzer.spec) == analyzer
     assert str(analyzer) == analyzer.spec == analyzer.signature
     assert pickle.loads(pickle.dumps(analyzer)) == analyzer

@@ -98,8 +98,8 @@ def test_packed_or_not_the_fingerprint_is_the_same(tmp_path):
 def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_path):
     chain = Chain(((5, 6),), words=("old", "fox"))
     text = AnnotatedText(("a",) * 6, chains=(chain,), unfiltered_sentences=(0, 9))
-    made = Annotations({"p": text}, {"q": AnnotatedQuestion(text, ())})
-    made.save(tmp_path / "c.json")
+    chained = Annotations({"p": text}, {"q": AnnotatedQuestion(text, ())})
+    chained.save(tmp_path / "c.json")
     assert read_annotations(tmp_path / "c.json").passages == {"p": text}
 
 

@@ -103,7 +103,7 @@ def test_clitics_make_no_content_of_a_stop_word():
     assert spans("they're here, he'd won; O'Hen ran", max_tokens=1) == ["O'Hen", "ran"]
 
 
-def test_the_text_is_given_as_it_stands_in_the_passage():
+def test_the_text_of_a_span_is_copied_from_the_passage():
     text = "un e\u0301te\u0301’s fin"
     candidates = SpanGenerator(max_tokens=1)(Passage("p", text))
     assert [(c.text, text[c.start : c.end]) for c in candidates] == [(t, t) for t in candidates.texts()]

@@ -86,7 +86,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         stop_words("lucine")
 
 
-def test_a_files_signature_is_its_name_and_content_wherever_it_lies(tmp_path):
+def test_a_files_signature_is_its_name_and_content_without_its_folder(tmp_path):
     for folder, words in (("a", "one\ntwo"), ("b", "two\none\n"), ("c", "three")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.txt").write_text(words, encoding="utf-8")

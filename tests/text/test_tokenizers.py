@@ -40,7 +40,7 @@ def test_each_token_has_a_place_and_places_follow_each_other(name, text):
 @pytest.mark.parametrize("name", [name for name, tokenizer in TOKENIZERS.items() if tokenizer.blanks_separate])
 @settings(max_examples=200, deadline=None)
 @given(text=TEXT | st.lists(ANY | PROSE).map(" ".join))
-def test_what_stands_between_blanks_can_be_tokenized_alone(name, text):
+def test_text_between_blanks_can_be_tokenized_by_itself(name, text):
     tokenize = TOKENIZERS[name].tokenize
     assert tokenize(text) == [token for piece in text.split(" ") for token in tokenize(piece)]
 
