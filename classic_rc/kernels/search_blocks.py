@@ -32,8 +32,8 @@ class ConstrainedQueries(NamedTuple):
     # weight of each option term in the question alone; 0 if it is not in the question
     question_weights: NDArray[np.float32]
     option_question: NDArray[np.int64]  # (n_options,): each option's question, ascending
-    # (n_questions,): the sentences `first:first + size` are searched; all postings of the question's terms are
-    # among them
+    # (n_questions,): the search covers the sentences `first:first + size`, which include all postings of the
+    # question's terms
     firsts: NDArray[np.int64]
     sizes: NDArray[np.int64]  # (n_questions,)
 
@@ -139,7 +139,7 @@ def _collect_offered_terms(
     """Return the offered terms, their weights in the question alone, and the offered term of each option term."""
     options = queries.options
     question = queries.option_question[options.texts]
-    # Within a question, a term's weight depends on its boost in the option alone: equal boosts, one offered term.
+    # Within a question, a term's weight depends only on its boost in the option: equal boosts, one offered term.
     keys = (question * n_terms + options.terms) * (int(options.boosts.max(initial=0)) + 1) + options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
     terms = QueryTerms(question[entry], options.terms[entry], options.boosts[entry], options.weights[entry])

@@ -141,7 +141,7 @@ class Analyzer:
     def fold(self, types: Sequence[str]) -> list[str | None]:
         """Return the final form of each surface token of a vocabulary, or None if it is dropped.
 
-        Case, stop words and stems depend on the word alone, so they are computed once per distinct word.
+        Case, stop words and stems depend only on the word, so they are computed once per distinct word.
 
         Examples
         --------

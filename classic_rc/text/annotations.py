@@ -268,7 +268,7 @@ def _parse_word(node: Node) -> str:
 
 
 def _shared_words(tokens: Sequence[_CoreNLPToken], question: int, candidate: int | None) -> AnnotatedText:
-    """The forms and lemmas that a question or a candidate shares with its story."""
+    """Return the forms and lemmas that a question or a candidate shares with its story."""
     shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
     for token in tokens:
         for form, word in (("token", token.word), ("lemma", token.lemma)):

@@ -18,8 +18,8 @@ class DreamTokenizer(Tokenizer):
     and ``dont``; number words become digits; the rest is tokenized by Treebank rules (without full stops there is
     no sentence to split); ``half past 3`` and ``10 to 3`` become ``3:30`` and ``2:50``.
 
-    Bugs of that file, reproduced here: "and" is a number word, so alone it becomes ``0``; adjacent number words are
-    added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
+    Bugs of that file, reproduced here: "and" is a number word, so by itself it becomes ``0``; adjacent number words
+    are added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
     ``wi``); "quarter" is known only as ``quater``; ``from 10 to 3`` becomes a time of day.
 
     Our reading: the file lower-cases first, which the analyzer does here. What the file does around tokenization
@@ -92,9 +92,9 @@ def _tokenize(text: str) -> list[_Token]:
 
 def _split_words(text: str) -> Iterator[_Word]:
     for match in re.finditer(r"\S+", text):
-        kept = [i for i in range(*match.span()) if text[i] not in _DELETED]
-        if kept:
-            yield _Word("".join(text[i] for i in kept), kept, [i + 1 for i in kept])
+        places = [i for i in range(*match.span()) if text[i] not in _DELETED]
+        if places:
+            yield _Word("".join(text[i] for i in places), places, [i + 1 for i in places])
 
 
 def _replace_number_words(words: Iterable[_Word]) -> Iterator[_Word]:

@@ -1,4 +1,4 @@
-"""Turns texts into token ids: single texts, and whole datasets, which are encoded once and shared."""
+"""Turns texts into token ids: single texts, and datasets, which are encoded once and shared."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class SharedQuestions(Sequence[Question]):
         questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
         if isinstance(self.questions, Dataset):
             questions = replace(self.questions, questions=questions)
-        return self._view(questions, lambda whole: whole.take(index, questions))
+        return self._view(questions, lambda full: full.take(index, questions))
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
@@ -130,7 +130,7 @@ def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
     """Return the questions with their gold hidden, sharing the same encodings."""
     if not isinstance(questions, SharedQuestions):
         return WithoutGold(questions)
-    return questions._view(WithoutGold(questions.questions), lambda whole: whole)
+    return questions._view(WithoutGold(questions.questions), lambda full: full)
 
 
 def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
@@ -138,7 +138,7 @@ def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
     texts = [replace(q, gold=None, candidates=()) for q in questions]
     if not isinstance(questions, SharedQuestions):
         return texts
-    return questions._view(texts, lambda whole: whole.without_candidates(texts))
+    return questions._view(texts, lambda full: full.without_candidates(texts))
 
 
 class WithoutGold(Sequence[Question]):
@@ -313,7 +313,7 @@ def _sentence_texts(passage: Passage) -> list[str]:
 
 
 class _CandidateLists(NamedTuple):
-    """The candidates of some questions, with repeated texts removed. Lists that questions share are there once."""
+    """The candidates of some questions, with repeated texts removed. A list that questions share occurs once."""
 
     texts: list[str]  # the distinct texts of each list
     starts: NDArray[np.int64]  # (n_questions,): where each question's texts begin in `texts`
@@ -373,7 +373,7 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens alone
+    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))

@@ -109,7 +109,7 @@ class EncodedSpans(NamedTuple):
 def encode_spans(
     questions: Sequence[Question], analyzer: str | Analyzer
 ) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
-    """Encode span questions in parts of bounded size; a part has at least one whole passage.
+    """Encode span questions in parts of bounded size; a part has at least one passage, never a piece of one.
 
     Parameters
     ----------

@@ -197,14 +197,14 @@ class EncodedSentences(NamedTuple):
         questions : sequence of Question, length n
             The same questions as objects.
         """
-        whole = self.dataset
-        old = whole.arrays
-        place = whole.place[index]
+        full = self.dataset
+        old = full.arrays
+        place = full.place[index]
         # A fresh encoding numbers passages in the order of first sight, and groups questions by them, stably.
         passage_of = _number_by_first_occurrence(old.question_passage[place])
         order = np.argsort(passage_of.number, kind="stable")
         rows = place[order]
-        n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
+        n_distinct = np.bincount(old.candidate_question, minlength=len(full))[rows]
         first = np.searchsorted(old.candidate_question, rows)
         sentences = ragged_indices(
             self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
@@ -217,13 +217,13 @@ class EncodedSentences(NamedTuple):
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
         )
-        arrays, vocabulary = _renumber_words(arrays, whole.vocabulary)
-        sizes = np.diff(whole.question_offsets)[rows]
+        arrays, vocabulary = _renumber_words(arrays, full.vocabulary)
+        sizes = np.diff(full.question_offsets)[rows]
         members = None
-        if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
-            flat = ragged_indices(whole.question_offsets[rows], sizes)
-            members = whole.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
-        encoded = EncodedDataset(questions, whole.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+        if full.candidate_rows is not None and sizes.sum() > n_distinct.sum():
+            flat = ragged_indices(full.question_offsets[rows], sizes)
+            members = full.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
+        encoded = EncodedDataset(questions, full.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
         return EncodedSentences(
             encoded,
             offsets_of(np.diff(self.offsets)[sentences]),
@@ -235,8 +235,8 @@ class EncodedSentences(NamedTuple):
 
         Ids are given to passages first, then to queries, then to candidates: passages and queries keep theirs.
         """
-        whole = self.dataset
-        old = whole.arrays
+        full = self.dataset
+        old = full.arrays
         n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
         none = np.empty(0, dtype=np.int64)
         arrays = old._replace(
@@ -245,9 +245,9 @@ class EncodedSentences(NamedTuple):
             candidate_question=none,
             n_words=max(n_words, 1),
         )
-        offsets = np.zeros(len(whole) + 1, dtype=np.int64)
+        offsets = np.zeros(len(full) + 1, dtype=np.int64)
         encoded = EncodedDataset(
-            questions, whole.analyzer, whole.vocabulary[:n_words], arrays, whole.order, offsets, None
+            questions, full.analyzer, full.vocabulary[:n_words], arrays, full.order, offsets, None
         )
         return self._replace(dataset=encoded)
 

@@ -114,9 +114,9 @@ _BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\u
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """The grammar of Lucene's StandardTokenizer.
+    """Return the grammar of Lucene's StandardTokenizer.
 
-    Every character class also takes the marks and format characters that follow (rule WB4).
+    Every character class also matches the marks and format characters that follow (rule WB4).
     """
     letters, digits, marks = _character_classes()
 

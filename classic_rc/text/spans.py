@@ -91,7 +91,7 @@ class SpanGenerator:
     * a name of any length, stop words included: a longest run of tokens that have a capital, or a longest such
       run that may also have lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a
       run, except for full stop, apostrophe, hyphen, slash and ampersand. Inside a sentence ``The Who`` and
-      ``May`` are names. At the start of a sentence every word has a capital, so a run of stop words alone is not
+      ``May`` are names. At the start of a sentence every word has a capital, so a run of only stop words is not
       a name there.
 
     Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never a stop word,

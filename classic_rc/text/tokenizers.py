@@ -22,8 +22,8 @@ class Tokenizer(ABC):
     citation : str
         The source of the rules.
     blanks_separate : bool
-        Whether the text between two blanks (U+0020) has the same tokens as that text alone. If so, texts can be cut
-        at blanks and each distinct piece is tokenized once.
+        Whether the text between two blanks (U+0020) has the same tokens as that text by itself. If so, texts can be
+        cut at blanks and each distinct piece is tokenized once.
     """
 
     name: ClassVar[str]
@@ -80,7 +80,7 @@ _UNSPACED = (
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
-    "\U00020000-\U0003ffff"  # Han: the two planes that hold nothing else
+    "\U00020000-\U0003ffff"  # Han: two planes with nothing else
     "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # Hiragana, Katakana
 )
 """The blocks of scripts written without spaces between words, as a character class."""
@@ -135,7 +135,7 @@ class CharTokenizer(WordTokenizer):
 def unspaced_share(texts: Iterable[str]) -> float:
     """Return the share, from 0 to 1, of letters and digits that belong to scripts written without spaces.
 
-    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of a whole sentence.
+    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of an entire sentence.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _word_regex(without: str = "") -> str:
 
 @cache
 def _mark_class() -> str:
-    """The combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
+    """Return the combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
 
     ``\\w`` matches none of them, although words of most scripts contain them.
     """
@@ -247,7 +247,7 @@ def _blank_entities(text: str) -> str:
 
 @cache
 def _transcribe(character: str) -> str:
-    """The ASCII transcription of a character: only word characters or only cutting characters, never both."""
+    """Transcribe a character to ASCII: to only word characters or only separators, never both."""
     if character.isascii():
         return character
     if character.isspace():

@@ -125,7 +125,7 @@ def treebank_rules_of_2014() -> Any:
 
 
 _CLOSERS = "])}>\"'»”’"
-"""What may be between a sentence's last full stop and its end."""
+"""Characters that may be between a sentence's last full stop and its end."""
 _OPENERS = ("''", '""', "\"''")
 """Quotes that the rules treat differently at the beginning of a sentence."""
 _BORDER = "\ue000"
@@ -177,7 +177,7 @@ class TreebankCounter:
 
 
 def _split_pieces(sentence: str) -> Iterator[str]:
-    """Yield a sentence's pieces; a piece that must be tokenized alone has a blank in it or after it."""
+    """Yield a sentence's pieces; a piece that must be tokenized by itself has a blank in it or after it."""
     *pieces, last = sentence.split(" ")
     body = last.rstrip(_CLOSERS)
     if not body or sentence.startswith(_OPENERS):

@@ -31,7 +31,7 @@ SYSTEM_FOLDERS = (
     *("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict"),
     *(f"/usr/{place}/nltk_data/corpora/wordnet" for place in ("share", "local/share", "lib", "local/lib")),
 )
-"""The folders in which Debian, Princeton's own installer and nltk install WordNet for all users."""
+"""The folders in which Debian, Princeton's installer and nltk install WordNet for all users."""
 _HINT = "Use the folder that contains index.noun and data.noun (Debian package: wordnet-base)"
 
 Synset = tuple[str, int]
