@@ -58,8 +58,8 @@ class Argmax(Decision):
     ----------
     ties : {"partial", "first", "random", "strict"}
         The policy for k candidates that share the best score. ``"partial"``: each gets 1/k of the credit (the
-        MCTest authors' scores, Smith et al. 2015, ARC). ``"first"``: the first is taken. ``"random"``: one is
-        drawn (Richardson et al. 2013, "a coin flip"); the draw depends on the question alone, not on the other
+        MCTest authors' scores, Smith et al. 2015, ARC). ``"first"``: the first one wins. ``"random"``: one is
+        drawn (Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on the other
         questions. ``"strict"``: the question counts as not answered.
     tie_tolerance : float
         Scores at most this far below the best one tie with it.
@@ -81,9 +81,16 @@ class Argmax(Decision):
             The tie policy is unknown, or the questions may have several right answers.
         """
         if self.ties not in TIE_POLICIES:
-            raise UsageError(f"ties must be one of {', '.join(TIE_POLICIES)}, got {self.ties!r}")
+            known = ", ".join(TIE_POLICIES)
+            message = f"ties must be one of {known}, got {self.ties!r}"
+            raise UsageError(message, field="ties", found=repr(self.ties), expected=known)
         if len(questions) and questions[0].task is Task.MULTIPLE_ANSWER:
-            raise UsageError("questions with several right answers need a threshold, not the best candidate")
+            raise UsageError(
+                "multiple-answer questions need a threshold: use TunedThreshold or Threshold instead of Argmax",
+                field="decision",
+                found="Argmax",
+                expected="TunedThreshold or Threshold",
+            )
         question, index = _tied_candidates(scores, self.tie_tolerance)
         tied = np.split(index, np.cumsum(np.bincount(question, minlength=len(scores)))[:-1])
         return [
@@ -118,7 +125,7 @@ class Threshold(Decision):
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with the candidates above the threshold."""
-        return _above(self.value, scores, questions)
+        return _select_above(self.value, scores, questions)
 
 
 class TunedThreshold(Decision):
@@ -175,22 +182,25 @@ class TunedThreshold(Decision):
         if self.needs_fit:
             raise NotFittedError(
                 "the threshold has not been tuned: call tune() with a split that has gold answers, "
-                "or give a fixed one (decision=Threshold(value=…), on the command line --threshold)"
+                "or use a fixed one (decision=Threshold(value=…), on the command line --threshold)",
+                field="decision",
+                found="TunedThreshold",
+                expected="a tuned or a fixed threshold",
             )
-        return _above(self.best_threshold_, scores, questions)
+        return _select_above(self.best_threshold_, scores, questions)
 
 
 class RelativeThreshold(Decision):
     """The rule that selects the best span and all spans within a margin of its score that overlap no better one.
 
     Spans are tried from the best score down, and in passage order for equal scores. Each text is answered once. So
-    a margin of 0 selects the best span alone, or all spans that tie for the best score and do not overlap.
+    a margin of 0 selects only the best span, or all spans that tie for the best score and do not overlap.
 
     Parameters
     ----------
     margin : float
         The largest distance from the best score, in the solver's units (log-odds for ``span-lr``); not negative.
-        It is given, never tuned, because the scores of generated spans are dropped after every few passages.
+        It is fixed, never tuned, because the scores of generated spans are dropped after every few passages.
     max_spans : int, optional
         The most spans in an answer; any number by default.
     """
@@ -207,34 +217,38 @@ class RelativeThreshold(Decision):
         UsageError
             A parameter is invalid, or the questions are not multi-span questions.
         """
-        self._check()
+        self._check_parameters()
         if len(questions) and questions[0].task is not Task.MULTI_SPAN:
-            raise UsageError(
-                f"a relative threshold selects several spans, and {questions[0].task} questions have another answer"
-            )
+            task = questions[0].task
+            message = f"a relative threshold needs multi-span questions, got {task} questions"
+            raise UsageError(message, field="questions", found=task.value, expected="multi-span")
         return [self._prediction(q, row) for q, row in zip(questions, scores, strict=True)]
 
     def _prediction(self, question: Question, row: NDArray[np.float64]) -> Prediction:
         if not len(row):
             return Prediction(question.id, ())
         near = np.flatnonzero(row >= row.max() - self.margin).tolist()
-        places = {i: question.candidates[i] for i in near}
-        kept: dict[str, None] = {}
-        taken: list[Candidate] = []
-        for i in sorted(near, key=lambda i: (-row[i], places[i].start or 0, places[i].end or 0)):
-            if self.max_spans is not None and len(kept) == self.max_spans:
+        spans = {i: question.candidates[i] for i in near}
+        texts: dict[str, None] = {}
+        selected: list[Candidate] = []
+        for i in sorted(near, key=lambda i: (-row[i], spans[i].start or 0, spans[i].end or 0)):
+            if self.max_spans is not None and len(texts) == self.max_spans:
                 break
-            if not any(_overlap(places[i], other) for other in taken):
-                taken.append(places[i])
-                kept[places[i].text] = None
-        return Prediction(question.id, (tuple(kept),), n_candidates=len(row))
+            if not any(_overlap(spans[i], other) for other in selected):
+                selected.append(spans[i])
+                texts[spans[i].text] = None
+        return Prediction(question.id, (tuple(texts),), n_candidates=len(row))
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         margin, most = self.margin, self.max_spans
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < math.inf:
-            raise UsageError(f"the margin of a relative threshold must be a number from 0, got {margin!r}")
+            expected = "a finite number of at least 0"
+            message = f"the margin of a relative threshold must be {expected}, got {margin!r}"
+            raise UsageError(message, field="margin", found=repr(margin), expected=expected)
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            raise UsageError(f"max_spans must be a whole number of at least 1 or None, got {most!r}")
+            expected = "an integer of at least 1 or None"
+            message = f"max_spans must be {expected}, got {most!r}"
+            raise UsageError(message, field="max_spans", found=repr(most), expected=expected)
 
 
 def default_decision(task: Task) -> Decision:
@@ -277,9 +291,15 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
     if cuts == "multirc2018":
         return np.arange(-0.5, 1.0, 0.02)[::-1]
     if cuts != "exact":
-        raise UsageError(f"cuts must be one of {', '.join(CUTS)}, got {cuts!r}")
-    if not np.isfinite(scores.values).all():
-        raise UsageError("no threshold can be put between scores of which some are infinite")
+        known = ", ".join(CUTS)
+        raise UsageError(
+            f"cuts must be one of {known}, got {cuts!r}", field="cuts", found=repr(cuts), expected=known
+        )
+    finite = np.isfinite(scores.values)
+    if not finite.all():
+        found = str(scores.values[finite.argmin()])
+        message = f"cannot tune a threshold on infinite scores, got {found}"
+        raise UsageError(message, field="scores", found=found, expected="finite scores")
     falling = np.unique(scores.values)[::-1]
     if not len(falling):
         return np.zeros(1)
@@ -343,7 +363,7 @@ def sweep(
 
 
 def _tied_candidates(scores: Scores, tolerance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return question and index within it of each candidate within `tolerance` of its question's best."""
+    """Return the question, and the index within it, of each candidate within `tolerance` of its question's best."""
     counts = np.diff(scores.offsets)
     filled = counts > 0
     best = np.zeros(len(counts))
@@ -361,11 +381,11 @@ def _distinct_answers(question: Question, indices: list[int]) -> list[Answer]:
     return [(text,) for text in dict.fromkeys(question.candidates[i].text for i in indices)]
 
 
-def _above(threshold: float, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+def _select_above(threshold: float, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
     if len(questions) and questions[0].task is not Task.MULTIPLE_ANSWER:
-        raise UsageError(
-            f"a threshold selects any number of candidates, and {questions[0].task} questions have one answer"
-        )
+        task = questions[0].task
+        message = f"a threshold needs multiple-answer questions, got {task} questions"
+        raise UsageError(message, field="questions", found=task.value, expected="multiple-answer")
     selected = [np.flatnonzero(row > threshold).tolist() for row in scores]
     return [
         Prediction(q.id, (frozenset(chosen),), n_candidates=len(row))
@@ -378,8 +398,10 @@ def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.flo
     for question, start in zip(questions, scores.offsets[:-1].tolist(), strict=True):
         if not question.task.has_choices:
             raise UsageError(
-                f"a threshold needs candidates that are each right or wrong, and gold of {question.task} "
-                "questions is texts"
+                f"a threshold needs gold candidates, and gold of {question.task} questions is texts",
+                field="questions",
+                found=question.task.value,
+                expected="single-choice or multiple-answer",
             )
         flags[[start + index for index in known_gold(question)]] = 1
     return flags

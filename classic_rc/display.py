@@ -23,14 +23,14 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
     <tr><th scope="row" style="text-align: left">&lt;b&gt;</th></tr>
     </tbody></table>
     """
-    head = "".join(f'<th scope="col">{_text(cell)}</th>' for cell in header)
+    head = "".join(f'<th scope="col">{_escape(cell)}</th>' for cell in header)
     lines = [
-        f'<tr><th scope="row" style="text-align: left">{_text(first)}</th>'
-        + "".join(f"<td>{_text(cell)}</td>" for cell in others)
+        f'<tr><th scope="row" style="text-align: left">{_escape(first)}</th>'
+        + "".join(f"<td>{_escape(cell)}</td>" for cell in others)
         + "</tr>"
         for first, *others in rows
     ]
-    start = f"<table><caption>{_text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>"
+    start = f"<table><caption>{_escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>"
     return "\n".join([start, *lines, "</tbody></table>"])
 
 
@@ -64,5 +64,5 @@ def _pandas() -> Any:
     return pandas
 
 
-def _text(cell: str) -> str:
+def _escape(cell: str) -> str:
     return escape(printable(cell))

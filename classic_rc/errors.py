@@ -136,7 +136,7 @@ def _rebuild_missing_package(package: str, needed_for: str, extra: str | None) -
     return MissingPackageError(package, needed_for=needed_for, extra=extra)
 
 
-_SHOWN_NAMES = 30
+_MAX_SHOWN_NAMES = 30
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
@@ -153,7 +153,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
         advice = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         shown = list(names.values())
-        more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
-        advice = f"choose from {', '.join(shown[:_SHOWN_NAMES])}{more}"
+        more = f" and {len(shown) - _MAX_SHOWN_NAMES} more" if len(shown) > _MAX_SHOWN_NAMES else ""
+        advice = f"choose from {', '.join(shown[:_MAX_SHOWN_NAMES])}{more}"
     expected = ", ".join(near or names.values())
     return UsageError(f"unknown {kind} {name!r}: {advice}", field=kind, found=name, expected=expected)

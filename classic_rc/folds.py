@@ -43,7 +43,12 @@ class FoldPlan:
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:
-            raise UsageError(f"out of fold takes at least 2 folds, got {self.n_folds}")
+            raise UsageError(
+                f"out-of-fold predictions need at least 2 folds, got {self.n_folds}",
+                field="n_folds",
+                found=str(self.n_folds),
+                expected="at least 2",
+            )
 
     @property
     def label(self) -> str:
@@ -70,10 +75,13 @@ class FoldPlan:
         groups = passage_groups(questions, self.group)
         n_groups = int(groups.max(initial=-1)) + 1
         if n_groups < 2:
+            units = "passages or groups" if self.group else "passages"
             raise UsageError(
-                f"out of fold takes at least two different passages{' or groups' if self.group else ''}, "
-                f"got {n_groups}: give data to learn from (--train) and to tune on (--tune), "
-                "or fix the threshold (--threshold)"
+                f"out-of-fold predictions need at least two different {units}, got {n_groups}: give separate data "
+                "to train on (--train) and to tune on (--tune), or a fixed threshold (--threshold)",
+                field="questions",
+                found=str(n_groups),
+                expected=f"at least 2 {units}",
             )
         fold = groups % min(self.n_folds, n_groups)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
@@ -86,8 +94,8 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     ----------
     questions : sequence of Question
     field : str, optional
-        A key of the questions' or passages' `meta` (article, author). Questions with equal values are one group
-        too.
+        A key of the questions' or passages' `meta` (article, author). Questions with equal values are also one
+        group.
 
     Returns
     -------
@@ -105,7 +113,7 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
     groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
-    return groups if field is None else _joined(groups, _values(questions, field))
+    return groups if field is None else _merge_groups(groups, _meta_values(questions, field))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +132,9 @@ def overlap(dataset: Dataset, other: Dataset) -> Overlap:
     """Find the part of `dataset` that is also in `other`, ignoring case and white space."""
     texts = {normalised_text(p.text) for p in other.passages}
     shared = {id(p) for p in dataset.passages if normalised_text(p.text) in texts}
-    alike = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
-    asked = {key for q in other for key in _keys(q, alike)}
-    repeated = {q.id for q in dataset if not asked.isdisjoint(_keys(q, alike))}
+    common_texts = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
+    other_keys = {key for q in other for key in _question_keys(q, common_texts)}
+    repeated = {q.id for q in dataset if not other_keys.isdisjoint(_question_keys(q, common_texts))}
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
     return Overlap(len(shared), len(repeated), frozenset(affected))
 
@@ -144,22 +152,28 @@ def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
         return dataset
     rest = dataset.filter(lambda q: q.id not in shared.affected)
     if not len(rest):
-        raise UsageError(f"nothing is left of {dataset.name} without what it shares with {other.name}")
+        raise UsageError(
+            f"nothing is left of {dataset.name} after removing its overlap with {other.name}",
+            field="dataset",
+            found=dataset.name,
+            expected=f"questions that are not in {other.name}",
+        )
     return rest
 
 
-def _values(questions: Sequence[Question], field: str) -> list[str | None]:
+def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
     """Return each question's value of a field, None if it has none."""
     values = [q.meta_value(field) for q in questions]
     if len(values) and all(value is None for value in values):
         known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
         if not known:
-            raise UsageError("the questions have no meta to group by")
+            message = f"the questions have no meta to group by {field!r}"
+            raise UsageError(message, field="meta key", found=field, expected="a key of the questions' meta")
         raise unknown_name("meta key", field, known)
     return [None if value is None else str(value) for value in values]
 
 
-def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
+def _merge_groups(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
     """Join the groups that share a value; a joined group is ordered by the smallest of its groups."""
     least = list(range(int(groups.max(initial=-1)) + 1))
 
@@ -178,10 +192,10 @@ def _joined(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[
     return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
 
 
-def _keys(question: Question, alike: Container[str]) -> Iterator[tuple[str, ...]]:
+def _question_keys(question: Question, common_texts: Container[str]) -> Iterator[tuple[str, ...]]:
     """Yield a question's keys; two questions are the same if they share either one."""
     text = normalised_text(question.text)
-    if text in alike:  # most are not, so their options need no normalisation
+    if text in common_texts:  # most are not, so their options need no normalisation
         yield ("passage", text, normalised_text(question.passage.text))
         if question.task.has_choices:
             yield ("options", text, *sorted(normalised_text(c.text) for c in question.candidates))

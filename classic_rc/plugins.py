@@ -21,7 +21,7 @@ _NAME = re.compile(r"[\w.+-]+")
 
 
 class PluginWarning(UserWarning):
-    """A plug-in cannot be used; everything else still works."""
+    """A plug-in cannot be used; everything else works."""
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -48,28 +48,28 @@ class Registry(Mapping[str, T], Generic[T]):
         self._accept = accept
         self._loaded: dict[str, T] = {}
         self._faults: dict[str, str] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def __getitem__(self, name: str) -> T:
         if name in self._own:
-            return self._own_thing(name)
-        if name not in self._offered:
+            return self._own_entry(name)
+        if name not in self._entry_points:
             raise KeyError(name)
-        if self._has_loaded(name):
+        if self._try_to_load(name):
             return self._loaded[name]
-        self._told.add(name)
-        raise UsageError(self._faults[name])
+        self._reported.add(name)
+        raise UsageError(self._faults[name], field=self.kind, found=name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._offered
+        return name in self._own or name in self._entry_points
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
-        for name in self._offered:
-            if self._has_loaded(name):
+        for name in self._entry_points:
+            if self._try_to_load(name):
                 yield name
-            elif name not in self._told:
-                self._told.add(name)
+            elif name not in self._reported:
+                self._reported.add(name)
                 warnings.warn(self._faults[name], PluginWarning, stacklevel=2)
 
     def __len__(self) -> int:
@@ -77,48 +77,50 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def package_of(self, name: str) -> str | None:
         """Return the package and version that a plug-in comes from, or None for our own entries."""
-        return None if name in self._own else " and ".join(map(_package, self._offered[name]))
+        return None if name in self._own else " and ".join(map(_package_and_version, self._entry_points[name]))
 
-    def _own_thing(self, name: str) -> T:
+    def _own_entry(self, name: str) -> T:
         """Return one of our own entries, imported on first use."""
-        thing = self._own[name]
-        if isinstance(thing, str):
-            module, _, attribute = thing.partition(":")
-            thing = self._own[name] = self._accept(name, getattr(import_module(module), attribute))
-        return thing
+        entry = self._own[name]
+        if isinstance(entry, str):
+            module, _, attribute = entry.partition(":")
+            entry = self._own[name] = self._accept(name, getattr(import_module(module), attribute))
+        return entry
 
     @cached_property
-    def _offered(self) -> dict[str, list[EntryPoint]]:
+    def _entry_points(self) -> dict[str, list[EntryPoint]]:
         """The entry points of other packages, by name. A package that is found twice counts once."""
         from importlib.metadata import entry_points
 
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
         for point in sorted(entry_points(group=f"classic_rc.{self.kind}s"), key=lambda point: point.name):
             if point.name in self._own:
-                fault = self._fault(point.name, _package(point), "that name is classic_rc's own")
+                fault = self._describe_fault(
+                    point.name, _package_and_version(point), "classic_rc has an entry of that name"
+                )
                 warnings.warn(fault, PluginWarning, stacklevel=2)
             else:
-                offered.setdefault(point.name, {}).setdefault((_package(point), point.value), point)
+                offered.setdefault(point.name, {}).setdefault((_package_and_version(point), point.value), point)
         return {name: list(points.values()) for name, points in offered.items()}
 
-    def _has_loaded(self, name: str) -> bool:
+    def _try_to_load(self, name: str) -> bool:
         """Load a plug-in, or remember why it cannot be used."""
         if name not in self._loaded and name not in self._faults:
-            point, *others = self._offered[name]
+            point, *others = self._entry_points[name]
             try:
                 if others:
-                    raise UsageError("two packages give that name: uninstall one")
+                    raise UsageError("two packages have a plug-in of that name: uninstall one of them")
                 if not _NAME.fullmatch(name):
-                    raise UsageError("a name is made of letters, digits and . _ + -")
+                    raise UsageError("a name may have only letters, digits and . _ + -")
                 self._loaded[name] = self._accept(name, point.load())
             except (Exception, SystemExit) as error:  # The import of a foreign package can raise anything.
                 reason = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
-                self._faults[name] = self._fault(name, self.package_of(name), reason)
+                self._faults[name] = self._describe_fault(name, self.package_of(name), reason)
         return name in self._loaded
 
-    def _fault(self, name: str, package: str | None, reason: str) -> str:
+    def _describe_fault(self, name: str, package: str | None, reason: str) -> str:
         return f"{self.kind} {name!r} of {package} cannot be used: {reason}"
 
 
-def _package(point: EntryPoint) -> str:
+def _package_and_version(point: EntryPoint) -> str:
     return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"

@@ -43,14 +43,25 @@ class Scores:
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
         evidence = np.ascontiguousarray(self.evidence, dtype=np.bool_)
         if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or np.any(np.diff(offsets) < 0):
-            raise UsageError("offsets must start at 0 and never fall")
+            raise UsageError(
+                "offsets must be one-dimensional, start at 0 and never decrease",
+                field="offsets",
+                found=str(offsets),
+                expected="an array that starts at 0 and never decreases",
+            )
         if values.shape != (offsets[-1],) or evidence.shape != values.shape:
             raise UsageError(
-                f"{offsets[-1]} candidates need as many scores and evidence flags, "
-                f"got shapes {values.shape} and {evidence.shape}"
+                f"scores and evidence of {offsets[-1]} candidates must have shape ({offsets[-1]},), "
+                f"got {values.shape} and {evidence.shape}",
+                field="values" if values.shape != (offsets[-1],) else "evidence",
+                found=f"{values.shape} and {evidence.shape}",
+                expected=f"({offsets[-1]},)",
             )
         if np.isnan(values).any():
-            raise UsageError(f"score {int(np.isnan(values).argmax())} is not a number (NaN)")
+            index = int(np.isnan(values).argmax())
+            raise UsageError(
+                f"score {index} is not a number (NaN)", field="values", found="nan", expected="numbers"
+            )
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "evidence", evidence)
@@ -112,7 +123,7 @@ class Prediction:
     question_id : str
     answers : tuple of Answer
         The answers that remain after the tie policy. Normally one. Under ``partial``, all that tie; every metric
-        is their mean. None at all when the policy awards nothing (``strict`` on a tie) or the question has no
+        is their mean. Empty when the policy gives no credit (``strict`` on a tie) or the question has no
         candidate.
     weights : tuple of float, optional
         The weights of the answers in that mean. They sum to 1; None means equal weights.

@@ -66,7 +66,7 @@ class Passage:
         The dataset's own sentence marks, as character offsets (start, end) into `text`. None when the dataset has
         none; :mod:`classic_rc.text.sentences` then splits the text.
     meta : mapping
-        Anything else that the dataset says about the passage.
+        Anything else that the dataset states about the passage.
     """
 
     id: str
@@ -107,10 +107,10 @@ class Question:
     candidates : sequence of Candidate
         In the dataset's order. Empty for span questions until a generator is applied.
     gold : frozenset of int, tuple of str, or None
-        The right answer, None when hidden. :class:`Task` says how it is read.
+        The right answer, None when hidden. :class:`Task` defines how it is read.
     task : Task
     meta : mapping
-        Anything else that the dataset says about the question: level, required sentences, type.
+        Anything else that the dataset states about the question: level, required sentences, type.
     """
 
     id: str
@@ -187,7 +187,7 @@ class Dataset(Sequence[Question]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
-        _check(self.questions, self.name)
+        _check_questions(self.questions, self.name)
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -343,13 +343,17 @@ def normalised_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _check(questions: Iterable[Question], name: str) -> None:
+def _check_questions(questions: Iterable[Question], name: str) -> None:
     seen: set[str] = set()
     tasks: set[Task] = set()
     for q in questions:
         if q.id in seen:
             raise DataError(
-                "two questions have this id", source=name, where=f"question {q.id}", expected="unique ids"
+                "two questions have this id",
+                source=name,
+                where=f"question {q.id}",
+                field="id",
+                expected="unique ids",
             )
         seen.add(q.id)
         tasks.add(q.task)
@@ -360,16 +364,18 @@ def _check(questions: Iterable[Question], name: str) -> None:
                     "gold is not among the candidates",
                     source=name,
                     where=f"question {q.id}",
-                    found=f"gold {outside[0]!r} and {len(q.candidates)} candidates",
+                    field="gold",
+                    found=f"{outside[0]!r} with {len(q.candidates)} candidates",
                     expected=f"candidate indices from 0 to {len(q.candidates) - 1}",
                 )
     if len(tasks) > 1:
         raise DataError(
             "questions of different tasks in one dataset",
             source=name,
+            field="task",
             found=", ".join(sorted(tasks)),
             expected="one task",
-            hint="Read them as one dataset each",
+            hint="Load each task as a dataset of its own",
         )
 
 

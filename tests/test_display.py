@@ -17,6 +17,7 @@ from classic_rc.errors import MissingPackageError
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Dataset
+from tests.errors import raises
 
 MARKUP = '<script>alert("1")</script>&amp;\x1b[31m'
 
@@ -109,13 +110,12 @@ def test_a_curve_shows_its_best_cut(curve):
     assert Cells(point._repr_html_()).rows[1][-1] == "–"
 
 
-def test_without_pandas_one_error_says_so(evaluation, report, curve, monkeypatch):
+def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for result in (evaluation, report, curve):
-        with pytest.raises(
-            MissingPackageError, match=r"to_frame\(\) needs the package pandas: pip install 'classic_rc"
-        ):
+        with raises(MissingPackageError, package="pandas", needed_for="to_frame()", extra="pandas") as caught:
             result.to_frame()
+        assert "pip install 'classic_rc[pandas]'" in str(caught.value)
 
 
 def test_pandas_is_given_plain_records_and_columns(evaluation, report, curve, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ import pytest
 
 from classic_rc.errors import UsageError
 from classic_rc.plugins import PluginWarning, Registry
+from tests.errors import raises
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -100,12 +102,11 @@ def test_a_solver_and_a_reader_plug_in(install, tmp_path):
     header, row = (line.split(",") for line in done.stdout.splitlines())
     assert dict(zip(header, row, strict=True))["accuracy"] == "0.75"
 
-    listed = classic_rc(site, "list", "solvers").stdout.splitlines()
-    assert listed[-1].split(maxsplit=1) == [
-        "last-word",
-        "whether the passage ends with it (plugged in by rc-last 1.2)",
-    ]
-    assert classic_rc(site, "list", "readers").stdout.splitlines()[-1].endswith("(plugged in by rc-pipes 0.3)")
+    name, description = classic_rc(site, "list", "solvers").stdout.splitlines()[-1].split(maxsplit=1)
+    assert name == "last-word"
+    assert description.startswith("whether the passage ends with it (")
+    assert description.endswith("rc-last 1.2)")
+    assert classic_rc(site, "list", "readers").stdout.splitlines()[-1].endswith("rc-pipes 0.3)")
 
 
 def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
@@ -114,14 +115,13 @@ def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
     assert (done.returncode, done.stderr) == (0, "")  # is not even looked at
     done = classic_rc(site, "list", "solvers")
     assert done.returncode == 0
-    assert done.stderr.splitlines() == [
-        f"classic-rc: warning: solver {name!r} of rc-broken 1.2 cannot be used: "
-        "ModuleNotFoundError: No module named 'no_such_module'"
-        for name in ("one", "two")
-    ]
+    for name, line in zip(("one", "two"), done.stderr.splitlines(), strict=True):
+        assert line.startswith(f"classic-rc: warning: solver {name!r} of rc-broken 1.2 ")
+        assert line.endswith("ModuleNotFoundError: No module named 'no_such_module'")
     done = classic_rc(site, "run", "sample:single-choice", "-s", "one")
     assert done.returncode == 2
-    assert done.stderr.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 cannot be used: ModuleNotFound")
+    assert done.stderr.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 ")
+    assert "ModuleNotFoundError" in done.stderr
 
 
 def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(install, tmp_path):
@@ -130,8 +130,9 @@ def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(insta
     done = classic_rc(site, "run", str(tmp_path / "odd.txt"), "-s", "longest")
     assert done.returncode == 3
     warning, error = done.stderr.splitlines()
-    assert warning == "classic-rc: warning: reader 'broken' of rc-broken 1.2 cannot be used: SystemExit: 7"
-    assert "no reader recognises it" in error
+    assert warning.startswith("classic-rc: warning: reader 'broken' of rc-broken 1.2 ")
+    assert warning.endswith("SystemExit: 7")
+    assert str(tmp_path / "odd.txt") in error
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def registry(install, monkeypatch):
 
     def accept(name: str, found: object) -> object:
         if not isinstance(found, int):
-            raise UsageError("it is no number")
+            raise UsageError("not a number")
         return found
 
     def made(**packages: tuple[str, dict[str, str]]) -> Registry[object]:
@@ -176,51 +177,53 @@ def test_a_name_is_known_before_what_it_names_is_imported(registry):
 
 def test_our_own_name_cannot_be_taken(registry):
     numbers = registry(rc_a=("x = 1", {"own": "x", "one": "x"}))
-    with pytest.warns(
-        PluginWarning, match="number 'own' of rc_a 1.2 cannot be used: that name is classic_rc's own"
-    ):
+    with pytest.warns(PluginWarning, match=r"number 'own' of rc_a 1\.2 .*classic_rc"):
         assert dict(numbers) == {"own": 0, "one": 1}
 
 
-def test_a_name_that_two_packages_give_is_nobodys(registry):
+def test_a_name_that_two_packages_give_is_refused(registry):
     numbers = registry(rc_a=("x = 1", {"one": "x", "two": "x"}), rc_b=("x = 2", {"one": "x"}))
-    said = "number 'one' of rc_[ab] 1.2 and rc_[ab] 1.2 cannot be used: two packages give that name: uninstall one"
-    with pytest.warns(PluginWarning, match=said):
+    packages = r"number 'one' of rc_[ab] 1\.2 and rc_[ab] 1\.2 .*uninstall"
+    with pytest.warns(PluginWarning, match=packages):
         assert dict(numbers) == {"own": 0, "two": 1}
-    with pytest.raises(UsageError, match=said):
+    with raises(UsageError, field="number", found="one") as caught:
         numbers["one"]
+    assert re.search(packages, str(caught.value))
 
 
-def test_what_is_asked_for_by_name_is_not_warned_about_besides(registry):
+def test_a_look_up_by_name_raises_and_does_not_warn_too(registry):
     numbers = registry(rc_a=("x = 'text'", {"one": "x", "a b": "x", "two": "y"}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UsageError, match=r"number 'one' of rc_a 1\.2 cannot be used: it is no number"):
-            numbers["one"]
-        with pytest.raises(UsageError, match="has no attribute 'y'"):
-            numbers["two"]
-        with pytest.raises(UsageError, match="a name is made of letters"):
-            numbers["a b"]
+        for name, reason in (("one", "not a number"), ("two", "has no attribute 'y'"), ("a b", ". _ + -")):
+            with raises(UsageError, field="number", found=name) as caught:
+                numbers[name]
+            assert str(caught.value).startswith(f"number {name!r} of rc_a 1.2 ")
+            assert str(caught.value).endswith(reason)
         assert list(numbers) == ["own"]
 
 
 @pytest.mark.parametrize(
-    ("source", "reason"),
+    ("source", "fact"),
     [
-        ("LastWord = 1", "it is no subclass of classic_rc.Solver"),
-        (SOLVER.replace('"last-word"', '"else"'), "its class calls itself 'else'"),
-        (SOLVER.replace("def score_candidates", "def score"), "its class does not write score_candidates"),
+        ("LastWord = 1", "classic_rc.Solver"),
+        (SOLVER.replace('"last-word"', '"else"'), "'else'"),
+        (SOLVER.replace("def score_candidates", "def score"), "score_candidates"),
     ],
 )
-def test_what_is_no_solver_is_refused(install, source, reason):
+def test_what_is_no_solver_is_refused(install, source, fact):
     site = install("rc-last", source, solvers={"last-word": "LastWord"})
     done = classic_rc(site, "explain", "sample:single-choice", "lantern.1", "-s", "last-word")
     assert done.returncode == 2
-    assert f"solver 'last-word' of rc-last 1.2 cannot be used: {reason}" in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("classic-rc: error: solver 'last-word' of rc-last 1.2 ")
+    assert fact in line
 
 
 def test_what_is_no_reader_is_refused(install):
     site = install("rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"})
     done = classic_rc(site, "list", "readers")
-    assert "reader 'no' of rc-pipes 1.2 cannot be used: " in done.stderr
-    assert "reader 'pipes' of rc-pipes 1.2 cannot be used: the reader calls itself 'else'" in done.stderr
+    other, renamed = sorted(done.stderr.splitlines())
+    assert "reader 'no' of rc-pipes 1.2 " in other
+    assert "reader 'pipes' of rc-pipes 1.2 " in renamed
+    assert "'else'" in renamed

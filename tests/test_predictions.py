@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
+from tests.errors import raises
 
 ROWS = st.lists(st.lists(st.floats(allow_nan=False), max_size=4), max_size=6)
 
@@ -31,14 +34,14 @@ def test_taking_and_concatenating_are_inverse(rows, data):
 
 
 @pytest.mark.parametrize(
-    ("values", "offsets", "problem"),
+    ("values", "offsets", "field", "found", "expected"),
     [
-        ([1.0, float("nan")], [0, 2], "not a number"),
-        ([1.0], [0, 2], "2 candidates"),
-        ([1.0], [1, 1], "start at 0"),
-        ([1.0], [0, 2, 1], "never fall"),
+        ([1.0, float("nan")], [0, 2], "values", "nan", "numbers"),
+        ([1.0], [0, 2], "values", "(1,) and (1,)", "(2,)"),
+        ([1.0], [1, 1], "offsets", "[1 1]", "starts at 0"),
+        ([1.0], [0, 2, 1], "offsets", "[0 2 1]", "never decreases"),
     ],
 )
-def test_unusable_scores_are_refused(values, offsets, problem):
-    with pytest.raises(UsageError, match=problem):
+def test_unusable_scores_are_refused(values, offsets, field, found, expected):
+    with raises(UsageError, field=field, found=found, expected=re.compile(re.escape(expected))):
         Scores(np.array(values), np.array(offsets), np.ones(len(values), dtype=bool))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Source, Task
+from tests.errors import raises
 
 PASSAGE = Passage("p", "Ann met Bob.")
 
@@ -30,15 +32,18 @@ def test_a_dataset_slices_filters_and_iterates():
 
 
 @pytest.mark.parametrize(
-    ("questions", "problem"),
+    ("questions", "where", "field", "found", "expected"),
     [
-        ([question("a"), question("a")], "two questions have this id"),
-        ([question(gold=frozenset({2}))], "gold is not among the candidates"),
-        ([question("a"), question("b", task=Task.MULTIPLE_ANSWER)], "different tasks"),
+        ([question("a"), question("a")], "question a", "id", None, "unique ids"),
+        ([question(gold=frozenset({2}))], "question q", "gold", "2 with 2 candidates", "indices from 0 to 1"),
+        (
+            [question("a"), question("b", task=Task.MULTIPLE_ANSWER)],
+            *(None, "task", "multiple-answer, single-choice", "one task"),
+        ),
     ],
 )
-def test_a_contradictory_dataset_is_refused(questions, problem):
-    with pytest.raises(DataError, match=problem):
+def test_a_contradictory_dataset_is_refused(questions, where, field, found, expected):
+    with raises(DataError, source="d", where=where, field=field, found=found, expected=re.compile(expected)):
         Dataset(questions, "d")
 
 

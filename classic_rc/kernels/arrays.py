@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Counts: TypeAlias = NDArray[np.integer] | np.integer
-"""Whole numbers, or one that holds for all."""
+"""Integers, or one integer for all."""
 
 
 class TokenArrays(NamedTuple):

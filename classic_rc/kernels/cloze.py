@@ -25,7 +25,7 @@ def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> N
     ----------
     arrays : TokenArrays
     block_tokens : int
-        How many tokens are matched at a time: bounds memory, changes no result.
+        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -66,20 +66,20 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
     row = np.repeat(row, n_places)
     start = postings.positions[ragged_indices(postings.offsets[:-1][run], n_places)]
     step = 1
-    whole = []
+    complete = []
     while len(row):
         ended = lengths[row] == step
-        whole.append((row[ended], start[ended]))
+        complete.append((row[ended], start[ended]))
         place = arrays.passage_offsets[passage[row]] + start + step
-        go_on = ~ended & (place < arrays.passage_offsets[passage[row] + 1])
-        row, start, place = row[go_on], start[go_on], place[go_on]
+        continues = ~ended & (place < arrays.passage_offsets[passage[row] + 1])
+        row, start, place = row[continues], start[continues], place[continues]
         wanted = arrays.candidate_tokens[arrays.candidate_offsets[row] + step]
         same = arrays.passage_tokens[place] == wanted
         row, start = row[same], start[same]
         step += 1
-    if not whole:
+    if not complete:
         return row, start
-    rows, starts = (np.concatenate(parts) for parts in zip(*whole, strict=True))
+    rows, starts = (np.concatenate(parts) for parts in zip(*complete, strict=True))
     order = np.lexsort((starts, rows))
     return rows[order], starts[order]
 
@@ -172,7 +172,7 @@ def cloze_distance(
         How many pairs of a mention and a query word are processed at a time. It bounds memory to about 100 bytes
         per pair and does not change the result.
     block_tokens : int
-        How many tokens are matched at a time: bounds memory, changes no result.
+        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -211,7 +211,9 @@ def _distance_block(
     # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     from_last = {"ends": query.after, "first": np.zeros_like(query.after), "last": np.ones_like(query.after)}
-    nearest = _Nearest(postings, reach=_longest(arrays.passage_offsets) + _longest(arrays.question_offsets))
+    nearest = _NearestDistance(
+        postings, reach=_max_length(arrays.passage_offsets) + _max_length(arrays.question_offsets)
+    )
     candidates, starts = phrase_places(arrays, postings)
     n_words = np.diff(query.offsets)[question[candidates]]
     distances = worst.copy()
@@ -225,7 +227,7 @@ def _distance_block(
         unsaved = ~counted[query.words[word]]
         if own_words == "cap":
             unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
-        # Words that the passage lacks are not in `query`: they save nothing of the worst distance.
+        # Words that the passage lacks are not in `query`: they do not reduce the worst distance.
         saved = np.where(unsaved, 0, max_distance - steps)
         # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums = np.diff(offsets_of(saved)[offsets_of(counts)])
@@ -233,7 +235,7 @@ def _distance_block(
     return distances, distances < worst
 
 
-class _Nearest:
+class _NearestDistance:
     """The distance of positions from the nearest position of a run.
 
     Parameters
@@ -258,12 +260,12 @@ class _Nearest:
         return np.minimum(np.abs(right - keys), np.abs(keys - left))
 
 
-def _longest(offsets: NDArray[np.int64]) -> int:
+def _max_length(offsets: NDArray[np.int64]) -> int:
     return int(np.diff(offsets).max(initial=0)) + 1
 
 
 def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether each word is one of the candidate's words; the candidates have tokens."""
+    """Return whether each word is one of the candidate's words; the candidates have tokens."""
     of_token = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
     keys = np.sort(of_token * arrays.n_words + arrays.candidate_tokens)
     wanted = candidates * arrays.n_words + words
@@ -302,7 +304,7 @@ def cloze_window(
         How many shifts and matching pairs of tokens are processed at a time. It bounds memory to about 50 bytes
         each and does not change the result.
     block_tokens : int
-        How many tokens are matched at a time: bounds memory, changes no result.
+        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -354,15 +356,15 @@ def _shift_block(
     for rows in row_chunks(np.flatnonzero((lengths > 0) & (widths >= lengths)), load, cells):
         starts = offsets_of(widths[rows])
         zero = starts[:-1] + lengths[rows] - 1  # the cell of shift 0
-        asked = ragged_indices(query.offsets[:-1][question[rows]], n_query[rows])
-        filled = ragged_indices(filling_offsets[:-1][rows], n_filling[rows])
-        run = np.concatenate((query.runs[asked], filling_runs[filled]))
+        query_index = ragged_indices(query.offsets[:-1][question[rows]], n_query[rows])
+        filling_index = ragged_indices(filling_offsets[:-1][rows], n_filling[rows])
+        run = np.concatenate((query.runs[query_index], filling_runs[filling_index]))
         cell = np.concatenate(
             (
                 np.repeat(zero, n_query[rows])
-                - query.places[asked]
-                - query.after[asked] * np.repeat(sizes[rows], n_query[rows]),
-                np.repeat(zero, n_filling[rows]) - filling_places[filled],
+                - query.places[query_index]
+                - query.after[query_index] * np.repeat(sizes[rows], n_query[rows]),
+                np.repeat(zero, n_filling[rows]) - filling_places[filling_index],
             )
         )
         cell = np.repeat(cell, n_places[run])

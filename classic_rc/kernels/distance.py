@@ -1,4 +1,4 @@
-"""The word distance of Richardson et al. 2013, alone or with the sliding window, for whole datasets at once."""
+"""The word distance of Richardson et al. 2013, with or without the sliding window, for entire datasets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def word_distance(
     ----------
     arrays : TokenArrays
     stop_words : ndarray of bool, shape (n_words,)
-        Words that are in neither S_Q nor S_A; they keep their positions in the passage.
+        Words left out of S_Q and S_A; they keep their positions in the passage.
     rule : {"mean", "min", "min+1", "first"}
         ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1`` and ``first``
         are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
@@ -112,24 +112,26 @@ def word_distances(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
-    kept = ~stop_words[postings.keys % arrays.n_words]
-    questions, additions = _only(kept, block.questions), _only(kept, block.additions)
+    content = ~stop_words[postings.keys % arrays.n_words]
+    questions, additions = _select_runs(block.questions, content), _select_runs(block.additions, content)
     question = arrays.candidate_question
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
-    for rows, has_many in _parts(np.flatnonzero(found), question, chunk_rows):
-        answers = places_of(postings, additions, rows)
+    for rows, has_many in _split_rows(np.flatnonzero(found), question, chunk_rows):
+        answer_places = places_of(postings, additions, rows)
         if has_many and rule != "first":
-            steps, n_words = _nearest_of_many(places_of(postings, questions, question[rows[:1]]), answers, rule)
+            steps, n_words = _nearest_steps_of_many(
+                places_of(postings, questions, question[rows[:1]]), answer_places, rule
+            )
         else:
-            measure = _first if rule == "first" else _nearest
-            steps, n_words = measure(places_of(postings, questions, question[rows]), answers, rule)
+            measure = _first_steps if rule == "first" else _nearest_steps
+            steps, n_words = measure(places_of(postings, questions, question[rows]), answer_places, rule)
         distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
     return distances, found
 
 
-def _parts(
+def _split_rows(
     rows: NDArray[np.int64], question: NDArray[np.int64], chunk_rows: int
 ) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """Split rows, in ascending order of question, into parts of bounded size.
@@ -151,63 +153,64 @@ def _parts(
             yield part[start : start + chunk_rows], bool(many[np.searchsorted(rows, part[0])])
 
 
-def _only(kept: NDArray[np.bool_], matches: Matches) -> Matches:
-    """Keep the matches whose runs are kept."""
-    keep = kept[matches.runs]
-    kept_before = np.concatenate(([0], np.cumsum(keep)))
-    return Matches(matches.n_distinct, kept_before[matches.offsets], matches.runs[keep])
+def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:
+    """Return the matches with the runs that are selected."""
+    keep = selected[matches.runs]
+    n_before = np.concatenate(([0], np.cumsum(keep)))
+    return Matches(matches.n_distinct, n_before[matches.offsets], matches.runs[keep])
 
 
-def _keys(places: Places, stride: int) -> NDArray[np.int64]:
+def _pack_places(places: Places, stride: int) -> NDArray[np.int64]:
     """Pack (row, position) into one number, so far apart that the nearest place is never in another row."""
     keys = np.repeat(places.rows * stride, places.counts)
     keys += places.positions
     return keys
 
 
-def _stride(*places: Places) -> int:
+def _row_stride(*places: Places) -> int:
     # Places of one row differ by at most the largest position, those of two rows by three times as much or more.
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
-def _nearest(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
+def _nearest_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
     """Sum each row's least distances per question word, with the number of words; or take their minimum, with 1."""
-    stride = _stride(asked, answers)
-    answer_keys = _keys(answers, stride)
+    stride = _row_stride(question_places, answer_places)
+    answer_keys = _pack_places(answer_places, stride)
     answer_keys.sort()
-    keys = _keys(asked, stride)
+    keys = _pack_places(question_places, stride)
     after = np.searchsorted(answer_keys, keys)
     right = answer_keys[np.minimum(after, len(answer_keys) - 1)]
     left = answer_keys[np.maximum(after - 1, 0)]
     nearest = np.minimum(np.abs(right - keys), np.abs(keys - left))
-    per_word = np.minimum.reduceat(nearest, offsets_of(asked.counts)[:-1])  # m(q): the least of q's occurrences
-    row_starts = np.flatnonzero(np.diff(asked.rows, prepend=-1))
+    # m(q) is the least distance of all occurrences of q.
+    per_word = np.minimum.reduceat(nearest, offsets_of(question_places.counts)[:-1])
+    row_starts = np.flatnonzero(np.diff(question_places.rows, prepend=-1))
     if rule == "mean":
         return np.add.reduceat(per_word, row_starts), np.diff(row_starts, append=len(per_word))
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
 
 
-def _nearest_of_many(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
-    """:func:`_nearest` for rows of one question: each word's distances are computed once per position."""
-    positions = np.arange(1 + int(answers.positions.max()))
-    row_starts = offsets_of(answers.counts)[np.flatnonzero(np.diff(answers.rows, prepend=-1))]
+def _nearest_steps_of_many(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
+    """:func:`_nearest_steps` for rows of one question: each word's distances are computed once per position."""
+    positions = np.arange(1 + int(answer_places.positions.max()))
+    row_starts = offsets_of(answer_places.counts)[np.flatnonzero(np.diff(answer_places.rows, prepend=-1))]
     per_word = []
-    for at in np.split(asked.positions, np.cumsum(asked.counts)[:-1]):
+    for at in np.split(question_places.positions, np.cumsum(question_places.counts)[:-1]):
         after = np.searchsorted(at, positions)
         right, left = at[np.minimum(after, len(at) - 1)], at[np.maximum(after - 1, 0)]
         steps = np.minimum(np.abs(right - positions), np.abs(positions - left))
-        per_word.append(np.minimum.reduceat(steps[answers.positions], row_starts))
+        per_word.append(np.minimum.reduceat(steps[answer_places.positions], row_starts))
     if rule == "mean":
         return np.sum(per_word, axis=0), len(per_word)
     return np.min(per_word, axis=0) + (rule == "min+1"), 1
 
 
-def _first(asked: Places, answers: Places, rule: DistanceRule) -> _Steps:
-    """The distance of the last words of both kinds, at the first position by which both have occurred, and 1."""
-    stride = _stride(asked, answers)
+def _first_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
+    """Return the distance of the last words of both kinds, at the first position by which both occurred, and 1."""
+    stride = _row_stride(question_places, answer_places)
     sides = []
-    for places in (asked, answers):
-        keys = _keys(places, stride)
+    for places in (question_places, answer_places):
+        keys = _pack_places(places, stride)
         keys.sort()
         sides.append((keys, keys[np.flatnonzero(np.diff(keys // stride, prepend=-1))]))
     (question_keys, first_question), (answer_keys, first_answer) = sides

@@ -22,7 +22,7 @@ def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
 def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: int) -> NDArray[np.float64]:
     """Draw uniform numbers in [0, 1): ``counts[i]`` of them for key i.
 
-    Draw j of a key depends on (key, seed, j) alone, by the finaliser of SplitMix64 (Steele, Lea and Flood 2014). So
+    Draw j of a key depends only on (key, seed, j), by the finaliser of SplitMix64 (Steele, Lea and Flood 2014). So
     shuffling or splitting the keys changes no draw.
 
     Parameters

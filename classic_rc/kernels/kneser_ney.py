@@ -62,18 +62,18 @@ def count_ngrams(
     (array([2, 1, 2]), array([1, 2, 6]), array([1, 1, 1]))
     """
     counted = [NGrams(np.arange(n_words), np.bincount(tokens, minlength=n_words))]
-    room = _room(offsets, order)
+    room = _count_following(offsets, order)
     rank: NDArray[Any] = tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
     for k in range(2, order + 1):
         # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
         chunks = [slice(start, start + chunk) for start in range(0, len(tokens), chunk)]
-        runs = (_run(_keys_in(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
-        counted.append(_sum_of(runs))
+        runs = (_count_keys(_ngram_keys(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
+        counted.append(_merge_all(runs))
         if k < order:
             # Ranks are stored for every position, so a narrow type halves the largest array.
             following = np.zeros(len(tokens), dtype=np.int32 if len(tokens) < 2**31 else np.int64)
             for part in chunks:
-                where, keys = _keys_in(part, rank, tokens, room, k, n_words)
+                where, keys = _ngram_keys(part, rank, tokens, room, k, n_words)
                 following[where] = find(counted[-1].keys, keys)
             rank = following
     return counted
@@ -119,8 +119,8 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
     return suffixes
 
 
-def _room(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
-    """How many tokens each position has from itself to the end of its text, capped at `order`."""
+def _count_following(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
+    """Count the tokens from each position to the end of its text, up to `order`."""
     room = np.full(offsets[-1], order, dtype=np.uint8)
     lengths = np.diff(offsets)
     for left in range(1, order):
@@ -128,21 +128,21 @@ def _room(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
     return room
 
 
-def _keys_in(
+def _ngram_keys(
     part: slice, rank: NDArray[Any], tokens: NDArray[np.int32], room: NDArray[np.uint8], k: int, n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The starts of k-grams in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
+    """Return the starts of k-grams in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
     where = np.flatnonzero(room[part] >= k) + part.start
     return where, rank[where].astype(np.int64) * n_words + tokens[where + k - 1]
 
 
-def _run(keys: NDArray[np.int64]) -> NGrams:
+def _count_keys(keys: NDArray[np.int64]) -> NGrams:
     keys = np.sort(keys)
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     return NGrams(keys[starts], np.diff(np.append(starts, len(keys))))
 
 
-def _sum_of(runs: Iterator[NGrams]) -> NGrams:
+def _merge_all(runs: Iterator[NGrams]) -> NGrams:
     """Merge runs into one table.
 
     Merging runs of about equal size first touches each key at most log2(n_runs) times.
@@ -151,11 +151,11 @@ def _sum_of(runs: Iterator[NGrams]) -> NGrams:
     for run in runs:
         merged.append(run)
         while len(merged) > 1 and len(merged[-2].keys) <= 2 * len(merged[-1].keys):
-            merged[-2:] = [_merged(merged[-2:])]
-    return _merged(merged)
+            merged[-2:] = [_merge_tables(merged[-2:])]
+    return _merge_tables(merged)
 
 
-def _merged(runs: Iterable[NGrams]) -> NGrams:
+def _merge_tables(runs: Iterable[NGrams]) -> NGrams:
     keys = np.concatenate([np.empty(0, dtype=np.int64), *(run.keys for run in runs)])
     counts = np.concatenate([np.empty(0, dtype=np.int64), *(run.counts for run in runs)])
     order = np.argsort(keys, kind="stable")  # a merge sort: it profits from sorted runs

@@ -1,4 +1,4 @@
-"""Sums over a passage's matched words and its sentences, and a distance (Smith et al. 2015), for whole datasets."""
+"""Sums over matched words and sentences, and a distance (Smith et al. 2015), for entire datasets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArr
         :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, rows, tokens in _matched(arrays):
+    for where, rows, tokens in _find_matched_tokens(arrays):
         # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
         totals[where] = np.bincount(rows, token_weights[tokens], minlength=where.stop - where.start)
     return totals
@@ -70,7 +70,7 @@ def best_sentences(
         :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, rows, tokens in _matched(arrays):
+    for where, rows, tokens in _find_matched_tokens(arrays):
         n = where.stop - where.start
         width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
         cells = rows * width + token_sentences[tokens]
@@ -104,16 +104,16 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
         _, candidates = match_words(without_questions(block), postings)
-        asked = block.candidate_question
-        has_both = (np.diff(questions.offsets)[asked] > 0) & (np.diff(candidates.offsets) > 0)
+        question = block.candidate_question
+        has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
         found[where] = has_both
         rows = np.flatnonzero(has_both)
         if not len(rows):
             continue
-        lengths = np.diff(block.passage_offsets)[block.question_passage[asked[rows]]]
+        lengths = np.diff(block.passage_offsets)[block.question_passage[question[rows]]]
         stride = 4 * int(lengths.max())  # so far apart that the nearest place is never in another row
         sides = []
-        for places in (places_of(postings, questions, asked[rows]), places_of(postings, candidates, rows)):
+        for places in (places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)):
             sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
         from_, to = sides
         after = np.searchsorted(to, from_)
@@ -125,7 +125,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     return distances, found
 
 
-def _matched(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+def _find_matched_tokens(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield, for some candidates at a time, the passage tokens that match them or their question.
 
     Yields

@@ -1,4 +1,4 @@
-"""Words of texts: how often each text has them, which two texts share, and how they pair up, for whole datasets."""
+"""Words of texts: their counts, those that two texts share, and their pairs, for entire datasets."""
 
 from __future__ import annotations
 

@@ -61,26 +61,26 @@ def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Match
         Over candidates: the words that each adds to its question's.
     """
     n_words = arrays.n_words
-    question_keys = _distinct(arrays.question_tokens, arrays.question_offsets, n_words)
+    question_keys = _distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     question = question_keys // n_words
-    questions = _matches(question, question_keys % n_words, arrays.question_passage, postings, n_words)
+    questions = _find_matches(question, question_keys % n_words, arrays.question_passage, postings, n_words)
 
-    candidate_keys = _distinct(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
+    candidate_keys = _distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     candidate, word = candidate_keys // n_words, candidate_keys % n_words
     new = ~_is_in(arrays.candidate_question[candidate] * n_words + word, question_keys)
     passages = arrays.question_passage[arrays.candidate_question]
-    return questions, _matches(candidate[new], word[new], passages, postings, n_words)
+    return questions, _find_matches(candidate[new], word[new], passages, postings, n_words)
 
 
-def _distinct(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+def _distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
     text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     keys = text * n_words + tokens
     keys.sort()
     return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
 
 
-def _find(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The index of each key in an ascending table, and whether it is there."""
+def _look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
     if table[-1] < _DENSE_KEYS:  # few passages with many candidates
@@ -92,10 +92,10 @@ def _find(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np
 
 
 def _is_in(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return _find(keys, table)[1]
+    return _look_up(keys, table)[1]
 
 
-def _matches(
+def _find_matches(
     text: NDArray[np.int64],
     word: NDArray[np.int64],
     text_passage: NDArray[np.int64],
@@ -103,7 +103,7 @@ def _matches(
     n_words: int,
 ) -> Matches:
     n_texts = len(text_passage)
-    run, found = _find(text_passage[text] * n_words + word, postings.keys)
+    run, found = _look_up(text_passage[text] * n_words + word, postings.keys)
     counts = np.bincount(text[found], minlength=n_texts)
     return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[found])
 

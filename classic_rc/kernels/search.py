@@ -22,7 +22,7 @@ from classic_rc.kernels.sentence_postings import (
     runs_of,
 )
 
-_HITS = 2**18
+_MAX_HITS = 2**18
 """How many hits are scored at a time. Few blocks have so many; scoring each block by itself would be slower."""
 
 _NO_SENTENCE = np.iinfo(np.int64).max
@@ -41,8 +41,8 @@ def best_constrained(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option among those with a term of the question and a term of the option.
 
-    This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. What the question's
-    terms add to a sentence is computed once for all options of the question.
+    This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. The sums of the
+    question's terms are computed once for all options of the question.
 
     Parameters
     ----------
@@ -74,21 +74,21 @@ def best_constrained(
         if combine is None:
             qualifying, cells = bounds.possible(block)
         else:
-            qualifying = _qualifying(block, flags)
+            qualifying = _find_qualifying(block, flags)
             cells = qualifying.cells
         if len(cells):
-            gathered.append(_hits_in(block, qualifying, cells, postings, flags, slots))
+            gathered.append(_collect_hits(block, qualifying, cells, postings, flags, slots))
             n_hits += len(gathered[-1].sentences)
-        if n_hits > _HITS:
-            _decide(plan, gathered, term_scores, combine, sentences, scores)
+        if n_hits > _MAX_HITS:
+            _score_hits(plan, gathered, term_scores, combine, sentences, scores)
             gathered, n_hits = [], 0
     if gathered:
-        _decide(plan, gathered, term_scores, combine, sentences, scores)
+        _score_hits(plan, gathered, term_scores, combine, sentences, scores)
     return sentences, scores
 
 
-def _qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPostings:
-    """The postings of offered terms in sentences that also have an asked term."""
+def _find_qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPostings:
+    """Return the postings of offered terms in sentences that also have an asked term."""
     flags[block.asked.cells] = True
     places = flags.take(block.offered.cells).nonzero()[0]
     flags[: block.n_cells] = False  # the next block uses the same memory
@@ -109,7 +109,7 @@ class _Hits(NamedTuple):
     asked_codes: NDArray[np.unsignedinteger]
 
 
-def _hits_in(
+def _collect_hits(
     block: SearchBlock,
     qualifying: ChosenPostings,
     cells: NDArray[np.int64],
@@ -117,7 +117,7 @@ def _hits_in(
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
 ) -> _Hits:
-    """The postings of all asked and offered terms in these cells; the offered ones are in `qualifying`."""
+    """Return the postings of all asked and offered terms in these cells; the offered ones are in `qualifying`."""
     flags[cells] = True
     offered = qualifying.take(flags.take(qualifying.cells).nonzero()[0])
     asked = block.asked.choose(flags.take(block.asked.cells).nonzero()[0])
@@ -137,7 +137,7 @@ def _hits_in(
     )
 
 
-def _together(gathered: list[_Hits]) -> _Hits:
+def _merge_hits(gathered: list[_Hits]) -> _Hits:
     """Join the hits of successive blocks as if they were of one block."""
     before = offsets_of(np.array([len(hits.sentences) for hits in gathered])).tolist()
     columns = zip(*(hits[1:] for hits in gathered), strict=True)
@@ -148,7 +148,7 @@ def _together(gathered: list[_Hits]) -> _Hits:
     return hits
 
 
-def _decide(
+def _score_hits(
     plan: SearchPlan,
     gathered: list[_Hits],
     term_scores: TermScores,
@@ -157,13 +157,13 @@ def _decide(
     scores: NDArray[np.float32],
 ) -> None:
     """Score hits exactly, and write each option's best sentence and score."""
-    hits, postings, queries = _together(gathered), plan.postings, plan.queries
+    hits, postings, queries = _merge_hits(gathered), plan.postings, plan.queries
     n_hits = len(hits.sentences)
     asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
     # bincount sums in double precision, as Lucene does.
     asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
     offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(np.float64)
-    # A term of both adds its weight in question and option together; subtract what the asked sum has of it.
+    # A term of both adds its weight in question and option together; subtract its part of the asked sum.
     offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
     if combine is not None:
         asked_matches = np.bincount(hits.asked_slots, plan.asked.boosts[hits.asked_terms], n_hits)
@@ -177,7 +177,7 @@ def _decide(
     entry_hits = np.diff(hit_offsets)[entry_offered]
     n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
     row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
-    for first, last in runs_of(row_lengths + n_pairs, _HITS):
+    for first, last in runs_of(row_lengths + n_pairs, _MAX_HITS):
         part = slice(*entry_option.searchsorted((first, last)).tolist())
         n = entry_hits[part]
         hit = ragged_indices(hit_offsets[entry_offered[part]], n)
@@ -270,7 +270,7 @@ def top_sentences(
             matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
             scores = combine(sums, matched, query)
         parts.append(best_of_each(query, sentence, scores, k))
-    return _joined(parts, n_queries)
+    return _concatenate_parts(parts, n_queries)
 
 
 def best_of_each(
@@ -278,7 +278,7 @@ def best_of_each(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Return the `k` best hits of each query, from hits in any order: queries, sentences and scores, sorted."""
     order = np.argsort(queries, kind="stable")
-    kept = []
+    parts = []
     for start, stop in itertools.pairwise(
         [*np.flatnonzero(np.diff(queries[order], prepend=-1)).tolist(), len(order)]
     ):
@@ -286,12 +286,12 @@ def best_of_each(
         if len(own) > k:
             least = np.partition(scores[own], len(own) - k)[len(own) - k]
             own = own[scores[own] >= least]  # ties of the k-th stay until the sort below
-        kept.append(own[np.lexsort((sentences[own], -scores[own]))][:k])
-    best = np.concatenate(kept) if kept else order
+        parts.append(own[np.lexsort((sentences[own], -scores[own]))][:k])
+    best = np.concatenate(parts) if parts else order
     return queries[best], sentences[best], scores[best]
 
 
-def _joined(
+def _concatenate_parts(
     parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]], n_queries: int
 ) -> TopSentences:
     none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)

@@ -1,4 +1,4 @@
-"""Block-wise lookups for questions with options, and upper bounds that spare most sentences an exact score."""
+"""Block-wise lookups for questions with options, and upper bounds that limit exact scoring to few sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from classic_rc.kernels.sentence_postings import (
     runs_of,
 )
 
-_UNITS_A_TERM = 20
+_UNITS_PER_TERM = 20
 """Bounds are counted in units. Rounding costs up to one unit per query term, so a sum must have many more."""
 
 
@@ -32,8 +32,8 @@ class ConstrainedQueries(NamedTuple):
     # weight of each option term in the question alone; 0 if it is not in the question
     question_weights: NDArray[np.float32]
     option_question: NDArray[np.int64]  # (n_options,): each option's question, ascending
-    # (n_questions,): the sentences `first:first + size` are searched; all postings of the question's terms are
-    # among them
+    # (n_questions,): the search covers the sentences `first:first + size`, which include all postings of the
+    # question's terms
     firsts: NDArray[np.int64]
     sizes: NDArray[np.int64]  # (n_questions,)
 
@@ -61,7 +61,7 @@ class SearchPlan(NamedTuple):
     def of(cls, postings: SentencePostings, queries: ConstrainedQueries) -> SearchPlan:
         """Make the plan for some questions."""
         options, n_questions = queries.options, len(queries.sizes)
-        offered, question_weights, entry_offered = _offered_terms(queries, len(postings.offsets))
+        offered, question_weights, entry_offered = _collect_offered_terms(queries, len(postings.offsets))
         asked = TermLists.of(queries.questions, postings)
         return cls(
             postings,
@@ -72,7 +72,7 @@ class SearchPlan(NamedTuple):
             asked.sums(asked.weights, n_questions),
             question_weights,
             entry_offered,
-            _sums_of_lighter(options.texts, options.weights - queries.question_weights),
+            _sum_lighter_weights(options.texts, options.weights - queries.question_weights),
         )
 
     def blocks(self, block_size: int) -> Iterator[SearchBlock]:
@@ -133,21 +133,21 @@ class SearchBlock(NamedTuple):
     option_question: NDArray[np.int64]  # (n_options,)
 
 
-def _offered_terms(
+def _collect_offered_terms(
     queries: ConstrainedQueries, n_terms: int
 ) -> tuple[QueryTerms, NDArray[np.float32], NDArray[np.int64]]:
-    """The offered terms, their weights in the question alone, and the offered term of each option term."""
+    """Return the offered terms, their weights in the question alone, and the offered term of each option term."""
     options = queries.options
     question = queries.option_question[options.texts]
-    # Within a question, a term's weight depends on its boost in the option alone: equal boosts, one offered term.
+    # Within a question, a term's weight depends only on its boost in the option: equal boosts, one offered term.
     keys = (question * n_terms + options.terms) * (int(options.boosts.max(initial=0)) + 1) + options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
     terms = QueryTerms(question[entry], options.terms[entry], options.boosts[entry], options.weights[entry])
     return terms, queries.question_weights[entry], offered.reshape(-1)
 
 
-def _sums_of_lighter(options: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """For each entry, the summed weights of its option's lighter entries; among equals the earlier is lighter."""
+def _sum_lighter_weights(options: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Sum, for each entry, the weights of its option's lighter entries; among equals the earlier is lighter."""
     order = np.lexsort((weights, options))
     total = np.concatenate(([0.0], np.cumsum(weights[order], dtype=np.float64)))
     sums = np.empty(len(weights))
@@ -175,7 +175,7 @@ class ScoreBounds:
         self._postings, self._n_cells = postings, n_cells
         ones = np.ones_like(postings.counts)
         self._saturation = term_scores(ones, postings.counts, postings.factors)
-        self._most = float(self._saturation.max(initial=0))
+        self._max_saturation = float(self._saturation.max(initial=0))
         self._memory: dict[np.dtype[Any], NDArray[Any]] = {}
 
     def possible_top(
@@ -200,7 +200,7 @@ class ScoreBounds:
             The postings of query i are ``bounds[i]:bounds[i + 1]``.
         n_cells, k : int
         """
-        found, _, units = self._sums(lists, lists, n_terms, weights, n_cells)
+        found, _, units = self._sum_in_cells(lists, lists, n_terms, weights, n_cells)
         enough = np.zeros(len(n_terms))
         for query, (start, stop) in enumerate(itertools.pairwise(bounds.tolist())):
             n = int(n_terms[query])
@@ -216,47 +216,53 @@ class ScoreBounds:
     def possible(self, block: SearchBlock) -> tuple[ChosenPostings, NDArray[np.int64]]:
         """Return the postings of offered terms in sentences with an asked term, and the cells to score exactly.
 
-        These cells can be the best for some option; some occur more than once. For an option, a sentence with an
-        offered term is worth at most the sum of three parts: what the asked terms add, what the offered term adds,
-        and what all lighter terms of the option can add. This bound holds for the heaviest of the option's terms
-        that the sentence has. The best sentence is worth at least the largest of these sums without the lighter
-        terms.
+        These cells can be the best for some option; some occur more than once. For an option, the score of a
+        sentence with an offered term is at most the sum of three parts: what the asked terms add, what the offered
+        term adds, and what all lighter terms of the option can add. This bound holds for the heaviest of the
+        option's terms that the sentence has. The best score is at least the largest of these sums without the
+        lighter terms.
         """
         offered, entry_offered, entry_option = block.offered, block.entry_offered, block.entry_option
-        found, scale, units = self._sums(block.asked, offered, block.n_asked, block.asked_weights, block.n_cells)
+        found, scale, units = self._sum_in_cells(
+            block.asked, offered, block.n_asked, block.asked_weights, block.n_cells
+        )
         places = (found > 0).nonzero()[0]  # every matched term adds at least one unit
         qualifying, found = offered.choose(places), found[places]
         weights = ((offered.terms.weights - block.question_weights) * scale[offered.terms.texts]).astype(np.float32)
 
-        def worth(which: NDArray[np.int64]) -> NDArray[np.float32]:
+        def sum_with_offered(which: NDArray[np.int64]) -> NDArray[np.float32]:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
             return found[which] + weights[qualifying.lists[which]] * saturation
 
-        # For each offered term: the worth, with it, of the sentences to which the asked terms add most.
+        # For each offered term: the best sum with it, among the sentences to which the asked terms add most.
         n_found = np.bincount(qualifying.lists, minlength=len(weights))
         some = n_found.nonzero()[0]
         largest = np.maximum.reduceat(found, offsets_of(n_found[some])[:-1]) if len(some) else found
         which = (found == largest.repeat(n_found[some])).nonzero()[0]
-        term_worth = np.zeros(len(weights), dtype=np.float32)
-        np.maximum.at(term_worth, qualifying.lists[which], worth(which))
+        term_sums = np.zeros(len(weights), dtype=np.float32)
+        np.maximum.at(term_sums, qualifying.lists[which], sum_with_offered(which))
 
-        # For each option: the least worth of its best sentence, and what a sentence needs with each of its terms.
+        # For each option: a lower bound of its best score, and what a sentence needs with each of its terms.
         least = np.zeros(len(block.option_question), dtype=np.float32)
-        np.maximum.at(least, entry_option, term_worth[entry_offered])
+        np.maximum.at(least, entry_option, term_sums[entry_offered])
         question = block.option_question[entry_option]
         # The sums found may be a unit per asked term too large; the rest covers single precision.
         rounding = block.n_asked + (0.1 + 1e-6 * units)
-        demands = least[entry_option] - block.lighter_weights * self._most * scale[question] - rounding[question]
+        demands = (
+            least[entry_option]
+            - block.lighter_weights * self._max_saturation * scale[question]
+            - rounding[question]
+        )
         demand = np.full(len(weights), np.inf)
         np.minimum.at(demand, entry_offered, demands)
 
         # First a cheap test on the asked sums, with the most that an offered term can add; then with what it adds.
-        enough = np.clip(np.floor(demand - weights * self._most), 0, units).astype(found.dtype)
+        enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(found.dtype)
         which = (found >= enough.repeat(n_found)).nonzero()[0]
-        which = which[worth(which) >= demand[qualifying.lists[which]]]
+        which = which[sum_with_offered(which) >= demand[qualifying.lists[which]]]
         return qualifying, qualifying.cells[which]
 
-    def _sums(
+    def _sum_in_cells(
         self,
         lists: PostingLists,
         others: PostingLists,
@@ -264,14 +270,14 @@ class ScoreBounds:
         weights: NDArray[np.float64],
         n_cells: int,
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64], int]:
-        """What some lists add in the cells of others, how many units a weight of 1 is, and the number of units."""
+        """Return what some lists add in the cells of others, the units per weight of 1, and the largest sum."""
         # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into the cache.
-        dtype = np.min_scalar_type(_UNITS_A_TERM * int(n_terms.max()))
+        dtype = np.min_scalar_type(_UNITS_PER_TERM * int(n_terms.max()))
         units = int(np.iinfo(dtype).max)
         if dtype not in self._memory:
             self._memory[dtype] = np.zeros(self._n_cells, dtype=dtype)
         sums = self._memory[dtype]
-        heaviest = weights * self._most
+        heaviest = weights * self._max_saturation
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
         added = self._saturation.take(lists.all_codes(self._postings))

@@ -19,17 +19,17 @@ BLOCK = 5 * 2**18
 A cell of a score bound is usually one byte, so that the cells of a block fit into a core's cache.
 """
 
-_SHORT = 32
+_SHORT_LIST = 32
 """Mean length of posting lists up to which one array of indices is cheaper than one slice per list."""
 
 
 class TermScores(Protocol):  # not a Callable, which would be a method where a class has it as an attribute
-    """From weights, counts and length factors, what terms add to the scores of sentences."""
+    """A function that returns what terms add to the scores of sentences."""
 
     def __call__(
         self, weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32], /
     ) -> NDArray[np.float32]:
-        """Of each posting, its term's weight, its count and its sentence's length factor, what it adds."""
+        """Return what each posting adds, from its term's weight, its count and its sentence's length factor."""
         ...
 
 
@@ -134,7 +134,7 @@ class ChosenPostings(NamedTuple):
 
 def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     # As int64: NumPy converts indices of any other type before it uses them.
-    if offsets[-1] <= _SHORT * len(terms.starts):
+    if offsets[-1] <= _SHORT_LIST * len(terms.starts):
         return array[ragged_indices(terms.starts, terms.lengths)].astype(np.int64)
     flat = np.empty(offsets[-1], dtype=np.int64)
     bounds = zip(terms.starts.tolist(), (terms.starts + terms.lengths).tolist(), strict=True)

@@ -55,8 +55,8 @@ def score_spans(
         return best
     words, word_of, counts = np.unique(passage, return_inverse=True, return_counts=True)
     weights = (inverse_count_weights(counts) if word_weights is None else word_weights[words])[word_of]
-    asked = np.unique(question)
-    in_question = np.isin(words, asked)[word_of]
+    question_words = np.unique(question)
+    in_question = np.isin(words, question_words)[word_of]
     places = np.argsort(word_of, kind="stable")
     first_place = offsets_of(counts)[:-1]
 
@@ -69,16 +69,19 @@ def score_spans(
     inside = token < length
     token[~inside] = 0
     grows = inside & ~in_question[token] & (previous[token] < starts)
-    n_words = len(asked) + grows.sum(axis=1)
+    n_words = len(question_words) + grows.sum(axis=1)
     # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by given weights
     # at most its length.
     heaviest = n_words.max() if word_weights is None else min(n_words.max(), length)
     own: NDArray[np.integer] = np.where(in_question, weights, 0)
     own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
-    if len(asked):
+    if len(question_words):
         best[:, 0] = row_maxima(
-            own, np.array([0, length]), np.array([min(len(asked), length)]), np.empty((2, length), own.dtype)
+            own,
+            np.array([0, length]),
+            np.array([min(len(question_words), length)]),
+            np.empty((2, length), own.dtype),
         )
     n_rows = max(cells // length, 1)
     for first in range(0, length, n_rows):
@@ -100,7 +103,7 @@ def score_spans(
             position = places[ragged_indices(first_place[word], counts[word])]
             matrix[np.repeat(at, counts[word]), position] = weights[position]
             ends = np.arange(0, matrix.size + 1, length)
-            widths = np.full(len(rows), min(len(asked) + r, length))
+            widths = np.full(len(rows), min(len(question_words) + r, length))
             best[growing, steps] = row_maxima(matrix.ravel(), ends, widths, memory)[at]
     # A span that did not make S grow has the score of the span one token shorter. A running maximum copies it,
     # because scores never fall while S grows: windows only get longer and match more words.
@@ -129,14 +132,14 @@ def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np
     overlap = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         bounds = first[where], last[where]
-        overlap[where] = _outside(block, *bounds, size=1) + _outside(bigrams_of(block), *bounds, size=2)
+        overlap[where] = _count_outside(block, *bounds, size=1) + _count_outside(bigrams_of(block), *bounds, size=2)
     return overlap
 
 
 def bigrams_of(arrays: TokenArrays) -> TokenArrays:
     """Return the same passages and questions as ids of their bigrams; candidates have none."""
     texts = ((arrays.passage_tokens, arrays.passage_offsets), (arrays.question_tokens, arrays.question_offsets))
-    pairs = [_pairs(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
+    pairs = [_encode_bigrams(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
     codes, ids = np.unique(np.concatenate([own for own, _ in pairs]), return_inverse=True)
     passage_ids, question_ids = np.split(ids.reshape(-1).astype(np.int32), [len(pairs[0][0])])
     return arrays._replace(
@@ -150,7 +153,7 @@ def bigrams_of(arrays: TokenArrays) -> TokenArrays:
     )
 
 
-def _pairs(
+def _encode_bigrams(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Encode each two neighbouring tokens of ragged texts as one number, and return the offsets of the texts."""
@@ -159,14 +162,14 @@ def _pairs(
     return tokens[left].astype(np.int64) * n_words + tokens[left + 1], offsets_of(counts)
 
 
-def _outside(
+def _count_outside(
     arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
     """Count the question's units, of `size` tokens each, that occur before or after the candidate."""
     postings = passage_postings(arrays)
-    asked, _ = match_words(arrays, postings)
-    n_units = np.diff(asked.offsets)[arrays.candidate_question]
-    run = asked.runs[ragged_indices(asked.offsets[arrays.candidate_question], n_units)]
+    questions, _ = match_words(arrays, postings)
+    n_units = np.diff(questions.offsets)[arrays.candidate_question]
+    run = questions.runs[ragged_indices(questions.offsets[arrays.candidate_question], n_units)]
     candidate = np.repeat(np.arange(len(first)), n_units)
     # If any occurrence of a unit is outside, its first or its last one is: two comparisons are enough.
     earliest, latest = postings.positions[postings.offsets[run]], postings.positions[postings.offsets[run + 1] - 1]

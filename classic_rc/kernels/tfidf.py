@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import Counts
 
-# The 256 floats that one byte can stand for: three mantissa bits, and an exponent whose zero point is 15.
+# The 256 floats that one byte can represent: three mantissa bits, and an exponent whose zero point is 15.
 _BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
 _BYTE315[0] = 0
 

@@ -41,11 +41,11 @@ def inverse_count_weights(counts: NDArray[np.integer], total: int = 1) -> NDArra
     if counts.max(initial=0) <= counts.size:  # small counts: a table over all of them beats sorting
         distinct = np.flatnonzero(np.bincount(counts.ravel()))
         table = np.zeros(int(counts.max(initial=0)) + 1, dtype=np.int32)
-        table[distinct] = _table(distinct, total)
+        table[distinct] = _weights_of(distinct, total)
         return table[counts]
     distinct, inverse = np.unique(counts, return_inverse=True)
-    return _table(distinct, total)[inverse].reshape(counts.shape)
+    return _weights_of(distinct, total)[inverse].reshape(counts.shape)
 
 
-def _table(counts: NDArray[np.integer], total: int) -> NDArray[np.int32]:
+def _weights_of(counts: NDArray[np.integer], total: int) -> NDArray[np.int32]:
     return np.array([inverse_count_weight(int(c), total) if c else 0 for c in counts], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The sliding window of Richardson et al. 2013, of one or many sizes, for whole datasets at once."""
+"""The sliding window of Richardson et al. 2013, of one or many sizes, for entire datasets."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ class RowWeights:
         block = self._block
         cells = memory[: starts[-1]]
         cells.fill(0)
-        asked = block.arrays.candidate_question[candidates]
-        for matches, texts in ((block.questions, asked), (block.additions, candidates)):
+        questions = block.arrays.candidate_question[candidates]
+        for matches, texts in ((block.questions, questions), (block.additions, candidates)):
             places = places_of(block.postings, matches, texts)
             at = np.repeat(starts[places.rows], places.counts)
             at += places.positions
@@ -226,7 +226,7 @@ def window_sweep(
     ndarray of int64, shape (n_candidates, n_sizes)
     """
     if not len(sizes) or sizes[0] < 1 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
-        raise ValueError(f"sizes must be at least 1 and rise, got {list(sizes)}")
+        raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
         best[block.where] = _best_of_sizes(block, sizes, word_weights, cells, smoothing, last_window)

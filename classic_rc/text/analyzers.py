@@ -23,7 +23,7 @@ class MCTestTokenizer(RegexTokenizer):
     """
 
     name = "mctest"
-    description = "MCTest's authors' own: only blanks and . , ; : ? separate."
+    description = "The MCTest authors' tokenizer: splits only at blanks and . , ; : ?."
     citation = "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
     pattern = re.compile(r"[^\s.,;:?]+")
 
@@ -36,7 +36,7 @@ class WhitespaceTokenizer(RegexTokenizer):
     """The text between blanks, punctuation attached."""
 
     name = "whitespace"
-    description = "What stands between blanks, punctuation attached."
+    description = "Words between blanks, with punctuation attached."
     citation = "Python's str.split."
     pattern = re.compile(r"\S+")
 
@@ -94,7 +94,7 @@ class Analyzer:
     stemmer : str, default="none"
         A name in :data:`~classic_rc.text.stemmers.STEMMERS`.
     stop_words : str, default="none"
-        The words that are dropped: the name of a stop list or the path of a file. They are compared with the
+        The words to drop: the name of a stop list or the path of a file. They are compared with the
         lower-cased, unstemmed token.
 
     Raises
@@ -131,31 +131,31 @@ class Analyzer:
         >>> Analyzer("treebank", lowercase=False, stemmer="porter", stop_words="smart").spec
         'treebank+cased+porter+stop=smart'
         """
-        return "+".join(self._parts(self.stop_words))
+        return "+".join(self._spec_parts(self.stop_words))
 
     @property
     def signature(self) -> str:
         """The spec, but with a stop list's file by name and content hash instead of by path."""
-        return "+".join(self._parts(stop_list_signature(self.stop_words)))
+        return "+".join(self._spec_parts(stop_list_signature(self.stop_words)))
 
     def fold(self, types: Sequence[str]) -> list[str | None]:
         """Return the final form of each surface token of a vocabulary, or None if it is dropped.
 
-        Case, stop words and stems depend on the word alone, so they are computed once per distinct word.
+        Case, stop words and stems depend only on the word, so they are computed once per distinct word.
 
         Examples
         --------
         >>> Analyzer("word", stop_words="lucene").fold(["The", "Fox"])
         [None, 'fox']
         """
-        normalize, dropped = get_tokenizer(self.tokenizer).normalize, stop_words(self.stop_words)
+        normalize, stops = get_tokenizer(self.tokenizer).normalize, stop_words(self.stop_words)
         lowered = [normalize(word, True) for word in types]
-        kept = lowered if self.lowercase else [normalize(word, False) for word in types]
-        stems = dict(zip(kept, kept, strict=True))
+        words = lowered if self.lowercase else [normalize(word, False) for word in types]
+        stems = dict(zip(words, words, strict=True))
         if self.stemmer != "none":
             stem = stemmer(self.stemmer)
             stems = {word: stem(word) for word in stems}
-        return [None if low in dropped else stems[word] for low, word in zip(lowered, kept, strict=True)]
+        return [None if low in stops else stems[word] for low, word in zip(lowered, words, strict=True)]
 
     def analyze(self, text: str) -> list[str]:
         """Return the final tokens of `text`."""
@@ -178,7 +178,7 @@ class Analyzer:
         Examples
         --------
         >>> get_analyzer("whitespace+porter").description
-        'What stands between blanks, punctuation attached; lower-cased; stemmed by porter.'
+        'Words between blanks, with punctuation attached; lower-cased; stemmed by porter.'
         """
         tokens = get_tokenizer(self.tokenizer).description.rstrip(".")
         facts = [tokens, "lower-cased" if self.lowercase else "cased"]
@@ -188,14 +188,14 @@ class Analyzer:
             facts.append(f"without the stop words of {self.stop_words}")
         return "; ".join(facts) + "."
 
-    def _parts(self, stop_list: str) -> list[str]:
-        named = ANALYZERS[self.tokenizer]
+    def _spec_parts(self, stop_list: str) -> list[str]:
+        preset = ANALYZERS[self.tokenizer]
         parts = [self.tokenizer]
-        if self.lowercase != named.lowercase:
+        if self.lowercase != preset.lowercase:
             parts.append("lower" if self.lowercase else "cased")
-        if self.stemmer != named.stemmer:
+        if self.stemmer != preset.stemmer:
             parts.append(self.stemmer if self.stemmer != "none" else _UNSTEMMED)
-        if self.stop_words != named.stop_words:
+        if self.stop_words != preset.stop_words:
             parts.append(f"stop={stop_list}")
         return parts
 
@@ -235,7 +235,7 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     Raises
     ------
     UsageError
-        A name is not known.
+        A name is unknown.
     DataError
         The file of stop words is missing or not UTF-8.
 
@@ -253,11 +253,11 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
         raise unknown_name("analyzer", name, ANALYZERS)
     analyzer = ANALYZERS[name]
     for modifier in modifiers:
-        analyzer = _modified(analyzer, modifier)
+        analyzer = _apply_modifier(analyzer, modifier)
     return analyzer
 
 
-def _modified(analyzer: Analyzer, modifier: str) -> Analyzer:
+def _apply_modifier(analyzer: Analyzer, modifier: str) -> Analyzer:
     stemmers = STEMMERS.keys() - {"none"}
     if modifier in _CASES:
         return replace(analyzer, lowercase=_CASES[modifier])

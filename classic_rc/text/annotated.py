@@ -24,7 +24,7 @@ class Chain(NamedTuple):
 
     mentions: tuple[tuple[int, int], ...]  # token range (start, end) of each mention, the end exclusive
     representative: int | None = None  # index of the mention that names the entity best
-    # instead of `representative`, its words, where nothing else about it is known
+    # the words of the representative mention, if they are known but not its place; `representative` is then None
     words: tuple[str, ...] | None = None
 
 
@@ -58,7 +58,7 @@ class AnnotatedText:
         return locate_tokens(self.tokens, text) is not None
 
     def token_places(self, text: str) -> tuple[tuple[int, int], ...] | None:
-        """Return `places`, or else the offsets at which the tokens are found in the text, or None."""
+        """Return `places` if they are known, else the offsets found by :func:`locate_tokens`."""
         return self.places if self.places is not None else locate_tokens(self.tokens, text)
 
 
@@ -68,12 +68,12 @@ class AnnotatedQuestion:
 
     text: AnnotatedText
     candidates: tuple[AnnotatedText, ...]  # in the dataset's order
-    negated: bool | None = None  # whether the question asks for what is not the case
-    categories: frozenset[str] = frozenset()  # the kinds of question it is
+    negated: bool | None = None  # whether the question is negated
+    categories: frozenset[str] = frozenset()  # such as "who"
 
 
-_NO_WORD = re.compile(r"(?:[\W_]|['’]\w+)*")
-"""What may be between the tokens of an annotator that drops some: punctuation, and clitics such as 's."""
+_SKIPPED_TEXT = re.compile(r"(?:[\W_]|['’]\w+)*")
+"""Text that an annotator may drop between tokens: punctuation, and clitics such as 's."""
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
@@ -85,7 +85,7 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     Returns
     -------
     tuple of (int, int), or None
-        None if the tokens do not occur in this order or leave a word of the text over.
+        None if the tokens do not occur in this order or do not cover all words of the text.
 
     Examples
     --------
@@ -98,21 +98,21 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     places, end = [], 0
     for token in tokens:
         start = lowered.find(token.lower(), end)
-        if start >= 0 and _NO_WORD.fullmatch(lowered, end, start):
+        if start >= 0 and _SKIPPED_TEXT.fullmatch(lowered, end, start):
             places.append((start, end := start + len(token)))
         elif _is_respelt(token):
             places.append((end, end))
         else:
             return None
-    return tuple(places) if _NO_WORD.fullmatch(lowered, end) else None
+    return tuple(places) if _SKIPPED_TEXT.fullmatch(lowered, end) else None
 
 
 def _is_respelt(token: str) -> bool:
     return not any(c.isalnum() for c in token) or (token[0] == token[-1] == "-" and token[1:-1].isalpha())
 
 
-_JOINT = re.compile(r"\s*|-")
-"""What may be between two words of a run: blanks or one hyphen, but no other mark."""
+_WITHIN_RUN = re.compile(r"\s*|-")
+"""Text between two words of a run: blanks or one hyphen, but no other mark."""
 
 
 class TextChunk(NamedTuple):
@@ -168,7 +168,7 @@ def content_runs(
             not single
             and runs
             and token[3] == runs[-1][-1][3]
-            and _JOINT.fullmatch(text, runs[-1][-1][2], token[1])
+            and _WITHIN_RUN.fullmatch(text, runs[-1][-1][2], token[1])
         ):
             runs[-1].append(token)
         else:

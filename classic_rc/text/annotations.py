@@ -35,20 +35,20 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
     DataError
         A field is missing, unknown, of the wrong type or inconsistent.
     """
-    _only_keys(root, ("format", "version", "passages", "questions"))
+    _check_keys(root, ("format", "version", "passages", "questions"))
     if root.integer("version") != VERSION:
         raise root.error("unknown version", field="version", found=str(root.value["version"]), expected="1")
     passages, questions = root.child("passages"), root.child("questions")
     for part in (passages, questions):
         if not isinstance(part.value, dict):
-            raise part.error("wrong type", found=describe(part.value), expected="an object, ids as its keys")
+            raise part.error("wrong type", found=describe(part.value), expected="an object with ids as keys")
     return (
-        {id: _text(passages.child(id), _TEXT_KEYS) for id in passages.value},
-        {id: _question(questions.child(id)) for id in questions.value},
+        {id: _parse_text(passages.child(id), _TEXT_KEYS) for id in passages.value},
+        {id: _parse_question(questions.child(id)) for id in questions.value},
     )
 
 
-def _only_keys(node: Node, known: tuple[str, ...]) -> None:
+def _check_keys(node: Node, known: tuple[str, ...]) -> None:
     if not isinstance(node.value, dict):
         raise node.error("wrong type", found=describe(node.value), expected="an object")
     for key in node.value:
@@ -56,106 +56,111 @@ def _only_keys(node: Node, known: tuple[str, ...]) -> None:
             raise node.error("unknown field", field=key, expected=f"one of {', '.join(known)}")
 
 
-def _question(node: Node) -> AnnotatedQuestion:
+def _parse_question(node: Node) -> AnnotatedQuestion:
     return AnnotatedQuestion(
-        _text(node, _QUESTION_KEYS),
-        tuple(_text(candidate, _TEXT_KEYS) for candidate in node.items("candidates")),
+        _parse_text(node, _QUESTION_KEYS),
+        tuple(_parse_text(candidate, _TEXT_KEYS) for candidate in node.items("candidates")),
         node.flag("negated") if node.has("negated") else None,
         frozenset(node.texts("categories")) if node.has("categories") else frozenset(),
     )
 
 
-def _text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
-    _only_keys(node, keys)
+def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
+    _check_keys(node, keys)
     tokens = tuple(node.texts("tokens"))
     if "" in tokens:
-        raise node.error("a token is empty", field="tokens", found=f"'' at {tokens.index('')}")
+        raise node.error("a token is empty", field="tokens", found=f"'' at index {tokens.index('')}")
     complete = node.flag("complete") if node.has("complete") else True
     sha256 = node.text("sha256") if node.has("sha256") else None
     if node.has("text"):
-        own = sha256_of_text(node.text("text"))
-        if sha256 not in (None, own):
-            found = describe(sha256)
-            raise node.error("not the fingerprint of its text", field="sha256", found=found, expected=own)
-        sha256 = own
+        computed = sha256_of_text(node.text("text"))
+        if sha256 not in (None, computed):
+            raise node.error(
+                "not the sha256 of the field 'text'", field="sha256", found=describe(sha256), expected=computed
+            )
+        sha256 = computed
     return AnnotatedText(
         tokens,
-        _parallel(node, "lemmas", len(tokens) if complete else None),
-        _parallel(node, "pos", len(tokens)),
-        _places(node, len(tokens)),
-        _sentences(node, "sentences", len(tokens)),
-        _chunks(node, len(tokens)),
-        _chains(node, len(tokens)),
+        _parse_parallel(node, "lemmas", len(tokens) if complete else None),
+        _parse_parallel(node, "pos", len(tokens)),
+        _parse_places(node, len(tokens)),
+        _parse_sentences(node, "sentences", len(tokens)),
+        _parse_chunks(node, len(tokens)),
+        _parse_chains(node, len(tokens)),
         sha256,
         complete,
-        _sentences(node, "unfiltered_sentences", None),
+        _parse_sentences(node, "unfiltered_sentences", None),
     )
 
 
-def _parallel(node: Node, key: str, n: int | None) -> tuple[str, ...] | None:
+def _parse_parallel(node: Node, key: str, n: int | None) -> tuple[str, ...] | None:
     if not node.has(key):
         return None
     values = tuple(node.texts(key))
     if n is not None and len(values) != n:
-        raise node.error("not one a token", field=key, found=f"{len(values)}", expected=f"{n}")
+        raise node.error("wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token")
     return values
 
 
-def _places(node: Node, n: int) -> tuple[tuple[int, int], ...] | None:
+def _parse_places(node: Node, n: int) -> tuple[tuple[int, int], ...] | None:
     if not node.has("places"):
         return None
-    places = tuple(_span(place, None) for place in node.items("places"))
+    places = tuple(_parse_span(place, None) for place in node.items("places"))
     if len(places) != n:
-        raise node.error("not one a token", field="places", found=f"{len(places)}", expected=f"{n}")
+        raise node.error("wrong length", field="places", found=str(len(places)), expected=f"{n}, one per token")
     return places
 
 
-def _sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | None:
+def _parse_sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | None:
     if not node.has(key):
         return None
     starts = tuple(node.integers(key))
     ends = (*starts[1:], *(() if n is None else (max(n, 1),)))
     if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, ends, strict=False)):
-        expected = "numbers of tokens that begin with 0 and rise" + ("" if n is None else f", below {n}")
-        raise node.error("not the starts of sentences", field=key, found=_numbers(starts), expected=expected)
+        expected = "ascending token indices that begin with 0" + ("" if n is None else f", below {n}")
+        raise node.error("invalid sentence starts", field=key, found=_format_numbers(starts), expected=expected)
     return starts
 
 
-def _numbers(numbers: tuple[int, ...]) -> str:
+def _format_numbers(numbers: tuple[int, ...]) -> str:
     return ", ".join(map(str, numbers[:12])) + (", …" if len(numbers) > 12 else "")
 
 
-def _chunks(node: Node, n: int) -> tuple[Chunk, ...] | None:
+def _parse_chunks(node: Node, n: int) -> tuple[Chunk, ...] | None:
     if not node.has("chunks"):
         return None
-    return tuple(Chunk(*_span(chunk, n), chunk.text(2)) for chunk in node.items("chunks"))
+    return tuple(Chunk(*_parse_span(chunk, n), chunk.text(2)) for chunk in node.items("chunks"))
 
 
-def _chains(node: Node, n: int) -> tuple[Chain, ...] | None:
+def _parse_chains(node: Node, n: int) -> tuple[Chain, ...] | None:
     if not node.has("chains"):
         return None
-    return tuple(_chain(chain, n) for chain in node.items("chains"))
+    return tuple(_parse_chain(chain, n) for chain in node.items("chains"))
 
 
-def _chain(node: Node, n: int) -> Chain:
-    _only_keys(node, ("mentions", "representative", "words"))
-    mentions = tuple(_span(mention, n) for mention in node.items("mentions"))
+def _parse_chain(node: Node, n: int) -> Chain:
+    _check_keys(node, ("mentions", "representative", "words"))
+    mentions = tuple(_parse_span(mention, n) for mention in node.items("mentions"))
     if node.has("representative") == node.has("words"):
-        raise node.error("a chain has either the number of its representative mention or the words of one")
+        raise node.error(
+            "a chain needs its representative mention, as an index or as words",
+            found="both" if node.has("words") else "neither",
+            expected="either 'representative' or 'words'",
+        )
     if node.has("words"):
         return Chain(mentions, words=tuple(node.texts("words")))
     representative = node.integer("representative")
     if not 0 <= representative < len(mentions):
-        expected = f"a number from 0 to {len(mentions) - 1}"
+        expected = f"an index below {len(mentions)}, the number of mentions"
         raise node.error("no such mention", field="representative", found=str(representative), expected=expected)
     return Chain(mentions, representative)
 
 
-def _span(node: Node, n: int | None) -> tuple[int, int]:
+def _parse_span(node: Node, n: int | None) -> tuple[int, int]:
     start, end = node.integer(0), node.integer(1)
     if not 0 <= start <= end or (n is not None and not start < end <= n):
-        expected = "start and end" if n is None else f"start and end among {n} tokens, the end exclusive"
-        raise node.error("not a stretch of the text", found=f"{start} to {end}", expected=expected)
+        expected = "0 <= start <= end" if n is None else f"0 <= start < end <= {n}, the number of tokens"
+        raise node.error("invalid range", found=f"{start} to {end}", expected=expected)
     return start, end
 
 
@@ -199,8 +204,8 @@ def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText]
     representative mention if the token begins a mention of a coreference chain (``subcoref`` if it continues one),
     and whether each question and each candidate has its form and its lemma. Two limits follow:
 
-    * The file does not have the texts of questions and candidates. Known are only the forms and the lemmas that
-      they share with the story (``complete=False``).
+    * The file does not have the texts of questions and candidates. It has only the forms and the
+      lemmas that they share with the story (``complete=False``).
     * The file does not tell chains apart. Each mention becomes a chain with the words of its representative.
 
     Parameters
@@ -213,37 +218,37 @@ def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText]
     Raises
     ------
     DataError
-        A field is missing or of the wrong type, or a word matches in one place and not in another.
+        A field is missing or of the wrong type, or a word matches in one place but not in another.
     """
     passages, questions = {}, {}
     for i, story in enumerate(root.elements()):
-        tokens = [_Token(node) for node in story.items("tokens")]
+        tokens = [_CoreNLPToken(node) for node in story.items("tokens")]
         passages[f"{name}.{i}"] = AnnotatedText(
             tuple(token.word for token in tokens),
             tuple(token.lemma for token in tokens),
             tuple(token.node.text("pos") for token in tokens),
             chains=tuple(_corenlp_chains(tokens)),
-            unfiltered_sentences=_starts(story),
+            unfiltered_sentences=_corenlp_sentences(story),
         )
         negated = story.sequence("negativeqs")
         for j, lengths in enumerate(story.items("qalengths")):
             questions[f"{name}.{i},{j}"] = AnnotatedQuestion(
-                _shared(tokens, j, None),
-                tuple(_shared(tokens, j, k) for k in range(len(lengths.sequence("answers")))),
+                _shared_words(tokens, j, None),
+                tuple(_shared_words(tokens, j, k) for k in range(len(lengths.sequence("answers")))),
                 story.child("negativeqs").flag(j) if negated else None,
             )
     return passages, questions
 
 
-class _Token:
+class _CoreNLPToken:
     """A token of a story: its form and lemma, and which questions and candidates have them."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.word = _word(node.child("token"))
-        self.lemma = _word(node.child("lemma"))
-        self.goes_on = bool(node.integer("subcoref"))
-        self.stands_for = tuple(_word(word) for word in node.items("coreference"))
+        self.word = _parse_word(node.child("token"))
+        self.lemma = _parse_word(node.child("lemma"))
+        self.continues_mention = bool(node.integer("subcoref"))
+        self.representative_words = tuple(_parse_word(word) for word in node.items("coreference"))
         matches = node.child("matches")
         self._of_questions = {form: matches.child(f"q{form}") for form in ("token", "lemma")}
         self._of_candidates = {form: matches.child(f"a{form}") for form in ("token", "lemma")}
@@ -255,22 +260,22 @@ class _Token:
         return bool(self._of_candidates[form].child(question).integer(candidate))
 
 
-def _word(node: Node) -> str:
+def _parse_word(node: Node) -> str:
     word = node.text("word")
     if not word:
-        raise node.error("the word is empty", field="word")
+        raise node.error("the word is empty", field="word", found="''")
     return word
 
 
-def _shared(tokens: Sequence[_Token], question: int, candidate: int | None) -> AnnotatedText:
-    """The forms and lemmas that a question or a candidate shares with its story."""
+def _shared_words(tokens: Sequence[_CoreNLPToken], question: int, candidate: int | None) -> AnnotatedText:
+    """Return the forms and lemmas that a question or a candidate shares with its story."""
     shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
     for token in tokens:
         for form, word in (("token", token.word), ("lemma", token.lemma)):
             found = token.matches(form, question, candidate)
             if shared[form].setdefault(word, found) is not found:
                 raise token.node.error(
-                    "a word matches in one place of the story and not in another",
+                    "a word matches in one place of the story but not in another",
                     field="matches",
                     found=f"{describe(word)} in question {question}",
                 )
@@ -278,20 +283,20 @@ def _shared(tokens: Sequence[_Token], question: int, candidate: int | None) -> A
     return AnnotatedText(words, lemmas, complete=False)
 
 
-def _corenlp_chains(tokens: Sequence[_Token]) -> Iterator[Chain]:
+def _corenlp_chains(tokens: Sequence[_CoreNLPToken]) -> Iterator[Chain]:
     for start, token in enumerate(tokens):
-        if token.stands_for:
+        if token.representative_words:
             end = start + 1
-            while end < len(tokens) and tokens[end].goes_on:
+            while end < len(tokens) and tokens[end].continues_mention:
                 end += 1
-            yield Chain(((start, end),), words=token.stands_for)
+            yield Chain(((start, end),), words=token.representative_words)
 
 
-def _starts(story: Node) -> tuple[int, ...]:
+def _corenlp_sentences(story: Node) -> tuple[int, ...]:
     starts = tuple(story.integers("sentenceoffsets"))
     if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, starts[1:], strict=False)):
-        expected = "numbers that rise from 0"
-        raise story.error("not the starts of sentences", field="sentenceoffsets", expected=expected)
+        found, expected = _format_numbers(starts), "ascending token indices that begin with 0"
+        raise story.error("invalid sentence starts", field="sentenceoffsets", found=found, expected=expected)
     return starts
 
 
@@ -335,7 +340,7 @@ class Annotations:
         Raises
         ------
         DataError
-            There is none, or it belongs to another text.
+            There is none, or it does not match the text.
         """
         passage = question.passage
         if passage.id not in self.passages:
@@ -348,7 +353,7 @@ class Annotations:
         Raises
         ------
         DataError
-            There is none, or it belongs to other texts or to another number of candidates.
+            There is none, or it does not match the texts or the number of candidates.
         """
         if question.id not in self.questions:
             raise self._missing(question, "the question", list(self.questions))
@@ -356,7 +361,7 @@ class Annotations:
         self._fitting(annotated.text, question.text, question, "the question")
         if len(annotated.candidates) != len(question.candidates):
             raise DataError(
-                "annotated with another number of candidates",
+                "wrong number of annotated candidates",
                 source=self.source,
                 where=f"question {question.id}",
                 found=str(len(annotated.candidates)),
@@ -385,25 +390,24 @@ class Annotations:
         return read_annotations(path)
 
     def _missing(self, question: Question, what: str, known: list[str]) -> DataError:
-        shown = f"such as {known[0]!r}" if known else "none"
         return DataError(
             f"no annotation of {what}",
             source=self.source,
             where=f"question {question.id}",
-            found=f"{len(known)} ids, {shown}",
-            hint="Give the file that annotates this dataset",
+            found=f"{len(known)} ids, such as {known[0]!r}" if known else "no ids",
+            hint="Use the annotation file of this dataset",
         )
 
     def _fitting(self, annotated: AnnotatedText, text: str, question: Question, what: str) -> AnnotatedText:
         if annotated.fits(text):
             return annotated
         raise DataError(
-            f"the annotation of {what} is one of another text",
+            f"the annotation of {what} does not match its text",
             source=self.source,
             where=f"question {question.id}",
             found=describe(" ".join(annotated.tokens)),
             expected=describe(text),
-            hint="Annotate the dataset's own texts",
+            hint="Annotate the texts of this dataset",
         )
 
 
@@ -421,7 +425,7 @@ def read_annotations(path: str | Path) -> Annotations:
     source = str(path)
     data = read_bytes(source)
     if is_gzip(data):
-        data = gunzip(data, source, "the file cannot be unpacked")
+        data = gunzip(data, source, "cannot decompress the file")
     root = Node(parse_json(decode(data, source), source), source)
     if isinstance(root.value, list):
         passages, questions = corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
@@ -429,7 +433,7 @@ def read_annotations(path: str | Path) -> Annotations:
         passages, questions = parse_annotations(root)
     else:
         raise root.error(
-            "not a file of annotations",
+            "not an annotation file",
             found=describe(root.value),
             expected=f"an object with the format {FORMAT!r}, or the list of stories of Smith et al. 2015",
         )
@@ -454,7 +458,9 @@ def read_categories(path: str | Path) -> Categories:
     """
     folder = Path(path)
     if not folder.is_dir():
-        raise DataError("there is no such folder", source=str(path), hint="Give the folder of who.txt and its like")
+        raise DataError(
+            "no such folder", source=str(path), hint="Use a folder with one file per category, such as who.txt"
+        )
     found: dict[str, set[str]] = {}
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.txt")):
@@ -462,12 +468,14 @@ def read_categories(path: str | Path) -> Categories:
         for number, id in enumerate(ids, start=1):
             categories = found.setdefault(id, set()) if id else set()
             if file.stem in categories:
-                raise DataError("named twice", source=str(file), where=f"line {number}", found=repr(id))
+                raise DataError("duplicate question id", source=str(file), where=f"line {number}", found=repr(id))
             categories.add(file.stem)
         digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
     if not found:
         raise DataError(
-            "no category in the folder", source=str(path), expected="who.txt and its like, an id a line"
+            "no category file in the folder",
+            source=str(path),
+            expected="files such as who.txt, with one question id per line",
         )
     of_question = {id: frozenset(categories) for id, categories in found.items()}
     return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

@@ -18,8 +18,8 @@ class DreamTokenizer(Tokenizer):
     and ``dont``; number words become digits; the rest is tokenized by Treebank rules (without full stops there is
     no sentence to split); ``half past 3`` and ``10 to 3`` become ``3:30`` and ``2:50``.
 
-    Bugs of that file, reproduced here: "and" is a number word, so alone it becomes ``0``; adjacent number words are
-    added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
+    Bugs of that file, reproduced here: "and" is a number word, so by itself it becomes ``0``; adjacent number words
+    are added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
     ``wi``); "quarter" is known only as ``quater``; ``from 10 to 3`` becomes a time of day.
 
     Our reading: the file lower-cases first, which the analyzer does here. What the file does around tokenization
@@ -32,16 +32,18 @@ class DreamTokenizer(Tokenizer):
     """
 
     name = "dream"
-    description = "DREAM's own: no punctuation but the colon, number words as digits, times of day as 3:30."
+    description = (
+        "DREAM's tokenizer: no punctuation except the colon, number words as digits, times of day as 3:30."
+    )
     citation = "Sun et al. (TACL 2019), distance-based sliding window; github.com/nlpdata/dream, dsw++/run.py."
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens, in the case of the text."""
-        return [token.text for token in _tokens(text)]
+        return [token.text for token in _tokenize(text)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return each token's offsets; a number or a time spans all words it was made from."""
-        return [(token.start, token.end) for token in _tokens(text)]
+        return [(token.start, token.end) for token in _tokenize(text)]
 
 
 class _Token(NamedTuple):
@@ -76,24 +78,26 @@ _NUMBERS = (
 """For each number word, the factor that multiplies the number so far and the summand added to it."""
 
 
-def _tokens(text: str) -> list[_Token]:
-    words = list(_digits(_words(text)))
+def _tokenize(text: str) -> list[_Token]:
+    words = list(_replace_number_words(_split_words(text)))
     joined = " ".join(word.text for word in words)
     starts = [start for word in words for start in (*word.starts, 0)]
     ends = [end for word in words for end in (*word.ends, 0)]
     tokens = treebank_rules().tokenize(joined)
     places = align(tokens, joined)
-    return _times([_Token(token, starts[i], ends[j - 1]) for token, (i, j) in zip(tokens, places, strict=True)])
+    return _merge_times(
+        [_Token(token, starts[i], ends[j - 1]) for token, (i, j) in zip(tokens, places, strict=True)]
+    )
 
 
-def _words(text: str) -> Iterator[_Word]:
+def _split_words(text: str) -> Iterator[_Word]:
     for match in re.finditer(r"\S+", text):
-        kept = [i for i in range(*match.span()) if text[i] not in _DELETED]
-        if kept:
-            yield _Word("".join(text[i] for i in kept), kept, [i + 1 for i in kept])
+        places = [i for i in range(*match.span()) if text[i] not in _DELETED]
+        if places:
+            yield _Word("".join(text[i] for i in places), places, [i + 1 for i in places])
 
 
-def _digits(words: Iterable[_Word]) -> Iterator[_Word]:
+def _replace_number_words(words: Iterable[_Word]) -> Iterator[_Word]:
     """Yield the words, with each run of number words replaced by one word of digits."""
     run: list[tuple[int, int]] = []
     start = end = 0
@@ -104,11 +108,11 @@ def _digits(words: Iterable[_Word]) -> Iterator[_Word]:
             run.append(value)
             continue
         if run:
-            yield _number(run, start, end)
+            yield _digits_of(run, start, end)
             run = []
         yield _Word(rest, word.starts[: len(rest)], word.ends[: len(rest)])
     if run:
-        yield _number(run, start, end)
+        yield _digits_of(run, start, end)
 
 
 def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
@@ -122,7 +126,7 @@ def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
     return _NUMBERS.get(word.lower()), word
 
 
-def _number(run: list[tuple[int, int]], start: int, end: int) -> _Word:
+def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
     total = current = 0
     for factor, summand in run:
         current = current * factor + summand
@@ -132,13 +136,17 @@ def _number(run: list[tuple[int, int]], start: int, end: int) -> _Word:
     return _Word(digits, [start] * len(digits), [end] * len(digits))
 
 
-def _times(tokens: list[_Token]) -> list[_Token]:
+def _merge_times(tokens: list[_Token]) -> list[_Token]:
     """Merge each "minutes past/to hour" into one token "hour:minutes"."""
     result: list[_Token] = []
     rest = iter(range(len(tokens)))
     for i in rest:
         token = tokens[i]
-        time = _time(result[-1].text, token.text, tokens[i + 1].text) if result and i + 1 < len(tokens) else None
+        time = (
+            _format_time(result[-1].text, token.text, tokens[i + 1].text)
+            if result and i + 1 < len(tokens)
+            else None
+        )
         if time is None:
             result.append(token)
         else:
@@ -147,7 +155,7 @@ def _times(tokens: list[_Token]) -> list[_Token]:
     return result
 
 
-def _time(minutes: str, past_or_to: str, hour: str) -> str | None:
+def _format_time(minutes: str, past_or_to: str, hour: str) -> str | None:
     minutes = {"half": "30", "quater": "15"}.get(minutes.lower(), minutes)
     if past_or_to.lower() not in ("past", "to") or not minutes.isdecimal() or not hour.isdecimal():
         return None

@@ -1,4 +1,4 @@
-"""Turns texts into token ids: single texts, and whole datasets, which are encoded once and shared."""
+"""Turns texts into token ids: single texts, and datasets, which are encoded once and shared."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
 
 
 class SharedQuestions(Sequence[Question]):
-    """Questions that are encoded once per analyzer, for all who ask.
+    """Questions that are encoded once per analyzer; all users of the object share the encodings.
 
-    :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, take their part of
-    the whole's encoding; its ids equal those of a fresh encoding of the part.
+    :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, select their part of
+    the full encoding; its ids equal those of a fresh encoding of the part.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class SharedQuestions(Sequence[Question]):
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = questions
-        self._made: dict[tuple[Analyzer, bool], EncodedSentences] = {}
-        self._whole: SharedQuestions | None = None
-        self._part: Callable[[EncodedSentences], EncodedSentences] | None = None
+        self._encodings: dict[tuple[Analyzer, bool], EncodedSentences] = {}
+        self._parent: SharedQuestions | None = None
+        self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -103,26 +103,26 @@ class SharedQuestions(Sequence[Question]):
     def encoding(self, analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
         """Return the questions' encoding under an analyzer, with passages whole or sentence by sentence."""
         key = analyzer, by_sentence
-        if key not in self._made:
-            if self._whole is None or self._part is None:
-                made = _encode(self.questions, analyzer, by_sentence=by_sentence)
+        if key not in self._encodings:
+            if self._parent is None or self._select is None:
+                encoded = _encode(self.questions, analyzer, by_sentence=by_sentence)
             else:
-                made = self._part(self._whole.encoding(analyzer, by_sentence=by_sentence))
-            self._made[key] = made._replace(dataset=made.dataset.under(self))
-        return self._made[key]
+                encoded = self._select(self._parent.encoding(analyzer, by_sentence=by_sentence))
+            self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
+        return self._encodings[key]
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset."""
         questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
         if isinstance(self.questions, Dataset):
             questions = replace(self.questions, questions=questions)
-        return self._view(questions, lambda whole: whole.take(index, questions))
+        return self._view(questions, lambda full: full.take(index, questions))
 
     def _view(
-        self, questions: Sequence[Question], part: Callable[[EncodedSentences], EncodedSentences]
+        self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
     ) -> SharedQuestions:
         view = SharedQuestions(questions)
-        view._whole, view._part = self, part
+        view._parent, view._select = self, select
         return view
 
 
@@ -130,7 +130,7 @@ def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
     """Return the questions with their gold hidden, sharing the same encodings."""
     if not isinstance(questions, SharedQuestions):
         return WithoutGold(questions)
-    return questions._view(WithoutGold(questions.questions), lambda whole: whole)
+    return questions._view(WithoutGold(questions.questions), lambda full: full)
 
 
 def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
@@ -138,7 +138,7 @@ def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
     texts = [replace(q, gold=None, candidates=()) for q in questions]
     if not isinstance(questions, SharedQuestions):
         return texts
-    return questions._view(texts, lambda whole: whole.without_candidates(texts))
+    return questions._view(texts, lambda full: full.without_candidates(texts))
 
 
 class WithoutGold(Sequence[Question]):
@@ -164,7 +164,7 @@ _CHUNK_CHARACTERS = 2**16
 """Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
 
 
-class _Ids(dict[str, int]):
+class _IdTable(dict[str, int]):
     """Maps strings to ids, numbered in the order of first occurrence."""
 
     def __missing__(self, text: str) -> int:
@@ -193,7 +193,7 @@ class TextEncoder:
     def __init__(self, analyzer: str | Analyzer) -> None:
         self.analyzer = get_analyzer(analyzer)
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        self._pieces, self._ids = _Ids(), _Ids()
+        self._pieces, self._ids = _IdTable(), _IdTable()
         self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
 
     @property
@@ -216,7 +216,7 @@ class TextEncoder:
         tokens : ndarray of int32
         offsets : ndarray of int64, shape (n_texts + 1,)
         """
-        cut = [self._cut(chunk) for chunk in _chunks(texts)]
+        cut = [self._split_texts(chunk) for chunk in _split_chunks(texts)]
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
@@ -227,15 +227,15 @@ class TextEncoder:
             lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
         return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
 
-    def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of the texts' pieces, concatenated, and how many pieces each text has."""
+    def _split_texts(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the texts' pieces, concatenated, and how many pieces each text has."""
         pieces: list[str] = []
         counts: list[int] = []
         tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
         for text in texts:
-            found = text.split(" ") if at_blanks else tokenize(text)
-            pieces += found
-            counts.append(len(found))
+            text_pieces = text.split(" ") if at_blanks else tokenize(text)
+            pieces += text_pieces
+            counts.append(len(text_pieces))
         numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
         return numbers, np.array(counts, dtype=np.int64)
 
@@ -245,11 +245,11 @@ class TextEncoder:
             return
         words: list[str] = []
         counts: list[int] = []
-        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _alone
+        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _as_one_token
         for piece in itertools.islice(self._pieces, known, None):
-            found = tokenize(piece)
-            words += found
-            counts.append(len(found))
+            piece_words = tokenize(piece)
+            words += piece_words
+            counts.append(len(piece_words))
         distinct = list(dict.fromkeys(words))
         folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
         id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
@@ -261,11 +261,11 @@ class TextEncoder:
         self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
 
 
-def _alone(piece: str) -> list[str]:
+def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     start = size = 0
     for i, text in enumerate(texts):
         size += len(text) + 1
@@ -283,9 +283,9 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
     order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
     grouped = [questions[i] for i in order]
 
-    listed = _candidate_lists(grouped)
+    listed = _collect_candidates(grouped)
     encoder = TextEncoder(analyzer)
-    pieces = [_sentences(p) if by_sentence else [p.text] for p in passages.values()]
+    pieces = [_sentence_texts(p) if by_sentence else [p.text] for p in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
@@ -308,12 +308,12 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
     return EncodedSentences(encoded, bounds, first)
 
 
-def _sentences(passage: Passage) -> list[str]:
+def _sentence_texts(passage: Passage) -> list[str]:
     return [passage.text[start:end] for start, end in passage_sentences(passage)]
 
 
 class _CandidateLists(NamedTuple):
-    """The candidates of some questions, with repeated texts removed. Lists that questions share are there once."""
+    """The candidates of some questions, with repeated texts removed. A list that questions share occurs once."""
 
     texts: list[str]  # the distinct texts of each list
     starts: NDArray[np.int64]  # (n_questions,): where each question's texts begin in `texts`
@@ -323,7 +323,7 @@ class _CandidateLists(NamedTuple):
     members: NDArray[np.int64] | None
 
 
-def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
+def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
     texts: list[str] = []
     bounds: dict[int, tuple[int, int, int]] = {}
     repeats: dict[int, list[int]] = {}
@@ -331,8 +331,8 @@ def _candidate_lists(questions: Sequence[Question]) -> _CandidateLists:
         candidates, key = question.candidates, id(question.candidates)
         if key in bounds:
             continue
-        made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        own = [c.text for c in made]
+        listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+        own = [c.text for c in listed]
         distinct = dict.fromkeys(own)
         bounds[key] = (len(texts), len(distinct), len(own))
         texts += distinct
@@ -373,7 +373,7 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens alone
+    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))

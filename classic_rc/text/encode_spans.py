@@ -91,13 +91,13 @@ class EncodedSpans(NamedTuple):
         pair_starts = np.flatnonzero(
             (np.diff(span_context[span], prepend=-1) != 0) | (np.diff(question, prepend=-1) != 0)
         )
-        asked = question[pair_starts]
-        n_asked, n_own = np.diff(self.question_offsets)[asked], (self.last - self.first)[span]
+        pair_question = question[pair_starts]
+        n_query, n_own = np.diff(self.question_offsets)[pair_question], (self.last - self.first)[span]
         return TokenArrays(
             self.tokens,
             context_offsets,
-            self.question_tokens[ragged_indices(self.question_offsets[asked], n_asked)],
-            offsets_of(n_asked),
+            self.question_tokens[ragged_indices(self.question_offsets[pair_question], n_query)],
+            offsets_of(n_query),
             self.tokens[ragged_indices(self.first[span], n_own)],
             offsets_of(n_own),
             span_context[span[pair_starts]],
@@ -109,7 +109,7 @@ class EncodedSpans(NamedTuple):
 def encode_spans(
     questions: Sequence[Question], analyzer: str | Analyzer
 ) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
-    """Encode span questions in parts of bounded size; a part has at least one whole passage.
+    """Encode span questions in parts of bounded size; a part has at least one passage, never a piece of one.
 
     Parameters
     ----------
@@ -133,13 +133,13 @@ def encode_spans(
     for i, question in enumerate(questions):
         of_passage.setdefault(id(question.passage), []).append(i)
     index: list[int] = []
-    lists: dict[_Key, Sequence[Candidate]] = {}
+    lists: dict[_ListKey, Sequence[Candidate]] = {}
     n_candidates = 0
     for members in of_passage.values():
         for i in members:
-            key = _key(questions[i])
+            key = _list_key(questions[i])
             if key not in lists:
-                lists[key] = _generated(questions[i].candidates)
+                lists[key] = _list_candidates(questions[i].candidates)
             n_candidates += len(lists[key])
         index += members
         if n_candidates >= _BLOCK_CANDIDATES:
@@ -149,42 +149,42 @@ def encode_spans(
         yield np.array(index), _encode([questions[i] for i in index], lists, analyzer)
 
 
-_Key: TypeAlias = tuple[int, int]
+_ListKey: TypeAlias = tuple[int, int]
 
 
-def _key(question: Question) -> _Key:
-    """Identifies a list of candidates: questions with equal keys share it."""
+def _list_key(question: Question) -> _ListKey:
+    """Return the key of the question's list of candidates; questions with equal keys share the list."""
     return id(question.passage), id(question.candidates)
 
 
-def _generated(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _list_candidates(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     return candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
 
 
 def _encode(
-    questions: list[Question], lists: Mapping[_Key, Sequence[Candidate]], analyzer: Analyzer
+    questions: list[Question], lists: Mapping[_ListKey, Sequence[Candidate]], analyzer: Analyzer
 ) -> EncodedSpans:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     located = [analyzer.locate(p.text) for p in passages.values()]
-    asked = [analyzer.analyze(q.query) for q in questions]
+    queries = [analyzer.analyze(q.query) for q in questions]
     ids: dict[str, int] = {}
     tokens = [ids.setdefault(token, len(ids)) for own in located for token, _, _ in own]
-    asked_tokens = [ids.setdefault(token, len(ids)) for own in asked for token in own]
+    query_tokens = [ids.setdefault(token, len(ids)) for own in queries for token in own]
 
     before = offsets_of(np.array(list(map(len, located)), dtype=np.int64))
-    starts, ends = _columns([place[1:] for own in located for place in own])
+    starts, ends = _split_columns([place[1:] for own in located for place in own])
     borders = [_sentence_starts(p) for p in passages.values()]
     passage_sentences = offsets_of(np.array(list(map(len, borders)), dtype=np.int64))
     sentence_offsets, first, last, finish, sentence = [], [], [], [], []
     for i, (begin, end) in enumerate(pairwise(before.tolist())):
         later = np.searchsorted(starts[begin:end], borders[i][1:])
         sentence_offsets += [[begin], begin + later]
-    by_key = {_key(q): q for q in questions}
+    by_key = {_list_key(q): q for q in questions}
     for key, question in by_key.items():
         i = number[id(question.passage)]
         own = slice(before[i], before[i + 1])
-        begins, finishes = _places(lists[key], question)
+        begins, finishes = _offsets_of_all(lists[key], question)
         # From the first token that ends after the span begins, up to the first that starts at its end or later.
         first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
         last.append(before[i] + np.searchsorted(starts[own], finishes))
@@ -192,50 +192,52 @@ def _encode(
         within = np.searchsorted(borders[i], begins, side="right") - 1
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
-    first_token = _joined(first)
-    last_token = np.maximum(_joined(last), first_token)  # no token left: an empty range, not a negative one
-    cut = (first_token < last_token) & (_joined(finish) < np.append(0, ends)[last_token])
+    first_token = _concatenate(first)
+    last_token = np.maximum(_concatenate(last), first_token)  # no token left: an empty range, not a negative one
+    cut = (first_token < last_token) & (_concatenate(finish) < np.append(0, ends)[last_token])
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
-        _joined([*sentence_offsets, before[-1:]]), passage_sentences,
-        np.array(asked_tokens, dtype=np.int32), offsets_of(np.array(list(map(len, asked)), dtype=np.int64)),
+        _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,
+        np.array(query_tokens, dtype=np.int32), offsets_of(np.array(list(map(len, queries)), dtype=np.int64)),
         np.array([number[id(q.passage)] for q in questions], dtype=np.int64),
-        np.array([list_number[_key(q)] for q in questions], dtype=np.int64),
+        np.array([list_number[_list_key(q)] for q in questions], dtype=np.int64),
         [lists[key] for key in by_key], offsets_of(np.array(list(map(len, first)), dtype=np.int64)),
-        first_token, last_token, cut, _joined(sentence),
+        first_token, last_token, cut, _concatenate(sentence),
     )  # fmt: skip
 
 
-def _joined(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:
+def _concatenate(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts], dtype=np.int64)
 
 
-def _columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split_columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     one, other = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
     return one, other
 
 
 def _sentence_starts(passage: Passage) -> NDArray[np.int64]:
-    """Where sentences begin; text before the first belongs to it."""
+    """Return where sentences begin; text before the first belongs to it."""
     return np.array([start for start, _ in passage_sentences(passage)] or [0], dtype=np.int64)
 
 
-def _places(candidates: Sequence[Candidate], question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The character offsets of candidates: those that they state, or the first occurrence of their text."""
+def _offsets_of_all(
+    candidates: Sequence[Candidate], question: Question
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the character offsets of candidates: their own, or those of the first occurrence of their text."""
     if isinstance(candidates, SpanCandidates):
         return candidates.starts.astype(np.int64), candidates.ends.astype(np.int64)
-    return _columns([_place(candidate, question) for candidate in candidates])
+    return _split_columns([_offsets_of_one(candidate, question) for candidate in candidates])
 
 
-def _place(candidate: Candidate, question: Question) -> tuple[int, int]:
+def _offsets_of_one(candidate: Candidate, question: Question) -> tuple[int, int]:
     if candidate.start is not None and candidate.end is not None:
         return candidate.start, candidate.end
     start = question.passage.text.find(candidate.text)
     if start < 0:
         raise DataError(
-            "a candidate does not stand in the passage",
+            "the candidate does not occur in the passage",
             where=f"question {question.id}",
             found=repr(candidate.text),
-            hint="Give its start and end, or leave candidates to be generated",
+            hint="Give its start and end, or leave the candidates out to generate spans",
         )
     return start, start + len(candidate.text)

@@ -142,9 +142,9 @@ class EncodedDataset(Sequence[Question]):
         )
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
-        """Split into up to `n` parts of whole questions and about equal size, in the arrays' order.
+        """Split into up to `n` parts of about equal size, in the arrays' order.
 
-        The questions of a part are grouped by passage; :attr:`order` of the whole says which questions they are.
+        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their indices.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class EncodedDataset(Sequence[Question]):
         parts = []
         for first, last in itertools.pairwise(bounds):
             members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
-            questions = _LeftBehind(last - first) if members is None else members
+            questions = _UnsentQuestions(last - first) if members is None else members
             arrays = self.arrays.slice_questions(first, last)
             offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
             if rows is not None:
@@ -197,33 +197,33 @@ class EncodedSentences(NamedTuple):
         questions : sequence of Question, length n
             The same questions as objects.
         """
-        whole = self.dataset
-        old = whole.arrays
-        place = whole.place[index]
+        full = self.dataset
+        old = full.arrays
+        place = full.place[index]
         # A fresh encoding numbers passages in the order of first sight, and groups questions by them, stably.
-        passage_of = _by_first_sight(old.question_passage[place])
+        passage_of = _number_by_first_occurrence(old.question_passage[place])
         order = np.argsort(passage_of.number, kind="stable")
         rows = place[order]
-        n_distinct = np.bincount(old.candidate_question, minlength=len(whole))[rows]
+        n_distinct = np.bincount(old.candidate_question, minlength=len(full))[rows]
         first = np.searchsorted(old.candidate_question, rows)
         sentences = ragged_indices(
             self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
         )
         arrays = TokenArrays(
-            *_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
-            *_rows(old.question_tokens, old.question_offsets, rows),
-            *_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            *_take_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_take_rows(old.question_tokens, old.question_offsets, rows),
+            *_take_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
             passage_of.number[order],
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
         )
-        arrays, vocabulary = _with_own_vocabulary(arrays, whole.vocabulary)
-        sizes = np.diff(whole.question_offsets)[rows]
+        arrays, vocabulary = _renumber_words(arrays, full.vocabulary)
+        sizes = np.diff(full.question_offsets)[rows]
         members = None
-        if whole.candidate_rows is not None and sizes.sum() > n_distinct.sum():
-            flat = ragged_indices(whole.question_offsets[rows], sizes)
-            members = whole.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
-        encoded = EncodedDataset(questions, whole.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+        if full.candidate_rows is not None and sizes.sum() > n_distinct.sum():
+            flat = ragged_indices(full.question_offsets[rows], sizes)
+            members = full.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
+        encoded = EncodedDataset(questions, full.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
         return EncodedSentences(
             encoded,
             offsets_of(np.diff(self.offsets)[sentences]),
@@ -235,8 +235,8 @@ class EncodedSentences(NamedTuple):
 
         Ids are given to passages first, then to queries, then to candidates: passages and queries keep theirs.
         """
-        whole = self.dataset
-        old = whole.arrays
+        full = self.dataset
+        old = full.arrays
         n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
         none = np.empty(0, dtype=np.int64)
         arrays = old._replace(
@@ -245,9 +245,9 @@ class EncodedSentences(NamedTuple):
             candidate_question=none,
             n_words=max(n_words, 1),
         )
-        offsets = np.zeros(len(whole) + 1, dtype=np.int64)
+        offsets = np.zeros(len(full) + 1, dtype=np.int64)
         encoded = EncodedDataset(
-            questions, whole.analyzer, whole.vocabulary[:n_words], arrays, whole.order, offsets, None
+            questions, full.analyzer, full.vocabulary[:n_words], arrays, full.order, offsets, None
         )
         return self._replace(dataset=encoded)
 
@@ -259,8 +259,8 @@ def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDAr
     return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
 
 
-class _LeftBehind(Sequence[Question]):
-    """Stands for questions that were not sent to this process; only their number is known."""
+class _UnsentQuestions(Sequence[Question]):
+    """A placeholder for questions that were not sent to this process; only their number is known."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -272,22 +272,22 @@ class _LeftBehind(Sequence[Question]):
         raise LookupError("question objects were not sent to this process, only their encoded arrays")
 
 
-class _FirstSight(NamedTuple):
+class _Numbering(NamedTuple):
     """Distinct values in the order of their first occurrence."""
 
     values: NDArray[np.int64]
     number: NDArray[np.int64]  # for each original value, its index in `values`
 
 
-def _by_first_sight(values: NDArray[np.int64]) -> _FirstSight:
+def _number_by_first_occurrence(values: NDArray[np.int64]) -> _Numbering:
     distinct, first, number = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return _FirstSight(distinct[order], rank[number.reshape(-1)])
+    return _Numbering(distinct[order], rank[number.reshape(-1)])
 
 
-def _rows(
+def _take_rows(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return some rows of a ragged array, as a ragged array."""
@@ -295,7 +295,7 @@ def _rows(
     return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
 
 
-def _with_own_vocabulary(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+def _renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
     """Renumber ids in the order of first occurrence: in passages, then queries, then candidates."""
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))

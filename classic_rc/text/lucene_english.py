@@ -9,8 +9,8 @@ from functools import cache
 
 from classic_rc.text.tokenizers import Tokenizer
 
-_LONGEST = 255
-"""The longest token, in UTF-16 units; a longer one is cut there."""
+_MAX_UNITS = 255
+"""The longest token, in UTF-16 units; a longer one is split there."""
 
 _ASCII_WORD = re.compile(
     r"[A-Za-z0-9]+(?:(?:[.':](?<=[A-Za-z].)(?=[A-Za-z])|[.,;'](?<=[0-9].)(?=[0-9]))[A-Za-z0-9]+)*"
@@ -38,13 +38,13 @@ class LuceneEnglishTokenizer(Tokenizer):
         """Return the words, possessives included."""
         pattern = _pattern_for(text)
         words = pattern.findall(text)
-        if 2 * len(text) <= _LONGEST or 2 * max(map(len, words), default=0) <= _LONGEST:
+        if 2 * len(text) <= _MAX_UNITS or 2 * max(map(len, words), default=0) <= _MAX_UNITS:
             return words
-        return [text[start:end] for start, end in _limited(pattern, text)]
+        return [text[start:end] for start, end in _find_words(pattern, text)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of the words, possessives included."""
-        return list(_limited(_pattern_for(text), text))
+        return list(_find_words(_pattern_for(text), text))
 
     def normalize(self, token: str, lowercase: bool) -> str:
         """Remove the possessive, and lower-case character by character, as Java does."""
@@ -60,18 +60,18 @@ def _lower(character: str) -> str:
     return character.lower()[0]
 
 
-def _units(text: str) -> int:
+def _utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _limited(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+def _find_words(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     """Yield the offsets of the matches; a token that is too long is cut, and the search goes on at the cut."""
     position = 0
     while match := pattern.search(text, position):
         start, position = match.span()
-        if _units(match[0]) > _LONGEST:
-            limit = start + _LONGEST
-            while _units(text[start:limit]) > _LONGEST:
+        if _utf16_length(match[0]) > _MAX_UNITS:
+            limit = start + _MAX_UNITS
+            while _utf16_length(text[start:limit]) > _MAX_UNITS:
                 limit -= 1
             cut = pattern.match(text, start, limit)
             assert cut is not None, "a word's beginning is a word"
@@ -86,7 +86,7 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 _KATAKANA = (
     "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
 )
-_ALONE = (
+_SINGLE_CHARACTERS = (
     "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"
     "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f"  # Hiragana
 )
@@ -96,7 +96,7 @@ _UNDIVIDED = (
     "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer, Tai
 )
 _HEBREW = "\u05d0-\u05ea\u05f0-\u05f2\ufb1d\ufb1f-\ufb28\ufb2a-\ufb4f"
-_LETTERS_BY_NAME_ONLY = "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
+_OTHER_LETTERS = "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
 _EMOJI = (
     "©®‼⁉™↔-↙↩↪⌚⌛⌨⎈⏏⏩-⏳⏸-⏺▪▫▶◀◻-◾☀-★☇-☒☔-⚅⚐-✅✈-✒✔✖✝✡✨✳✴❄❇❌❎❓-❕❗❣-❧➕-➗➡➰➿⤴⤵⬅-⬇⬛⬜⭐⭕〰〽㊗㊙"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001f10f\U0001f12f\U0001f16c-\U0001f16f\U0001f18e\U0001f191-\U0001f19a"
@@ -114,11 +114,11 @@ _BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\u
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """The grammar of Lucene's StandardTokenizer.
+    """Return the grammar of Lucene's StandardTokenizer.
 
-    Every character class also takes the marks and format characters that follow (rule WB4).
+    Every character class also matches the marks and format characters that follow (rule WB4).
     """
-    letters, digits, marks = _classes()
+    letters, digits, marks = _character_classes()
 
     def one(characters: str) -> str:
         return f"[{characters}][{marks}]*"
@@ -130,14 +130,16 @@ def _word_pattern() -> re.Pattern[str]:
     part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
     flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
     emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
-    return re.compile(f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_ALONE)}|{emoji}")
+    return re.compile(
+        f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
+    )
 
 
 @cache
-def _classes() -> tuple[str, str, str]:
-    """The letters, the digits, and the marks and formats, each as the inside of a character class."""
-    special = re.compile(f"[{_KATAKANA}{_ALONE}{_UNDIVIDED}\u3006]")
-    named = re.compile(f"[{_LETTERS_BY_NAME_ONLY}]")
+def _character_classes() -> tuple[str, str, str]:
+    """Return the letters, the digits, and the marks and formats, each as the inside of a character class."""
+    special = re.compile(f"[{_KATAKANA}{_SINGLE_CHARACTERS}{_UNDIVIDED}\u3006]")
+    other_letters = re.compile(f"[{_OTHER_LETTERS}]")
     letters, digits, marks = [], [ord("\u066b")], []
     # Planes 2 and 3 have only ideographs; the last marks are in plane 14.
     for code in (*range(0x20000), *range(0xE0000, 0xE0200)):
@@ -147,12 +149,14 @@ def _classes() -> tuple[str, str, str]:
             marks.append(code)
         elif category == "Nd":
             digits.append(code)
-        elif (category[0] == "L" or category == "Nl" or named.match(character)) and not special.match(character):
+        elif (category[0] == "L" or category == "Nl" or other_letters.match(character)) and not special.match(
+            character
+        ):
             letters.append(code)
-    return _class(letters), _class(sorted(digits)), _class(marks)
+    return _format_ranges(letters), _format_ranges(sorted(digits)), _format_ranges(marks)
 
 
-def _class(codes: list[int]) -> str:
+def _format_ranges(codes: list[int]) -> str:
     ranges: list[list[int]] = []
     for code in codes:
         if ranges and ranges[-1][1] == code - 1:

@@ -28,7 +28,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     ['Mr. Fox paid $3.50.', '"Stop!" said J. R. Lion.', 'He ran.']
     """
     sentences = []
-    for start, end in _paragraphs(text):
+    for start, end in _split_paragraphs(text):
         borders = [start]
         for stop in _STOP.finditer(text, start, end):
             if _is_border(_look_around(text, stop, borders[-1], end)):
@@ -86,7 +86,7 @@ def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: i
     )
 
 
-def _paragraphs(text: str) -> list[tuple[int, int]]:
+def _split_paragraphs(text: str) -> list[tuple[int, int]]:
     gaps = [gap.span() for gap in _BLANK_LINE.finditer(text)]
     starts = [0, *(end for _, end in gaps)]
     ends = [*(start for start, _ in gaps), len(text)]
@@ -190,13 +190,13 @@ def _initial(stop: Stop) -> bool | None:
     """``J. K. Rowling``, against ``vitamin C. Oranges`` and ``plan B. It failed``."""
     if len(stop.before) != 1 or not stop.before.isalpha():
         return None
-    return stop.previous in LETTERS_OF or _starts(stop)
+    return stop.previous in LETTERS_OF or _begins_with_starter(stop)
 
 
 def _abbreviation(stop: Stop) -> bool | None:
     """``the U.S. Army``, ``Fox Inc. said`` and ``St. Ives``, against ``the U.S. They``."""
     known = stop.before in NAME_PARTS or stop.before in MONTHS or _ACRONYM.fullmatch(stop.before)
-    return _starts(stop) if known else None
+    return _begins_with_starter(stop) if known else None
 
 
 def _lower_case(stop: Stop) -> bool | None:
@@ -228,5 +228,5 @@ def _is_border(stop: Stop) -> bool:
     return next((verdict for rule in RULES if (verdict := rule(stop)) is not None), True)
 
 
-def _starts(stop: Stop) -> bool:
+def _begins_with_starter(stop: Stop) -> bool:
     return stop.after[:1].isupper() and stop.after.lower().replace("’", "'") in STARTERS

@@ -91,7 +91,7 @@ class SpanGenerator:
     * a name of any length, stop words included: a longest run of tokens that have a capital, or a longest such
       run that may also have lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a
       run, except for full stop, apostrophe, hyphen, slash and ampersand. Inside a sentence ``The Who`` and
-      ``May`` are names. At the start of a sentence every word has a capital, so a run of stop words alone is not
+      ``May`` are names. At the start of a sentence every word has a capital, so a run of only stop words is not
       a name there.
 
     Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never a stop word,
@@ -128,9 +128,13 @@ class SpanGenerator:
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
-            raise UsageError(f"max_tokens must be an integer of at least 1, got {self.max_tokens!r}")
+            expected, found = "an integer of at least 1", repr(self.max_tokens)
+            message = f"max_tokens must be {expected}, got {found}"
+            raise UsageError(message, field="max_tokens", found=found, expected=expected)
         if self.tokenizer not in ("word", "char"):
-            raise UsageError(f"tokenizer must be 'word' or 'char', got {self.tokenizer!r}")
+            expected, found = "'word' or 'char'", repr(self.tokenizer)
+            message = f"tokenizer must be {expected}, got {found}"
+            raise UsageError(message, field="tokenizer", found=found, expected=expected)
         stop_words(self.stop_words)
 
     @property
@@ -141,9 +145,9 @@ class SpanGenerator:
 
     def __call__(self, passage: Passage) -> SpanCandidates:
         """Return the spans of a passage, sorted by (start, end), without duplicates."""
-        tokens = _tokens_of(passage, self.tokenizer, stop_words(self.stop_words))
+        tokens = _tokenize_passage(passage, self.tokenizer, stop_words(self.stop_words))
         most = min(self.max_tokens, len(tokens.starts))
-        pairs = (_windows(tokens, most), _names(tokens), _names(tokens, links=_LINKS))
+        pairs = (_window_spans(tokens, most), _name_spans(tokens), _name_spans(tokens, links=_LINKS))
         first, last = np.concatenate(pairs, axis=1)
         spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
         possessive = tokens.possessive[last]
@@ -169,12 +173,12 @@ class _Tokens(NamedTuple):
     possessive: NDArray[np.bool_]  # whether it ends in 's
 
 
-def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
+def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
     text = passage.text
-    named = get_tokenizer(tokenizer)
-    surface, offsets = named.tokenize(text), named.locate(text)
+    cutter = get_tokenizer(tokenizer)
+    surface, offsets = cutter.tokenize(text), cutter.locate(text)
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T.copy()
-    _take_signs_in(starts, ends, text)
+    _include_signs(starts, ends, text)
 
     sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
     sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
@@ -196,7 +200,7 @@ def _tokens_of(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Toke
     )  # fmt: skip
 
 
-def _take_signs_in(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str) -> None:
+def _include_signs(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str) -> None:
     """Widen tokens, in place, by the currency and per-cent signs next to their digits."""
     for sign in _SIGNS_OF_NUMBERS.finditer(text):
         after = int(np.searchsorted(starts, sign.start()))
@@ -206,8 +210,8 @@ def _take_signs_in(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str
             ends[after - 1] += 1
 
 
-def _windows(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
-    """First and last tokens, shape (2, n), of all windows within a sentence whose both ends may be edges."""
+def _window_spans(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
+    """Return first and last tokens, shape (2, n), of all windows within a sentence whose both ends may be edges."""
     index = np.arange(len(tokens.words))
     sentence_end = np.searchsorted(tokens.sentence, tokens.sentence, side="right")
     sizes = np.where(tokens.edge, np.minimum(max_tokens, sentence_end - index), 0)
@@ -215,8 +219,8 @@ def _windows(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
     return np.stack([first, last])[:, tokens.edge[last]]
 
 
-def _names(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray[np.int64]:
-    """First and last tokens, shape (2, n), of the longest runs of capitalised tokens, `links` allowed inside."""
+def _name_spans(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray[np.int64]:
+    """Return first and last tokens, shape (2, n), of the longest runs of capitalised tokens and inner `links`."""
     runs: list[list[int]] = []
     open_run = False
     for i, (word, capital, follows) in enumerate(

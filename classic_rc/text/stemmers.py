@@ -8,11 +8,11 @@ from functools import cache, lru_cache, partial
 from classic_rc.errors import unknown_name
 
 STEMMERS: dict[str, str] = {
-    "none": "Words as they are.",
-    "porter": "Porter (1980) with its author's later changes: what Lucene's PorterStemFilter does.",
-    "porter-nltk": "Porter with nltk's own changes: what nltk's PorterStemmer() does.",
+    "none": "No stemming.",
+    "porter": "Porter (1980) with its author's later changes, as in Lucene's PorterStemFilter.",
+    "porter-nltk": "Porter with nltk's changes, as in nltk's PorterStemmer().",
     "snowball": "Snowball English, also known as Porter 2 (2001).",
-    "lancaster": "Paice and Husk (1990), which cuts more.",
+    "lancaster": "Paice and Husk (1990), which removes more than the others.",
 }
 """A one-sentence description of each stemmer."""
 
@@ -36,7 +36,7 @@ def stemmer(name: str) -> Callable[[str], str]:
     if name not in STEMMERS:
         raise unknown_name("stemmer", name, STEMMERS)
     if name == "none":
-        return _unchanged
+        return _identity
     if name == "snowball":
         from nltk.stem.snowball import EnglishStemmer
 
@@ -52,5 +52,5 @@ def stemmer(name: str) -> Callable[[str], str]:
     return lru_cache(maxsize=2**17)(partial(PorterStemmer(mode=mode).stem, to_lowercase=False))
 
 
-def _unchanged(word: str) -> str:
+def _identity(word: str) -> str:
     return word

@@ -1,4 +1,4 @@
-"""Stop lists: the named ones that ship with the package, and those that users keep in files."""
+"""Stop lists: the named ones that ship with the package, and users' own files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from classic_rc.errors import DataError, unknown_name
 from classic_rc.io.hashing import sha256_of_text
 
 STOP_LISTS: dict[str, str] = {
-    "none": "No word.",
-    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' stands twice).",
-    "mctest": "MCTest's authors' list: SMART, ten marks of punctuation and brackets, and 's.",
-    "mcobzarenco": "What Sugawara et al. (AAAI 2017) ran: MCTest's list and four more quotes and marks.",
+    "none": "No words.",
+    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' is there twice).",
+    "mctest": "The MCTest authors' list: SMART, ten punctuation marks and brackets, and 's.",
+    "mcobzarenco": "The list of Sugawara et al. (AAAI 2017): MCTest's list and four more quotes and marks.",
     "lucene": "Lucene's 33 English words (EnglishAnalyzer; Elasticsearch's _english_).",
-    "nltk": "nltk's 179 English words, its list until 2024, with which DREAM's sliding window was run.",
+    "nltk": "nltk's 179 English words (its list until 2024), used in DREAM's sliding window.",
     "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
 }
 """A one-sentence description of each named list."""
@@ -66,7 +66,7 @@ def stop_words(name_or_path: str) -> frozenset[str]:
         return frozenset(shipped.read_text(encoding="utf-8").split())
     if not any(mark in name_or_path for mark in "/\\."):
         raise unknown_name("stop list", name_or_path, STOP_LISTS)
-    return _read(name_or_path)
+    return _read_stop_list(name_or_path)
 
 
 def stop_list_signature(name_or_path: str) -> str:
@@ -77,12 +77,12 @@ def stop_list_signature(name_or_path: str) -> str:
     return f"{Path(name_or_path).name}@{sha256_of_text(content)[:8]}"
 
 
-def _read(path: str) -> frozenset[str]:
+def _read_stop_list(path: str) -> frozenset[str]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise DataError(
-            "the stop list is missing", source=path, hint=f"Name a file or one of {', '.join(STOP_LISTS)}"
+            "no such file", source=path, hint=f"Use a file of stop words or one of {', '.join(STOP_LISTS)}"
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(

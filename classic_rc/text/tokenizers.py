@@ -22,8 +22,8 @@ class Tokenizer(ABC):
     citation : str
         The source of the rules.
     blanks_separate : bool
-        Whether the text between two blanks (U+0020) has the same tokens as that text alone. If so, texts can be cut
-        at blanks and each distinct piece is tokenized once.
+        Whether the text between two blanks (U+0020) has the same tokens as that text by itself. If so, texts can be
+        cut at blanks and each distinct piece is tokenized once.
     """
 
     name: ClassVar[str]
@@ -80,7 +80,7 @@ _UNSPACED = (
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
-    "\U00020000-\U0003ffff"  # Han: the two planes that hold nothing else
+    "\U00020000-\U0003ffff"  # Han: two planes with nothing else
     "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # Hiragana, Katakana
 )
 """The blocks of scripts written without spaces between words, as a character class."""
@@ -100,7 +100,7 @@ class WordTokenizer(Tokenizer):
     """
 
     name = "word"
-    description = "Unicode words of NFC text, combining marks, inner apostrophes and decimal stops included."
+    description = "Unicode words of NFC text, with combining marks, inner apostrophes and decimal points."
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
     blanks_separate = True
 
@@ -125,7 +125,7 @@ class CharTokenizer(WordTokenizer):
     """Like :class:`WordTokenizer`, but each character of an unspaced script, with its marks, is a token."""
 
     name = "char"
-    description = "Each character of Han, Kana, Thai, Lao, Khmer and Myanmar a token; other text as in word."
+    description = "Each character of Han, Kana, Thai, Lao, Khmer and Myanmar is a token; other text as in word."
     citation = "After Unicode Standard Annex 29, section 4: such scripts need a dictionary to find words."
 
     def _pattern(self) -> re.Pattern[str]:
@@ -135,7 +135,7 @@ class CharTokenizer(WordTokenizer):
 def unspaced_share(texts: Iterable[str]) -> float:
     """Return the share, from 0 to 1, of letters and digits that belong to scripts written without spaces.
 
-    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of a whole sentence.
+    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of an entire sentence.
 
     Examples
     --------
@@ -156,17 +156,17 @@ def _normalize(text: str) -> str:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    return re.compile(_words())
+    return re.compile(_word_regex())
 
 
 @cache
 def _char_pattern() -> re.Pattern[str]:
-    return re.compile(f"(?=[^\\W_])[{_UNSPACED}][{_marks()}]*|{_words(without=_UNSPACED)}")
+    return re.compile(f"(?=[^\\W_])[{_UNSPACED}][{_mark_class()}]*|{_word_regex(without=_UNSPACED)}")
 
 
-def _words(without: str = "") -> str:
+def _word_regex(without: str = "") -> str:
     """Return the pattern of words; it matches no character of the class `without`."""
-    marks = _marks()
+    marks = _mark_class()
     letter_or_digit, letter = f"[^\\W_{without}]", f"[^\\W\\d_{without}]"
     run = f"{letter_or_digit}+(?:[{marks}]+{letter_or_digit}*)*"
     apostrophe = f"['’](?:(?<={letter}['’])|(?<=[{marks}]['’]))(?={letter})"
@@ -175,8 +175,8 @@ def _words(without: str = "") -> str:
 
 
 @cache
-def _marks() -> str:
-    """The combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
+def _mark_class() -> str:
+    """Return the combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
 
     ``\\w`` matches none of them, although words of most scripts contain them.
     """
@@ -210,24 +210,24 @@ class MultiRCTokenizer(Tokenizer):
     """
 
     name = "multirc2018"
-    description = "MultiRC's own: ASCII letters, cut at blanks and ( ) , . ? ! \" : ' /."
+    description = "MultiRC's tokenizer: ASCII letters, split at blanks and ( ) , . ? ! \" : ' /."
     citation = "Khashabi et al. (NAACL 2018), SurfaceLR; github.com/CogComp/multirc, surfaceLR_train.pl."
     blanks_separate = True
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens, in the case of the text."""
-        return _TOKEN.findall(_without_entities(text if text.isascii() else "".join(map(_ascii, text))))
+        return _MULTIRC_TOKEN.findall(_blank_entities(text if text.isascii() else "".join(map(_transcribe, text))))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each token, from the first to the last character it was made from."""
-        written = [_ascii(character) for character in text]
+        written = [_transcribe(character) for character in text]
         origin = [i for i, characters in enumerate(written) for _ in characters]
-        matches = _TOKEN.finditer(_without_entities("".join(written)))
+        matches = _MULTIRC_TOKEN.finditer(_blank_entities("".join(written)))
         return [(origin[match.start()], origin[match.end() - 1] + 1) for match in matches]
 
 
 _CUT = r"\s(),.?!\":'/"
-_TOKEN = re.compile(f"[^{_CUT}]+")
+_MULTIRC_TOKEN = re.compile(f"[^{_CUT}]+")
 _CUTS = re.compile(f"[{_CUT}]")
 _ENTITY = re.compile("&quot;", re.IGNORECASE)
 
@@ -241,13 +241,13 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def _without_entities(text: str) -> str:
+def _blank_entities(text: str) -> str:
     return _ENTITY.sub(" " * len("&quot;"), text) if "&" in text else text
 
 
 @cache
-def _ascii(character: str) -> str:
-    """The ASCII transcription of a character: only word characters or only cutting characters, never both."""
+def _transcribe(character: str) -> str:
+    """Transcribe a character to ASCII: to only word characters or only separators, never both."""
     if character.isascii():
         return character
     if character.isspace():

@@ -125,7 +125,7 @@ def treebank_rules_of_2014() -> Any:
 
 
 _CLOSERS = "])}>\"'»”’"
-"""What may be between a sentence's last full stop and its end."""
+"""Characters that may be between a sentence's last full stop and its end."""
 _OPENERS = ("''", '""', "\"''")
 """Quotes that the rules treat differently at the beginning of a sentence."""
 _BORDER = "\ue000"
@@ -151,16 +151,19 @@ class TreebankCounter:
 
     def count(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], frozenset[str]]:
         """Return the number of tokens of each text, and the distinct tokens of all texts, case kept."""
-        cut = [[key for start, end in split_sentences(text) for key in _keys(text[start:end])] for text in texts]
+        cut = [
+            [key for start, end in split_sentences(text) for key in _split_pieces(text[start:end])]
+            for text in texts
+        ]
         distinct = set(chain.from_iterable(cut))
-        self._learn(distinct - self._tokens.keys())
+        self._tokenize_pieces(distinct - self._tokens.keys())
         sizes = {key: len(self._tokens[key]) for key in distinct}
         n_keys = sum(map(len, cut))
         size = np.fromiter(map(sizes.__getitem__, chain.from_iterable(cut)), np.int64, n_keys)
         ends = offsets_of(np.fromiter(map(len, cut), np.int64, len(cut)))
         return np.diff(offsets_of(size)[ends]), frozenset(token for key in distinct for token in self._tokens[key])
 
-    def _learn(self, keys: set[str]) -> None:
+    def _tokenize_pieces(self, keys: set[str]) -> None:
         tokenize = treebank_rules().tokenize
         inner = [key for key in keys if " " not in key]
         for batch in (inner[i : i + _BATCH] for i in range(0, len(inner), _BATCH)):
@@ -173,8 +176,8 @@ class TreebankCounter:
             self._tokens[key] = tokenize(key.removesuffix(" "))
 
 
-def _keys(sentence: str) -> Iterator[str]:
-    """Yield a sentence's pieces; a piece that must be tokenized alone has a blank in it or after it."""
+def _split_pieces(sentence: str) -> Iterator[str]:
+    """Yield a sentence's pieces; a piece that must be tokenized by itself has a blank in it or after it."""
     *pieces, last = sentence.split(" ")
     body = last.rstrip(_CLOSERS)
     if not body or sentence.startswith(_OPENERS):

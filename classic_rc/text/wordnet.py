@@ -17,7 +17,7 @@ from pathlib import Path
 from classic_rc.errors import DataError
 from classic_rc.io.compression import ZIP_ERRORS, zip_member
 
-_PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+_PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
     "n": "s- ses-s xes-x zes-z ches-ch shes-sh men-man ies-y",
     "v": "s- ies-y es-e es- ed-e ed- ing-e ing-",
@@ -25,14 +25,14 @@ _ENDINGS = {
     "r": "",
 }
 """Inflectional endings, each with its replacement by morphy(7WN)."""
-_UP = frozenset({"@", "@i"})
+_HYPERNYM_POINTERS = frozenset({"@", "@i"})
 """The pointers to more general synsets: hypernyms, and classes of instances."""
 SYSTEM_FOLDERS = (
     *("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict"),
     *(f"/usr/{place}/nltk_data/corpora/wordnet" for place in ("share", "local/share", "lib", "local/lib")),
 )
-"""The folders in which Debian, Princeton's own installer and nltk install WordNet for all users."""
-_HINT = "Give the folder that has index.noun and data.noun (Debian: wordnet-base)"
+"""The folders in which Debian, Princeton's installer and nltk install WordNet for all users."""
+_HINT = "Use the folder that contains index.noun and data.noun (Debian package: wordnet-base)"
 
 Synset = tuple[str, int]
 """A part of speech and a synonym set's byte offset in the data file of that part."""
@@ -58,9 +58,9 @@ class WordNet:
         self._data: dict[str, bytes] = {}
         self._index: dict[str, dict[str, tuple[int, ...]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
-        for part, name in _PARTS.items():
-            index, self._data[part] = self._read(f"index.{name}"), self._read(f"data.{name}")
-            exceptions = self._read(f"{name}.exc")
+        for part, name in _PARTS_OF_SPEECH.items():
+            index, self._data[part] = self._read_file(f"index.{name}"), self._read_file(f"data.{name}")
+            exceptions = self._read_file(f"{name}.exc")
             for content in (index, self._data[part], exceptions):
                 digest.update(hashlib.sha256(content).digest())
             self._index[part] = dict(_index_entries(index, f"{self.folder}/index.{name}"))
@@ -82,7 +82,7 @@ class WordNet:
             self._synsets[word] = [
                 (part, place)
                 for part, index in self._index.items()
-                for base in self._bases(word, part)
+                for base in self._base_forms(word, part)
                 for place in index[base]
             ]
         return self._synsets[word]
@@ -93,7 +93,7 @@ class WordNet:
             level = self.synsets(word)
             steps = dict.fromkeys(level, 0)
             while level:
-                level = [up for synset in level for up in self._up(synset) if up not in steps]
+                level = [up for synset in level for up in self._hypernyms(synset) if up not in steps]
                 steps |= dict.fromkeys(level, max(steps.values()) + 1)
             self._above[word] = steps
         return self._above[word]
@@ -103,7 +103,7 @@ class WordNet:
         above = self.above(word)
         return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
 
-    def _read(self, name: str) -> bytes:
+    def _read_file(self, name: str) -> bytes:
         try:
             if not self.folder.endswith(".zip"):
                 return Path(self.folder, name).read_bytes()
@@ -113,7 +113,7 @@ class WordNet:
             source = f"{self.folder}/{name}"
             raise DataError(f"WordNet cannot be read ({reason})", source=source, hint=_HINT) from None
 
-    def _bases(self, word: str, part: str) -> list[str]:
+    def _base_forms(self, word: str, part: str) -> list[str]:
         index = self._index[part]
         forms = [word, *self._exceptions[part].get(word, ())]
         if len(forms) == 1:
@@ -121,7 +121,7 @@ class WordNet:
             forms += [word.removesuffix(old) + new for old, new in endings if word.endswith(old)]
         return [form for form in dict.fromkeys(forms) if form in index]
 
-    def _up(self, synset: Synset) -> Iterator[Synset]:
+    def _hypernyms(self, synset: Synset) -> Iterator[Synset]:
         part, place = synset
         data = self._data[part]
         fields = data[place : data.index(b"\n", place)].decode("utf-8").split()
@@ -129,19 +129,21 @@ class WordNet:
         n_pointers = int(fields[4 + 2 * n_words])
         for i in range(n_pointers):
             symbol, offset, target, _ = fields[5 + 2 * n_words + 4 * i :][:4]
-            if symbol in _UP:
+            if symbol in _HYPERNYM_POINTERS:
                 yield target, int(offset)
 
 
 def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for line in content.decode("utf-8").splitlines():
+    for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
         if not line or line[0] == " ":  # the licence
             continue
         fields = line.split()
         try:
             yield fields[0], tuple(map(int, fields[-int(fields[2]) :]))
         except (IndexError, ValueError):
-            raise DataError("it is no index of WordNet", source=source, found=line[:60], hint=_HINT) from None
+            raise DataError(
+                "not a WordNet index", source=source, where=f"line {number}", found=repr(line[:60]), hint=_HINT
+            ) from None
 
 
 @cache

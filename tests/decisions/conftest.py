@@ -27,8 +27,8 @@ def question() -> Callable[..., Question]:
 def answers() -> Callable[..., Prediction]:
     """What a decision answers to one question with these scores."""
 
-    def decide(decision, scores, asked=None):
-        asked = asked or ask(len(scores), frozenset({0}))
-        return decision.decide(Scores.from_lists([scores]), [asked])[0]
+    def decide(decision, scores, query=None):
+        query = query or ask(len(scores), frozenset({0}))
+        return decision.decide(Scores.from_lists([scores]), [query])[0]
 
     return decide

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-import pytest
+import re
 
 from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from tests.errors import raises
 
 
 def test_partial_keeps_all_that_tie(answers):
@@ -28,19 +29,19 @@ def test_strict_answers_nothing_on_a_tie(answers):
 
 
 def test_random_draws_for_the_question_alone(question):
-    asked = [question(4, frozenset({0}), id=f"q{i}") for i in range(400)]
+    questions = [question(4, frozenset({0}), id=f"q{i}") for i in range(400)]
     scores = Scores.from_lists([[1.0] * 4] * 400)
-    chosen = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, asked)]
-    shuffled = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, asked[::-1])]
+    chosen = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, questions)]
+    shuffled = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, questions[::-1])]
     assert chosen == shuffled[::-1]
     share = [sum(c == {i} for c in chosen) for i in range(4)]
     assert min(share) > 70
-    assert chosen != [p.answers[0] for p in Argmax(ties="random", seed=0).decide(scores, asked)]
+    assert chosen != [p.answers[0] for p in Argmax(ties="random", seed=0).decide(scores, questions)]
 
 
 def test_equal_texts_of_a_cloze_question_are_one_candidate(answers, question):
-    asked = question(3, ("Ann",), Task.CLOZE, texts=["Ann", "Bob", "Ann"])
-    prediction = answers(Argmax(), [2.0, 1.0, 2.0], asked)
+    query = question(3, ("Ann",), Task.CLOZE, texts=["Ann", "Bob", "Ann"])
+    prediction = answers(Argmax(), [2.0, 1.0, 2.0], query)
     assert prediction.answers == (("Ann",),)
     assert prediction.n_tied == 1
 
@@ -55,12 +56,12 @@ def test_a_question_without_candidates_is_not_answered(answers, question):
 
 
 def test_an_unknown_policy_is_refused(answers):
-    with pytest.raises(UsageError, match="partial, first, random, strict"):
+    with raises(UsageError, field="ties", found="'fair'", expected="partial, first, random, strict"):
         answers(Argmax(ties="fair"), [1.0])
 
 
 def test_argmax_is_not_for_several_right_answers(answers, question):
-    with pytest.raises(UsageError, match="threshold"):
+    with raises(UsageError, field="decision", found="Argmax", expected=re.compile("Threshold")):
         answers(Argmax(), [1.0], question(1, frozenset({0}), Task.MULTIPLE_ANSWER))
 
 

@@ -34,19 +34,19 @@ def scored(draw, numbers=some_floats):
 @given(case=scored())
 def test_the_sweep_equals_trying_every_threshold(question, metric, case):
     scores, gold = case
-    asked = [
+    questions = [
         question(len(row), right, Task.MULTIPLE_ANSWER, f"q{i}")
         for i, (row, right) in enumerate(zip(scores, gold, strict=True))
     ]
     thresholds = cut_points(scores)
-    values = metric.from_means(sweep(metric, scores, asked, thresholds))
-    tried = [metric(asked, Threshold(value=t).decide(scores, asked)) for t in thresholds.tolist()]
+    values = metric.from_means(sweep(metric, scores, questions, thresholds))
+    tried = [metric(questions, Threshold(value=t).decide(scores, questions)) for t in thresholds.tolist()]
     assert values == pytest.approx(tried, abs=1e-12)
 
     name = next(name for name, known in SELECTION_METRICS.items() if known is metric)
-    tuned = TunedThreshold(metric=name).fit(scores, asked)
+    tuned = TunedThreshold(metric=name).fit(scores, questions)
     assert tuned.best_score_ == pytest.approx(max(tried), abs=1e-12)
-    assert metric(asked, tuned.decide(scores, asked)) == pytest.approx(max(tried), abs=1e-12)
+    assert metric(questions, tuned.decide(scores, questions)) == pytest.approx(max(tried), abs=1e-12)
     # The first of the best, up to the last digits: thresholds fall.
     earlier = [value for value, t in zip(tried, thresholds, strict=True) if t > tuned.best_threshold_]
     assert all(value < max(tried) for value in earlier)
@@ -66,11 +66,11 @@ def test_no_selection_is_missing_and_none_is_tried_twice(case):
 @given(scored(st.integers(-2, 2).map(lambda n: n / 2)), st.lists(st.floats(allow_nan=False), max_size=5))
 def test_any_thresholds_can_be_asked_for_in_any_order(question, case, thresholds):
     scores, gold = case
-    asked = [question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)]
-    means = sweep(F1Macro(), scores, asked, np.array(thresholds))
+    questions = [question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)]
+    means = sweep(F1Macro(), scores, questions, np.array(thresholds))
     for t, row in zip(thresholds, means, strict=True):
-        alone = F1Macro().statistics(asked, Threshold(value=t).decide(scores, asked)).mean(axis=0)
-        assert row == pytest.approx(alone, abs=1e-12)
+        single = F1Macro().statistics(questions, Threshold(value=t).decide(scores, questions)).mean(axis=0)
+        assert row == pytest.approx(single, abs=1e-12)
 
 
 def test_the_released_grid():
@@ -94,9 +94,9 @@ class Counting(F1Macro):
 def test_each_candidate_is_looked_at_once_whatever_the_number_of_cuts(question, n_questions):
     rng = np.random.default_rng(0)
     scores = Scores.from_lists(rng.random((n_questions, 4)))
-    asked = [question(4, frozenset({0, 2}), Task.MULTIPLE_ANSWER) for _ in range(n_questions)]
+    questions = [question(4, frozenset({0, 2}), Task.MULTIPLE_ANSWER) for _ in range(n_questions)]
     metric = Counting()
     thresholds = cut_points(scores)
     assert len(thresholds) == 4 * n_questions + 1
-    assert sweep(metric, scores, asked, thresholds).shape == (4 * n_questions + 1, 2)
+    assert sweep(metric, scores, questions, thresholds).shape == (4 * n_questions + 1, 2)
     assert metric.n_asked == n_questions + 4 * n_questions

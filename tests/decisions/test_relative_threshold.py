@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import cast
 
 import pytest
@@ -13,6 +14,7 @@ from classic_rc.decisions import RelativeThreshold
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
+from tests.errors import raises
 
 TEXT = "Ann and Bob met Carla, and Bob ran."
 
@@ -22,42 +24,42 @@ def question(*texts: str, task: Task = Task.MULTI_SPAN) -> Question:
     return Question("q", Passage("p", TEXT), "Who?", candidates, ("Ann",), task)
 
 
-def answer(asked: Question, *scores: float, **parameters) -> tuple[str, ...]:
-    (prediction,) = RelativeThreshold(**parameters).decide(Scores.from_lists([scores]), [asked])
+def answer(query: Question, *scores: float, **parameters) -> tuple[str, ...]:
+    (prediction,) = RelativeThreshold(**parameters).decide(Scores.from_lists([scores]), [query])
     assert prediction.n_candidates == len(scores)
     return cast("tuple[str, ...]", prediction.answers[0])
 
 
 def test_spans_within_the_margin_answer_together_the_best_first():
-    asked = question("Ann", "Bob", "Carla")
-    assert answer(asked, 1.0, 3.0, 2.5, margin=0.5) == ("Bob", "Carla")
-    assert answer(asked, 1.0, 3.0, 2.5, margin=2) == ("Bob", "Carla", "Ann")
-    assert answer(asked, 1.0, 3.0, 2.5, margin=0.4) == ("Bob",)
-    assert answer(asked, 3.0, 3.0, 2.5) == ("Ann", "Bob")
+    query = question("Ann", "Bob", "Carla")
+    assert answer(query, 1.0, 3.0, 2.5, margin=0.5) == ("Bob", "Carla")
+    assert answer(query, 1.0, 3.0, 2.5, margin=2) == ("Bob", "Carla", "Ann")
+    assert answer(query, 1.0, 3.0, 2.5, margin=0.4) == ("Bob",)
+    assert answer(query, 3.0, 3.0, 2.5) == ("Ann", "Bob")
 
 
 def test_spans_that_overlap_a_better_one_are_left_out():
-    asked = question("Ann and Bob", "Bob", "Ann", "Carla")
-    assert answer(asked, 2.0, 3.0, 1.0, 0.0, margin=9) == ("Bob", "Ann", "Carla")
-    assert answer(asked, 3.0, 2.0, 1.0, 0.0, margin=9) == ("Ann and Bob", "Carla")
+    query = question("Ann and Bob", "Bob", "Ann", "Carla")
+    assert answer(query, 2.0, 3.0, 1.0, 0.0, margin=9) == ("Bob", "Ann", "Carla")
+    assert answer(query, 3.0, 2.0, 1.0, 0.0, margin=9) == ("Ann and Bob", "Carla")
 
 
 def test_there_are_no_more_spans_than_wanted():
     assert answer(question("Ann", "Bob", "Carla"), 1.0, 3.0, 2.5, margin=9, max_spans=2) == ("Bob", "Carla")
 
 
-def test_a_text_is_answered_once_wherever_it_stands():
+def test_a_text_is_answered_once_at_any_place():
     second = TEXT.rindex("Bob")
-    asked = question("Ann", "Bob")
+    query = question("Ann", "Bob")
     both = Question(
-        "q", asked.passage, "", (*asked.candidates, Candidate("Bob", second, second + 3)), (), Task.MULTI_SPAN
+        "q", query.passage, "", (*query.candidates, Candidate("Bob", second, second + 3)), (), Task.MULTI_SPAN
     )
     assert answer(both, 0.0, 1.0, 1.0, margin=5) == ("Bob", "Ann")
 
 
 def test_candidates_without_places_do_not_overlap():
-    asked = Question("q", Passage("p", TEXT), "", (Candidate("Ann"), Candidate("Ann and")), (), Task.MULTI_SPAN)
-    assert answer(asked, 1.0, 1.0) == ("Ann", "Ann and")
+    query = Question("q", Passage("p", TEXT), "", (Candidate("Ann"), Candidate("Ann and")), (), Task.MULTI_SPAN)
+    assert answer(query, 1.0, 1.0) == ("Ann", "Ann and")
 
 
 def test_a_question_without_candidates_has_no_answer():
@@ -74,19 +76,19 @@ def test_the_order_of_candidates_does_not_matter(order, scores):
 
 @pytest.mark.parametrize("task", [t for t in Task if t is not Task.MULTI_SPAN])
 def test_other_tasks_are_refused(task):
-    with pytest.raises(UsageError, match="have another answer"):
+    with raises(UsageError, field="questions", found=task.value, expected="multi-span"):
         answer(question("Ann", task=task), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "field", "found"),
     [
-        ({"margin": -0.1}, "a number from 0, got -0.1"),
-        ({"margin": math.inf}, "got inf"),
-        ({"margin": "x"}, "got 'x'"),
-        ({"max_spans": 0}, "at least 1 or None, got 0"),
+        ({"margin": -0.1}, "margin", "-0.1"),
+        ({"margin": math.inf}, "margin", "inf"),
+        ({"margin": "x"}, "margin", "'x'"),
+        ({"max_spans": 0}, "max_spans", "0"),
     ],
 )
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(UsageError, match=message):
+def test_parameters_are_checked(parameters, field, found):
+    with raises(UsageError, field=field, found=found, expected=re.compile("at least [01]")):
         answer(question("Ann"), 1.0, **parameters)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from sklearn.base import clone
 
@@ -8,30 +10,33 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.metrics import SELECTION_METRICS
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from tests.errors import raises
 
 
 @pytest.fixture
 def one_wrong_on_top(question):
     """Five options from the best down: wrong, right, right, wrong, wrong."""
-    asked = question(5, frozenset({1, 2}), Task.MULTIPLE_ANSWER)
-    return Scores.from_lists([[0.9, 0.7, 0.5, 0.1, -0.1]]), [asked]
+    query = question(5, frozenset({1, 2}), Task.MULTIPLE_ANSWER)
+    return Scores.from_lists([[0.9, 0.7, 0.5, 0.1, -0.1]]), [query]
 
 
 def test_a_threshold_selects_what_is_above_it(answers, question):
-    asked = question(3, frozenset({0}), Task.MULTIPLE_ANSWER)
-    assert answers(Threshold(value=1.0), [1.0, 1.5, 0.0], asked).answers == (frozenset({1}),)
+    query = question(3, frozenset({0}), Task.MULTIPLE_ANSWER)
+    assert answers(Threshold(value=1.0), [1.0, 1.5, 0.0], query).answers == (frozenset({1}),)
 
 
 def test_a_threshold_is_not_for_single_choice(answers):
-    with pytest.raises(UsageError, match="single-choice"):
+    with raises(UsageError, field="questions", found="single-choice", expected="multiple-answer"):
         answers(Threshold(value=1.0), [1.0])
 
 
-def test_an_untuned_threshold_says_so(answers, question):
+def test_an_untuned_threshold_is_an_error(answers, question):
     tuned = TunedThreshold()
     assert tuned.needs_fit
-    with pytest.raises(NotFittedError, match="--threshold"):
+    with raises(NotFittedError, field="decision", found="TunedThreshold") as caught:
         answers(tuned, [1.0], question(1, frozenset({0}), Task.MULTIPLE_ANSWER))
+    assert "Threshold(value=" in str(caught.value)
+    assert "--threshold" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -46,23 +51,23 @@ def test_the_best_threshold_for_each_metric(one_wrong_on_top, metric, threshold,
 
 
 def test_of_equally_good_thresholds_the_highest_is_taken(question):
-    asked = [question(3, frozenset({2}), Task.MULTIPLE_ANSWER)]
+    questions = [question(3, frozenset({2}), Task.MULTIPLE_ANSWER)]
     scores = Scores.from_lists([[0.7, 0.6, 0.2]])
     # Nothing or everything selected: two or two labels of three wrong; one in between is no better.
-    assert TunedThreshold(metric="accuracy").fit(scores, asked).best_threshold_ == 0.7
+    assert TunedThreshold(metric="accuracy").fit(scores, questions).best_threshold_ == 0.7
     # By the grid, every value of 0.7 and more selects as little.
-    assert TunedThreshold(metric="accuracy", cuts="multirc2018").fit(scores, asked).best_threshold_ == (
+    assert TunedThreshold(metric="accuracy", cuts="multirc2018").fit(scores, questions).best_threshold_ == (
         pytest.approx(0.98)
     )
 
 
-def test_the_released_grid_knows_its_own_values_alone(one_wrong_on_top, question):
+def test_the_released_grid_has_only_its_own_values(one_wrong_on_top, question):
     tuned = TunedThreshold(cuts="multirc2018").fit(*one_wrong_on_top)
     assert tuned.best_threshold_ == pytest.approx(0.48)  # the highest below 0.5
-    asked = [question(2, frozenset({0}), Task.MULTIPLE_ANSWER)]
-    beyond = TunedThreshold(cuts="multirc2018").fit(Scores.from_lists([[7.0, 5.0]]), asked)
+    questions = [question(2, frozenset({0}), Task.MULTIPLE_ANSWER)]
+    beyond = TunedThreshold(cuts="multirc2018").fit(Scores.from_lists([[7.0, 5.0]]), questions)
     assert beyond.best_score_ == pytest.approx(2 / 3)
-    assert TunedThreshold().fit(Scores.from_lists([[7.0, 5.0]]), asked).best_score_ == 1
+    assert TunedThreshold().fit(Scores.from_lists([[7.0, 5.0]]), questions).best_score_ == 1
 
 
 def test_parameters_are_cloned_and_fits_are_not(one_wrong_on_top):
@@ -72,29 +77,30 @@ def test_parameters_are_cloned_and_fits_are_not(one_wrong_on_top):
     assert copy.needs_fit
 
 
-def test_a_threshold_is_tuned_for_what_measures_selections(one_wrong_on_top):
+def test_a_threshold_is_tuned_for_metrics_of_selections(one_wrong_on_top):
     for name in SELECTION_METRICS:
         TunedThreshold(metric=name).fit(*one_wrong_on_top)
-    with pytest.raises(UsageError, match=r"unknown multiple-answer metric 'quoref_f1': choose from accuracy, em0,"):
+    facts = {"field": "multiple-answer metric", "found": "quoref_f1", "expected": re.compile("accuracy, em0")}
+    with raises(UsageError, **facts):
         TunedThreshold(metric="quoref_f1").fit(*one_wrong_on_top)
 
 
 def test_unknown_cut_points_are_refused(one_wrong_on_top):
-    with pytest.raises(UsageError, match="cuts must be one of exact, multirc2018, got 'all'"):
+    with raises(UsageError, field="cuts", found="'all'", expected="exact, multirc2018"):
         TunedThreshold(cuts="all").fit(*one_wrong_on_top)
 
 
 def test_infinite_scores_have_nothing_halfway(question):
-    asked = [question(2, frozenset({0}), Task.MULTIPLE_ANSWER)]
+    questions = [question(2, frozenset({0}), Task.MULTIPLE_ANSWER)]
     scores = Scores.from_lists([[1.0, float("inf")]])
-    with pytest.raises(UsageError, match="infinite"):
-        TunedThreshold().fit(scores, asked)
-    assert TunedThreshold(cuts="multirc2018").fit(scores, asked).best_score_ == pytest.approx(2 / 3)
+    with raises(UsageError, field="scores", found="inf"):
+        TunedThreshold().fit(scores, questions)
+    assert TunedThreshold(cuts="multirc2018").fit(scores, questions).best_score_ == pytest.approx(2 / 3)
 
 
 def test_gold_must_be_known_and_of_choices(question):
     scores = Scores.from_lists([[1.0, 2.0]])
-    with pytest.raises(DataError, match="question q: the gold answer is hidden"):
+    with raises(DataError, where="question q", problem=re.compile("hidden")):
         TunedThreshold().fit(scores, [question(2, None, Task.MULTIPLE_ANSWER)])
-    with pytest.raises(UsageError, match="cloze questions is texts"):
+    with raises(UsageError, field="questions", found="cloze"):
         TunedThreshold().fit(scores, [question(2, ("option 1",), Task.CLOZE)])

@@ -33,14 +33,14 @@ def places(*numbers):
 
 @settings(max_examples=300)
 @given(
-    asked=queries(),
+    case=queries(),
     max_distance=st.sampled_from([1, 2, 5, 8, 10**6]),
     alignment=st.sampled_from(["ends", "first", "last"]),
     own_words=st.sampled_from(["match", "cap"]),
     pairs=st.sampled_from([1, 10, 2**18]),
 )
-def test_cloze_distance_equals_reference(asked, max_distance, alignment, own_words, pairs):
-    problem, placeholders, ignored = asked
+def test_cloze_distance_equals_reference(case, max_distance, alignment, own_words, pairs):
+    problem, placeholders, ignored = case
     counted = ~flags_of(problem.n_words, ignored)
     distances, found = cloze_distance(
         problem.arrays, places(*placeholders), counted, max_distance, alignment, own_words, pairs
@@ -57,13 +57,13 @@ def test_cloze_distance_equals_reference(asked, max_distance, alignment, own_wor
 
 @settings(max_examples=300)
 @given(
-    asked=queries(),
+    case=queries(),
     anchored=st.booleans(),
     idf=st.booleans(),
     cells=st.sampled_from([1, 40, 2**18]),
 )
-def test_cloze_window_equals_reference(asked, anchored, idf, cells):
-    problem, placeholders, _ = asked
+def test_cloze_window_equals_reference(case, anchored, idf, cells):
+    problem, placeholders, _ = case
     n_words = problem.n_words
     weights = inverse_count_weights(np.arange(1, n_words + 1), total=n_words) if idf else None
     got = cloze_window(problem.arrays, places(*placeholders), anchored, weights, cells)
@@ -74,9 +74,9 @@ def test_cloze_window_equals_reference(asked, anchored, idf, cells):
 
 
 @settings(max_examples=200)
-@given(asked=queries())
-def test_phrases_stand_where_the_reference_finds_them(asked):
-    problem, placeholders, _ = asked
+@given(case=queries())
+def test_phrases_stand_where_the_reference_finds_them(case):
+    problem, placeholders, _ = case
     if not problem.candidates:
         return
     arrays = problem.arrays

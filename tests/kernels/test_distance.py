@@ -15,9 +15,9 @@ RULES = ("mean", "min", "min+1", "first")
 
 
 @settings(max_examples=300)
-@given(asked=problems_with_stop_words(), rule=st.sampled_from(RULES))
-def test_word_distance_equals_reference(asked, rule):
-    problem, stop = asked
+@given(case=problems_with_stop_words(), rule=st.sampled_from(RULES))
+def test_word_distance_equals_reference(case, rule):
+    problem, stop = case
     got, found = word_distance(problem.arrays, flags_of(problem.n_words, stop), rule)
     expected = [reference.word_distance(*texts, stop, rule) for texts in problem.texts]
     assert got.tolist() == expected
@@ -26,13 +26,13 @@ def test_word_distance_equals_reference(asked, rule):
 
 @settings(max_examples=150)
 @given(
-    asked=problems_with_stop_words(),
+    case=problems_with_stop_words(),
     rule=st.sampled_from(RULES),
     window=st.sampled_from(["set", "passage", 3]),
     weight=st.floats(-100, 100),
 )
-def test_window_minus_distance_equals_reference(asked, rule, window, weight):
-    problem, stop = asked
+def test_window_minus_distance_equals_reference(case, rule, window, weight):
+    problem, stop = case
     flags = flags_of(problem.n_words, stop)
     windows, distances, _ = window_and_distance(problem.arrays, flags, window=window, rule=rule)
     options = {"window": window, "stop_words": stop, "distance": rule, "distance_weight": weight}
@@ -57,9 +57,9 @@ def test_many_candidates_of_one_question_equal_reference(rule):
 
 
 @settings(max_examples=100)
-@given(asked=problems_with_stop_words(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3]))
-def test_both_at_once_are_each_by_itself(asked, rule, window):
-    problem, stop = asked
+@given(case=problems_with_stop_words(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3]))
+def test_both_at_once_are_each_by_itself(case, rule, window):
+    problem, stop = case
     flags, arrays = flags_of(problem.n_words, stop), problem.arrays
     windows, distances, found = window_and_distance(arrays, flags, window=window, rule=rule)
     assert windows.tolist() == sliding_window(arrays, window).tolist()

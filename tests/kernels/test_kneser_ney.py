@@ -136,19 +136,19 @@ def of_reference(reference, texts):
 
 
 @given(TEXTS, ORDERS, st.lists(st.text(WORDS, max_size=8).map(list), min_size=1, max_size=6))
-def test_probabilities_are_those_of_plain_python(texts, order, asked):
+def test_probabilities_are_those_of_plain_python(texts, order, queries):
     fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
     assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
-    assert np.allclose(fast.of_texts(asked), of_reference(reference, asked), rtol=1e-10, atol=0)
+    assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
 
 
 @pytest.mark.parametrize("order", range(1, 6))
 def test_probabilities_are_those_of_plain_python_where_discounts_are_estimated(order):
-    texts, asked = zipfian_texts(800), zipfian_texts(40, seed=1)
+    texts, queries = zipfian_texts(800), zipfian_texts(40, seed=1)
     fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
     assert tuple(fast.model.discounts[0]) != FALLBACK_DISCOUNTS
     assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
-    assert np.allclose(fast.of_texts(asked), of_reference(reference, asked), rtol=1e-10, atol=0)
+    assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
 
 
 @given(TEXTS, ORDERS, st.text(WORDS, max_size=6), st.booleans(), st.sampled_from([None, 0.1, 0.75, 1.0]))
@@ -249,7 +249,7 @@ def test_an_order_of_one_has_the_counts_themselves():
     assert fast.of_texts(["aab"]).tolist() == pytest.approx(expected)
 
 
-def test_a_token_says_how_much_of_its_context_is_known():
+def test_each_token_has_the_length_of_its_known_context():
     fast = Fast(["abc", "abd"], 3)
     found = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
     assert found.orders.reshape(3, 5).tolist() == [[1, 2, 3, 3, 3], [1, 1, 2, 1, 1], [1, 1, 1, 2, 1]]

@@ -29,10 +29,12 @@ def test_each_distinct_word_of_a_text_is_counted_once(texts):
 
 @given(texts=TEXTS, data=st.data())
 def test_occurrences_are_those_of_the_text_that_is_asked_for(texts, data):
-    asked = data.draw(st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1))))
-    of_text, word = (np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)) if asked else ([], [])
+    queries = data.draw(st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1))))
+    of_text, word = (
+        (np.array(column, dtype=np.int64) for column in zip(*queries, strict=True)) if queries else ([], [])
+    )
     found = occurrences(counted(texts), np.array(of_text, dtype=np.int64), np.array(word, dtype=np.int64))
-    assert found.tolist() == [texts[i].count(w) for i, w in asked]
+    assert found.tolist() == [texts[i].count(w) for i, w in queries]
 
 
 @given(texts=TEXTS, others=TEXTS, data=st.data())

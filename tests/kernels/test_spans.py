@@ -34,8 +34,8 @@ def expected(passage, question, max_tokens, counts=None):
 )
 def test_every_span_equals_reference(passage, question, max_tokens, cells, corpus):
     weights = inverse_count_weights(np.arange(1, 9)) if corpus else None
-    tokens, asked = np.array(passage, dtype=np.int32), np.array(question, dtype=np.int32)
-    got = score_spans(tokens, asked, max_tokens, weights, cells)
+    tokens, question_tokens = np.array(passage, dtype=np.int32), np.array(question, dtype=np.int32)
+    got = score_spans(tokens, question_tokens, max_tokens, weights, cells)
     assert got.shape == (len(passage), max_tokens)
     assert got.tolist() == expected(passage, question, max_tokens, (lambda w: w + 1) if corpus else None)
 
@@ -51,7 +51,7 @@ TEXT = st.lists(st.integers(0, 5), max_size=12)
 
 
 @st.composite
-def asked_sentences(draw):
+def sentences_with_questions(draw):
     """Sentences, each with questions, each with spans of the sentence."""
     spans = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted)
     return draw(
@@ -59,10 +59,10 @@ def asked_sentences(draw):
     )
 
 
-@given(asked_sentences())
-def test_overlap_equals_reference(asked):
-    sentences = [sentence for sentence, _ in asked]
-    questions = [(s, question, spans) for s, (_, own) in enumerate(asked) for question, spans in own]
+@given(sentences_with_questions())
+def test_overlap_equals_reference(drawn):
+    sentences = [sentence for sentence, _ in drawn]
+    questions = [(s, question, spans) for s, (_, own) in enumerate(drawn) for question, spans in own]
     cases = [
         (q, min(first, len(sentences[s])), min(last, len(sentences[s])))
         for q, (s, _, spans) in enumerate(questions)

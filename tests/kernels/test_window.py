@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,7 +61,7 @@ def test_the_sweep_equals_reference(problem, sizes, corpus):
 
 @pytest.mark.parametrize("sizes", [[], [0, 1], [3, 3]])
 def test_unusable_sizes_are_refused(sizes):
-    with pytest.raises(ValueError, match="at least 1 and rise"):
+    with pytest.raises(ValueError, match=re.escape(str(sizes))):
         window_sweep(Problem(1, [[0]], [], []).arrays, sizes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from classic_rc.io.hashing import sha256_of_text
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens
 from classic_rc.text.annotations import Annotations, read_annotations, read_categories
+from tests.errors import raises
 
 PASSAGE = Passage("p", "The old fox ran. It hid (well).")
 QUESTION = Question(
@@ -96,39 +98,35 @@ def test_packed_or_not_the_fingerprint_is_the_same(tmp_path):
 def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_path):
     chain = Chain(((5, 6),), words=("old", "fox"))
     text = AnnotatedText(("a",) * 6, chains=(chain,), unfiltered_sentences=(0, 9))
-    made = Annotations({"p": text}, {"q": AnnotatedQuestion(text, ())})
-    made.save(tmp_path / "c.json")
+    chained = Annotations({"p": text}, {"q": AnnotatedQuestion(text, ())})
+    chained.save(tmp_path / "c.json")
     assert read_annotations(tmp_path / "c.json").passages == {"p": text}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "where", "problem", "found", "expected"),
     [
-        ({"id": "p,9"}, "question p,9: no annotation of the question: found 1 ids, such as 'p,0'"),
-        ({"passage": Passage("z", PASSAGE.text)}, "question p,0: no annotation of passage z"),
+        ({"id": "p,9"}, "question p,9", "the question", "1 ids, such as 'p,0'", None),
+        ({"passage": Passage("z", PASSAGE.text)}, "question p,0", "passage z", "1 ids, such as 'p'", None),
         (
             {"passage": Passage("p", "The old fox ran.")},
-            "question p,0: the annotation of passage p is one of another text",
+            *("question p,0", "passage p", "'The old fox ran . It hid -LRB- well -RRB- .'", "'The old fox ran.'"),
         ),
-        ({"text": "Who hid?"}, "question p,0: the annotation of the question is one of another text"),
-        (
-            {"candidates": QUESTION.candidates[:1]},
-            "annotated with another number of candidates: found 2, expected 1",
-        ),
-        ({"candidates": QUESTION.candidates[::-1]}, "the annotation of candidate 0 is one of another text"),
+        ({"text": "Who hid?"}, "question p,0", "the question", '"Who did n\'t hide ?"', "'Who hid?'"),
+        ({"candidates": QUESTION.candidates[:1]}, "question p,0", "candidates", "2", "1"),
+        ({"candidates": QUESTION.candidates[::-1]}, "question p,0", "candidate 0", "'the fox'", "'a hen'"),
         (
             {"candidates": (Candidate("the fox"), Candidate("a hen!"))},
-            "the annotation of candidate 1 is one of another text",
+            *("question p,0", "candidate 1", "'hen'", "'a hen!'"),
         ),
     ],
 )
-def test_what_does_not_fit_names_the_question(annotations, change, said):
+def test_what_does_not_fit_names_the_question(annotations, change, where, problem, found, expected):
     question = replace(QUESTION, **change)
     look_up = annotations.passage_of if "passage" in change else annotations.question_of
-    with pytest.raises(DataError) as caught:
+    facts = {"where": where, "found": found, "expected": expected}
+    with raises(DataError, source=annotations.source, problem=re.compile(problem), **facts):
         look_up(question)
-    assert said in str(caught.value)
-    assert str(caught.value).startswith(annotations.source)
 
 
 def changed(*path, to):
@@ -148,84 +146,94 @@ IN_PASSAGE = ("passages", "p")
 IN_QUESTION = ("questions", "p,0")
 
 
+ONE_OF_TWO = "either 'representative' or 'words'"
+STARTS = "ascending token indices that begin with 0, below 11"
+
+
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "where", "field", "found", "expected"),
     [
-        ({"some": "thing"}, "$: not a file of annotations"),
-        (changed("version", to=2), "field 'version': unknown version: found 2, expected 1"),
-        (changed("passages", to=[]), "$.passages: wrong type: found an empty list, expected an object"),
-        (changed("questions", to=None), "field 'questions': missing"),
-        (changed("question", to={}), "field 'question': unknown field"),
-        (changed(*IN_PASSAGE, "tokens", to=None), "$.passages.p, field 'tokens': missing"),
-        (
-            changed(*IN_PASSAGE, "tokens", 3, to=7),
-            "$.passages.p.tokens, field '[3]': wrong type: found the number 7",
-        ),
-        (changed(*IN_PASSAGE, "tokens", 3, to=""), "a token is empty: found '' at 3"),
-        (changed(*IN_PASSAGE, "lemma", to=[]), "field 'lemma': unknown field: expected one of tokens, lemmas"),
-        (changed(*IN_PASSAGE, "lemmas", to=["the"]), "field 'lemmas': not one a token: found 1, expected 11"),
-        (changed(*IN_PASSAGE, "pos", to=[]), "field 'pos': not one a token: found 0, expected 11"),
-        (changed(*IN_PASSAGE, "places", to=[[0, 3]]), "field 'places': not one a token: found 1, expected 11"),
-        (changed(*IN_PASSAGE, "places", to=[[3, 0]]), "$.passages.p.places[0]: not a stretch of the text"),
-        (changed(*IN_PASSAGE, "sentences", to=[1, 5]), "not the starts of sentences: found 1, 5"),
-        (changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]), "begin with 0 and rise, below 11"),
-        (changed(*IN_PASSAGE, "sentences", to=[0, 11]), "begin with 0 and rise, below 11"),
-        (
-            changed(*IN_PASSAGE, "chunks", 1, 1, to=12),
-            "$.passages.p.chunks[1]: not a stretch of the text: found 3 to",
-        ),
-        (changed(*IN_PASSAGE, "chunks", 1, 2, to=0), "$.passages.p.chunks[1], field '[2]': wrong type"),
+        ({"some": "thing"}, "$", None, "an object with some", "'classic_rc annotations'"),
+        (changed("version", to=2), "$", "version", "2", "1"),
+        (changed("passages", to=[]), "$.passages", None, "an empty list", "an object"),
+        (changed("questions", to=None), "$", "questions", "passages", "an object or a list"),
+        (changed("question", to={}), "$", "question", None, "format, version, passages, questions"),
+        (changed(*IN_PASSAGE, "tokens", to=None), "$.passages.p", "tokens", "an object", "a list"),
+        (changed(*IN_PASSAGE, "tokens", 3, to=7), "$.passages.p.tokens", "[3]", "the number 7", "a string"),
+        (changed(*IN_PASSAGE, "tokens", 3, to=""), "$.passages.p", "tokens", "'' at index 3", None),
+        (changed(*IN_PASSAGE, "lemma", to=[]), "$.passages.p", "lemma", None, "one of tokens, lemmas"),
+        (changed(*IN_PASSAGE, "lemmas", to=["the"]), "$.passages.p", "lemmas", "1", "11"),
+        (changed(*IN_PASSAGE, "pos", to=[]), "$.passages.p", "pos", "0", "11"),
+        (changed(*IN_PASSAGE, "places", to=[[0, 3]]), "$.passages.p", "places", "1", "11"),
+        (changed(*IN_PASSAGE, "places", to=[[3, 0]]), "$.passages.p.places[0]", None, "3 to 0", "start <= end"),
+        (changed(*IN_PASSAGE, "sentences", to=[1, 5]), "$.passages.p", "sentences", "1, 5", STARTS),
+        (changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]), "$.passages.p", "sentences", "0, 5, 5", STARTS),
+        (changed(*IN_PASSAGE, "sentences", to=[0, 11]), "$.passages.p", "sentences", "0, 11", STARTS),
+        (changed(*IN_PASSAGE, "chunks", 1, 1, to=12), "$.passages.p.chunks[1]", None, "3 to 12", "end <= 11"),
+        (changed(*IN_PASSAGE, "chunks", 1, 2, to=0), "$.passages.p.chunks[1]", "[2]", "the number 0", "a string"),
         (
             changed(*IN_PASSAGE, "chains", 0, "representative", to=2),
-            "no such mention: found 2, expected a number from",
+            *("$.passages.p.chains[0]", "representative", "2", "below 2"),
         ),
         (
             changed(*IN_PASSAGE, "chains", 0, "representative", to=None),
-            "$.passages.p.chains[0]: a chain has either",
+            *("$.passages.p.chains[0]", None, "neither", ONE_OF_TWO),
         ),
-        (changed(*IN_PASSAGE, "chains", 0, "words", to=["x"]), "$.passages.p.chains[0]: a chain has either"),
-        (changed(*IN_PASSAGE, "chains", 0, "mentions", to=[[5, 5]]), "mentions[0]: not a stretch of the text"),
-        (changed(*IN_PASSAGE, "sha256", to="0"), "field 'sha256': not the fingerprint of its text"),
-        (changed(*IN_QUESTION, "candidates", to=None), "field 'candidates': missing"),
-        (changed(*IN_QUESTION, "negated", to="yes"), "field 'negated': wrong type: found 'yes', expected true or"),
-        (changed(*IN_QUESTION, "categories", to=[1]), "categories, field '[0]': wrong type: found the number 1"),
+        (
+            changed(*IN_PASSAGE, "chains", 0, "words", to=["x"]),
+            *("$.passages.p.chains[0]", None, "both", ONE_OF_TWO),
+        ),
+        (
+            changed(*IN_PASSAGE, "chains", 0, "mentions", to=[[5, 5]]),
+            *("$.passages.p.chains[0].mentions[0]", None, "5 to 5", "start < end"),
+        ),
+        (
+            changed(*IN_PASSAGE, "sha256", to="0"),
+            *("$.passages.p", "sha256", "'0'", sha256_of_text(PASSAGE.text)),
+        ),
+        (changed(*IN_QUESTION, "candidates", to=None), "$.questions['p,0']", "candidates", "an object", "a list"),
+        (changed(*IN_QUESTION, "negated", to="yes"), "$.questions['p,0']", "negated", "'yes'", "true or false"),
+        (
+            changed(*IN_QUESTION, "categories", to=[1]),
+            *("$.questions['p,0'].categories", "[0]", "the number 1", "a string"),
+        ),
         (
             changed(*IN_QUESTION, "candidates", 0, "negated", to=True),
-            "candidates[0], field 'negated': unknown field",
+            *("$.questions['p,0'].candidates[0]", "negated", None, "one of tokens"),
         ),
     ],
 )
-def test_malformed_files_say_where(tmp_path, value, said):
+def test_malformed_files_say_where(tmp_path, value, where, field, found, expected):
     path = write(tmp_path, value)
-    with pytest.raises(DataError) as caught:
+    facts = {
+        name: text and re.compile(re.escape(text)) for name, text in (("found", found), ("expected", expected))
+    }
+    with raises(DataError, source=str(path), where=where, field=field, **facts):
         read_annotations(path)
-    assert said in str(caught.value)
-    assert str(caught.value).startswith(str(path))
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "facts"),
     [
-        (b"{", "not valid JSON"),
-        (b'"text"', "not a file of annotations: found 'text'"),
-        (b"\xff{}", "the file is not text that can be read"),
-        (gzip.compress(b"{}" * 999, mtime=0)[:-20], "the file cannot be unpacked"),
-        (b"\x1f\x8b but no more", "the file cannot be unpacked"),
-        (gzip.compress(b"[{}]", mtime=0), "$[0], field 'tokens': missing"),
+        (b"{", {"line": 1, "found": "the end of the text"}),
+        (b'"text"', {"where": "$", "found": "'text'"}),
+        (b"\xff{}", {"line": 1, "found": "the byte 0xff", "expected": "UTF-8 text"}),
+        (gzip.compress(b"{}" * 999, mtime=0)[:-20], {"where": None, "problem": re.compile("decompress")}),
+        (b"\x1f\x8b but no more", {"where": None, "problem": re.compile("decompress")}),
+        (gzip.compress(b"[{}]", mtime=0), {"where": "$[0]", "field": "tokens", "expected": "a list"}),
     ],
 )
-def test_other_files_are_refused(tmp_path, data, said):
+def test_other_files_are_refused(tmp_path, data, facts):
     path = tmp_path / "a.json"
     path.write_bytes(data)
-    with pytest.raises(DataError, match=r"a\.json") as caught:
+    with raises(DataError, source=str(path), **facts):
         read_annotations(path)
-    assert said in str(caught.value)
 
 
 def test_missing_files_and_folders_that_cannot_be_written(annotations, tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
+    with raises(DataError, source=str(tmp_path / "none.json"), where=None):
         read_annotations(tmp_path / "none.json")
-    with pytest.raises(UsageError, match="cannot write"):
+    with pytest.raises(UsageError, match=re.escape(str(tmp_path / "none" / "a.json"))):
         annotations.save(tmp_path / "none" / "a.json")
 
 
@@ -278,10 +286,10 @@ def test_the_signature_is_of_the_content(tmp_path):
 
 
 def test_what_is_no_folder_of_categories_is_refused(tmp_path):
-    with pytest.raises(DataError, match="no such folder"):
+    with raises(DataError, source=str(tmp_path / "none")):
         read_categories(tmp_path / "none")
-    with pytest.raises(DataError, match="no category in the folder"):
+    with raises(DataError, source=str(tmp_path), expected=re.compile(r"who\.txt")):
         read_categories(tmp_path)
     (tmp_path / "who.txt").write_text("a.0,0\na.0,1\na.0,0\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"who\.txt, line 3: named twice: found 'a\.0,0'"):
+    with raises(DataError, source=str(tmp_path / "who.txt"), line=3, found="'a.0,0'"):
         read_categories(tmp_path)

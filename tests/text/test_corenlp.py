@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from classic_rc.errors import DataError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.text.annotated import Chain
 from classic_rc.text.annotations import read_annotations
+from tests.errors import raises
 
 PASSAGE = Passage("set.0", 'The red fox ran. "It hid", said Ann.')
 QUESTION = Question("set.0,0", PASSAGE, "Who hid?", (Candidate("The foxes"), Candidate("a hen")), None, Task.CLOZE)
@@ -86,22 +88,22 @@ def test_stories_are_numbered_from_the_file_s_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "where", "field", "found"),
     [
-        (("tokens",), None, "$[0], field 'tokens': missing"),
-        (("tokens", 1, "lemma"), None, "$[0].tokens[1], field 'lemma': missing"),
-        (("tokens", 1, "lemma", "word"), "", "$[0].tokens[1].lemma, field 'word': the word is empty"),
-        (("tokens", 1, "pos"), 3, "field 'pos': wrong type: found the number 3, expected a string"),
-        (("tokens", 1, "matches", "qtoken"), [], "matches.qtoken, field '[0]': missing"),
-        (("tokens", 0, "matches", "atoken", 0), [1], "matches.atoken[0], field '[1]': missing"),
-        (("tokens", 3, "token", "word"), "hid", "a word matches in one place of the story and not in another"),
-        (("sentenceoffsets",), [2], "field 'sentenceoffsets': not the starts of sentences"),
-        (("sentenceoffsets",), [0, 0], "field 'sentenceoffsets': not the starts of sentences"),
-        (("qalengths", 0, "answers"), None, "$[0].qalengths[0], field 'answers': missing"),
-        (("negativeqs",), [3], "field '[0]': wrong type: found the number 3, expected true or false"),
+        (("tokens",), None, "$[0]", "tokens", "an object"),
+        (("tokens", 1, "lemma"), None, "$[0].tokens[1]", "lemma", "an object"),
+        (("tokens", 1, "lemma", "word"), "", "$[0].tokens[1].lemma", "word", "''"),
+        (("tokens", 1, "pos"), 3, "$[0].tokens[1]", "pos", "the number 3"),
+        (("tokens", 1, "matches", "qtoken"), [], "$[0].tokens[1].matches.qtoken", "[0]", "an empty list"),
+        (("tokens", 0, "matches", "atoken", 0), [1], "$[0].tokens[0].matches.atoken[0]", "[1]", "a list of 1"),
+        (("tokens", 3, "token", "word"), "hid", "$[0].tokens[5]", "matches", "'hid' in question 0"),
+        (("sentenceoffsets",), [2], "$[0]", "sentenceoffsets", "2"),
+        (("sentenceoffsets",), [0, 0], "$[0]", "sentenceoffsets", "0, 0"),
+        (("qalengths", 0, "answers"), None, "$[0].qalengths[0]", "answers", "an object"),
+        (("negativeqs",), [3], "$[0].negativeqs", "[0]", "the number 3"),
     ],
 )
-def test_malformed_stories_say_where(tmp_path, path, value, said):
+def test_malformed_stories_say_where(tmp_path, path, value, where, field, found):
     broken = copy.deepcopy(story())
     node = broken
     for key in path[:-1]:
@@ -110,7 +112,6 @@ def test_malformed_stories_say_where(tmp_path, path, value, said):
         del node[path[-1]]
     else:
         node[path[-1]] = value
-    with pytest.raises(DataError) as caught:
+    facts = {"where": where, "field": field, "found": re.compile(f"^{re.escape(found)}")}
+    with raises(DataError, source=str(tmp_path / "set.corenlp.json"), **facts):
         read(tmp_path, [broken])
-    assert said in str(caught.value)
-    assert "set.corenlp.json" in str(caught.value)

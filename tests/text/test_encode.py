@@ -23,17 +23,17 @@ def words(encoded, tokens, offsets):
 
 
 @pytest.mark.parametrize("analyzer", ["word", "mctest", "word+porter", "treebank+cased+stop=smart", "char"])
-def test_the_arrays_say_what_the_analyzer_says(analyzer):
+def test_the_arrays_have_the_tokens_of_the_analyzer(analyzer):
     dataset = list(synthetic_dataset(Task.SINGLE_CHOICE))
     random.Random(0).shuffle(dataset)  # passages are no longer neighbours
     encoded = encode(dataset, analyzer)
     analyze, arrays = get_analyzer(analyzer).analyze, encoded.arrays
-    asked = [dataset[i] for i in encoded.order]
-    assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [analyze(q.text) for q in asked]
-    candidates = [analyze(text) for q in asked for text in dict.fromkeys(c.text for c in q.candidates)]
+    questions = [dataset[i] for i in encoded.order]
+    assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [analyze(q.text) for q in questions]
+    candidates = [analyze(text) for q in questions for text in dict.fromkeys(c.text for c in q.candidates)]
     assert words(encoded, arrays.candidate_tokens, arrays.candidate_offsets) == candidates
     passages = words(encoded, arrays.passage_tokens, arrays.passage_offsets)
-    assert [passages[p] for p in arrays.question_passage] == [analyze(q.passage.text) for q in asked]
+    assert [passages[p] for p in arrays.question_passage] == [analyze(q.passage.text) for q in questions]
     assert (np.diff(arrays.question_passage) >= 0).all()
     assert (np.diff(arrays.candidate_question) >= 0).all()
     assert len(set(encoded.vocabulary)) == len(encoded.vocabulary)
@@ -74,7 +74,7 @@ def test_shards_can_leave_the_questions_behind():
     [whole] = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word").shards(1, with_questions=False)
     assert len(whole) == 24
     assert encode(whole, "word") is whole
-    with pytest.raises(LookupError, match="not sent"):
+    with pytest.raises(LookupError):
         whole[0]
 
 
@@ -97,8 +97,8 @@ def test_no_questions_and_no_words():
 def test_shared_spans_are_analysed_once_for_a_passage():
     passage = Passage("p", "Ann met Bob in Rome.")
     spans = SpanGenerator(max_tokens=2)(passage)
-    asked = [Question(str(i), passage, "Who?", spans, ("Ann",), Task.SPAN) for i in range(3)]
-    arrays = encode(asked, "word").arrays
+    questions = [Question(str(i), passage, "Who?", spans, ("Ann",), Task.SPAN) for i in range(3)]
+    arrays = encode(questions, "word").arrays
     n = len(spans)
     assert len(arrays.candidate_question) == 3 * n
     one = arrays.candidate_tokens[: arrays.candidate_offsets[n]]
@@ -175,7 +175,7 @@ def query(text):
 
 @pytest.mark.parametrize("name", [*ANALYZERS, "word+stop=smart", "treebank+cased+porter"])
 @given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
-def test_it_stands_where_the_tokens_before_it_end(name, left, right, gap):
+def test_the_placeholder_follows_the_tokens_before_it(name, left, right, gap):
     analyzer = get_analyzer(name)
     question = query(f"{left}{gap}{PLACEHOLDER}{gap}{right}")
     (before,) = tokens_before_placeholder([question], analyzer).tolist()

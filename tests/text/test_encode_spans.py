@@ -15,6 +15,7 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
+from tests.errors import raises
 
 PASSAGE = Passage("p", "The old fox ran. A hen saw the fox.")
 
@@ -52,9 +53,9 @@ def test_words_that_the_analyzer_drops_are_in_no_span():
     assert texts(spans) == [[], ["old"], ["saw"]]
 
 
-def test_a_candidate_without_offsets_is_where_its_text_first_stands():
+def test_a_candidate_without_offsets_is_at_the_first_occurrence_of_its_text():
     assert only([question(Candidate("fox"))]).first.tolist() == [2]
-    with pytest.raises(DataError, match="question q: a candidate does not stand in the passage: found 'goose'"):
+    with raises(DataError, where="question q", found="'goose'"):
         only([question(Candidate("goose"))])
 
 
@@ -100,10 +101,10 @@ def _whole_words(candidates, text):
 
 def test_parts_are_bounded_and_spans_are_generated_once_a_passage(monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_CANDIDATES", 50)
-    made = []
+    generated = []
 
     def generate(passage):
-        made.append(passage.id)
+        generated.append(passage.id)
         return SpanGenerator(max_tokens=2)(passage)
 
     dataset = synthetic_dataset(Task.SPAN)
@@ -112,7 +113,7 @@ def test_parts_are_bounded_and_spans_are_generated_once_a_passage(monkeypatch):
     order = [*range(0, len(questions), 2), *range(1, len(questions), 2)]
     parts = list(encode_spans([questions[i] for i in order], "word"))
     assert len(parts) > 2
-    assert sorted(made) == sorted(p.id for p in dataset.passages)
+    assert sorted(generated) == sorted(p.id for p in dataset.passages)
     assert sorted(i for index, _ in parts for i in index.tolist()) == list(range(len(questions)))
     for index, spans in parts:
         assert [questions[order[i]].id for i in index] == [q.id for q in spans.questions]

@@ -13,6 +13,7 @@ from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.tokenizers import WordTokenizer
+from tests.errors import raises
 
 WORDS = "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|.|,|\"|\n\n|and|U.S.|May"
 PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
@@ -102,7 +103,7 @@ def test_clitics_make_no_content_of_a_stop_word():
     assert spans("they're here, he'd won; O'Hen ran", max_tokens=1) == ["O'Hen", "ran"]
 
 
-def test_the_text_is_given_as_it_stands_in_the_passage():
+def test_the_text_of_a_span_is_copied_from_the_passage():
     text = "un e\u0301te\u0301’s fin"
     candidates = SpanGenerator(max_tokens=1)(Passage("p", text))
     assert [(c.text, text[c.start : c.end]) for c in candidates] == [(t, t) for t in candidates.texts()]
@@ -184,14 +185,14 @@ def test_the_signature_names_all_parameters():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "field", "found", "expected"),
     [
-        ({"max_tokens": 0}, "max_tokens must be an integer of at least 1, got 0"),
-        ({"max_tokens": 2.5}, "got 2.5"),
-        ({"stop_words": "nltkk"}, "did you mean 'nltk'"),
-        ({"tokenizer": "treebank"}, "must be 'word' or 'char', got 'treebank'"),
+        ({"max_tokens": 0}, "max_tokens", "0", "an integer of at least 1"),
+        ({"max_tokens": 2.5}, "max_tokens", "2.5", "an integer of at least 1"),
+        ({"stop_words": "nltkk"}, "stop list", "nltkk", "nltk"),
+        ({"tokenizer": "treebank"}, "tokenizer", "'treebank'", "'word' or 'char'"),
     ],
 )
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(UsageError, match=message):
+def test_parameters_are_checked(parameters, field, found, expected):
+    with raises(UsageError, field=field, found=found, expected=expected):
         SpanGenerator(**parameters)

@@ -6,6 +6,7 @@ import pytest
 
 from classic_rc.errors import UsageError
 from classic_rc.text.stemmers import STEMMERS, stemmer
+from tests.errors import raises
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,6 @@ def test_every_stemmer_takes_every_token(name, word):
     assert isinstance(stemmer(name)(word), str)
 
 
-def test_an_unknown_stemmer_is_told_the_nearest():
-    with pytest.raises(UsageError, match="unknown stemmer 'snowbal': did you mean 'snowball'"):
+def test_an_unknown_stemmer_is_answered_with_the_nearest():
+    with raises(UsageError, field="stemmer", found="snowbal", expected="snowball"):
         stemmer("snowbal")

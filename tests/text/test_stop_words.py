@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+
 import pytest
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
+from tests.errors import raises
 
 
 @pytest.mark.parametrize(
@@ -60,28 +65,28 @@ def test_a_file_is_read_in_lower_case_without_blanks_and_byte_order_mark(tmp_pat
 
 
 def test_a_missing_file_is_a_data_error_that_names_it():
-    with pytest.raises(DataError, match=r"no/such\.txt: the stop list is missing"):
+    with raises(DataError, source="no/such.txt", hint=re.compile("smart")):
         stop_words("no/such.txt")
 
 
 def test_a_file_in_another_encoding_is_a_data_error_that_names_the_byte(tmp_path):
     file = tmp_path / "latin.txt"
     file.write_bytes("the\nété".encode("latin-1"))
-    with pytest.raises(DataError, match=r"latin\.txt, byte 4: the stop list is not UTF-8"):
+    with raises(DataError, source=str(file), where="byte 4", hint=re.compile("UTF-8")):
         stop_words(str(file))
 
 
 def test_a_folder_is_a_data_error(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
+    with raises(DataError, source=f"{tmp_path}/", found=os.strerror(errno.EISDIR)):
         stop_words(f"{tmp_path}/")
 
 
-def test_an_unknown_name_is_told_the_nearest():
-    with pytest.raises(UsageError, match="unknown stop list 'lucine': did you mean 'lucene'"):
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with raises(UsageError, field="stop list", found="lucine", expected="lucene"):
         stop_words("lucine")
 
 
-def test_a_files_signature_is_its_name_and_content_wherever_it_lies(tmp_path):
+def test_a_files_signature_is_its_name_and_content_without_its_folder(tmp_path):
     for folder, words in (("a", "one\ntwo"), ("b", "two\none\n"), ("c", "three")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.txt").write_text(words, encoding="utf-8")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 
 import pytest
 
 from classic_rc.errors import DataError
 from classic_rc.text.wordnet import WordNet, find_wordnet
+from tests.errors import raises
 
 LICENCE = "  1 A tiny database, WordNet 3.0 by format alone.\n"
 # Each synset: its words and the synsets above it, by number within the part of speech.
@@ -96,16 +98,16 @@ def test_nltks_archive_is_read_as_it_is(folder, tmp_path):
 
 def test_what_is_missing_is_named(folder, tmp_path):
     (folder / "data.verb").unlink()
-    with pytest.raises(DataError, match=r"data\.verb.*wordnet-base"):
+    with raises(DataError, source=f"{folder}/data.verb", hint=re.compile("wordnet-base")):
         WordNet(folder)
     (tmp_path / "bad.zip").write_bytes(b"no archive")
-    with pytest.raises(DataError, match=r"bad\.zip/index\.noun"):
+    with raises(DataError, source=f"{tmp_path}/bad.zip/index.noun"):
         WordNet(tmp_path / "bad.zip")
 
 
 def test_an_index_of_something_else_is_refused(folder):
     (folder / "index.noun").write_text("fox is a word\n", encoding="utf-8")
-    with pytest.raises(DataError, match="no index of WordNet"):
+    with raises(DataError, source=f"{folder}/index.noun", line=1, found="'fox is a word'"):
         WordNet(folder)
 
 

@@ -71,25 +71,25 @@ def best_support_graph(
     """
     least, most = question_chunks
     values = []
-    for kept in itertools.product((False, True), repeat=len(question) + len(option)):
-        edges = list(itertools.compress([*question, *option], kept))
-        n_asked = sum(kept[: len(question)])
-        ends = {edge.end for edge in edges[:n_asked]}
+    for selected in itertools.product((False, True), repeat=len(question) + len(option)):
+        edges = list(itertools.compress([*question, *option], selected))
+        n_question = sum(selected[: len(question)])
+        ends = {edge.end for edge in edges[:n_question]}
         chunks = {edge.chunk for edge in edges}
         sentences = {sentence_of[chunk] for chunk in chunks}
         legal = (
             least <= len(ends) <= most
             and ends.issuperset(required)
-            and (not align_option or len(edges) > n_asked)
-            and not _more(len(sentences), max_sentences)
-            and not any(_more(sum(sentence_of[e.chunk] == s for e in edges), max_edges) for s in sentences)
-            and not any(_more(sum(words_of[j] == words for j in chunks), max_copies) for words in set(words_of))
+            and (not align_option or len(edges) > n_question)
+            and not _exceeds(len(sentences), max_sentences)
+            and not any(_exceeds(sum(sentence_of[e.chunk] == s for e in edges), max_edges) for s in sentences)
+            and not any(_exceeds(sum(words_of[j] == words for j in chunks), max_copies) for words in set(words_of))
         )
         if legal:
-            worth = sum(edge.weight for edge in edges) + bonus
-            values.append(worth + question_weight * len(ends) + sentence_weight * len(sentences))
+            total = sum(edge.weight for edge in edges) + bonus
+            values.append(total + question_weight * len(ends) + sentence_weight * len(sentences))
     return max(values, default=None)
 
 
-def _more(n: int, limit: int | None) -> bool:
+def _exceeds(n: int, limit: int | None) -> bool:
     return limit is not None and n > limit

@@ -54,7 +54,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, 
 
 
 def idf(n_sentences: int, frequency: int) -> Float:
-    """Return how informative a term is that so many of the sentences have; never negative."""
+    """Return the weight of a term that `frequency` of the sentences have; never negative."""
     return Float(math.log(1 + (n_sentences - frequency + 0.5) / (frequency + 0.5)))
 
 

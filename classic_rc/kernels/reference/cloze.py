@@ -18,7 +18,7 @@ Tokens = Sequence[Hashable]
 
 
 class AlignedWord(NamedTuple):
-    """A word of the query, aligned with its occurrence in the passage that is nearest to its expected place."""
+    """A word of the query, aligned with its occurrence in the passage nearest to its expected place."""
 
     at: int  # its position in the query
     place: int | None  # the occurrence's position in the passage; None if the word does not match
@@ -108,7 +108,7 @@ def alignments(
                 continue
             # The placeholder takes one place but is not a token: hence the + 1 for words after it.
             target = left + at - placeholder if at < placeholder else right + at - placeholder + 1
-            places = [] if own_words == "cap" and word in candidate else _places(passage, word)
+            places = [] if own_words == "cap" and word in candidate else _occurrences(passage, word)
             nearest = min(places, key=lambda place: abs(place - target), default=None)
             if nearest is None or abs(nearest - target) >= max_distance:
                 words.append(AlignedWord(at, None, max_distance))
@@ -118,5 +118,5 @@ def alignments(
     return found
 
 
-def _places(passage: Tokens, word: Hashable) -> list[int]:
+def _occurrences(passage: Tokens, word: Hashable) -> list[int]:
     return [i for i, token in enumerate(passage) if token == word]

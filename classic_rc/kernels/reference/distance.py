@@ -63,7 +63,7 @@ def word_distance(
 def _first_distance(
     passage: Sequence[Hashable], question_words: Collection[Hashable], candidate_words: Collection[Hashable]
 ) -> int:
-    """The distance between the last words of both kinds, as soon as both have occurred."""
+    """Return the distance between the last words of both kinds, as soon as both have occurred."""
     last_question = last_answer = None
     for i, token in enumerate(passage):
         if token in question_words:

@@ -40,14 +40,14 @@ class ReferenceKneserNey:
         self.order = order
         self.counts = self._adjusted_counts([["<s>", *text, "</s>"] for text in texts])
         self.vocabulary = {"</s>", "<unk>", *(word for text in texts for word in text)}
-        self.discounts = discounts or [self._estimated(counts) for counts in self.counts]
+        self.discounts = discounts or [self._estimate_discounts(counts) for counts in self.counts]
         self.followers: defaultdict[NGram, dict[str, int]] = defaultdict(dict)
         for counts in self.counts:
             for (*context, word), count in counts.items():
                 self.followers[tuple(context)][word] = count
 
     def probability(self, word: str, context: NGram) -> float:
-        """Return the probability of a word after others, of which only the last n - 1 count."""
+        """Return the probability of a word after a context; only the context's last n - 1 words count."""
         context = context[max(len(context) - self.order + 1, 0) :]
         word = word if word in self.vocabulary else "<unk>"
         lower = self.probability(word, context[1:]) if context else 1 / len(self.vocabulary)
@@ -80,7 +80,7 @@ class ReferenceKneserNey:
         return adjusted
 
     @staticmethod
-    def _estimated(counts: Counter[NGram]) -> list[float]:
+    def _estimate_discounts(counts: Counter[NGram]) -> list[float]:
         """Equation 26 of Chen and Goodman 1998, or KenLM's fallback if the text is too small."""
         having = Counter(counts.values())
         n1, n2, n3, n4 = (having[i] for i in range(1, 5))

@@ -35,7 +35,7 @@ def window_sum(
     A passage shorter than a window is one window. Without `last_window`, the window at the end of the passage is
     left out if there is another one, as in the released code.
     """
-    matched = _matched(passage, question, candidate, smoothed_weights(passage))
+    matched = _matched_weights(passage, question, candidate, smoothed_weights(passage))
     total = 0
     for size in sizes:
         starts = range(max(len(matched) - size, 0) + 1)
@@ -58,7 +58,7 @@ def bag_of_words(
     >>> bag_of_words("the cat sat on the mat".split(), ["who", "sat"], ["the"], [1, 2, 4, 8, 16, 32])
     21
     """
-    return sum(_matched(passage, question, candidate, weights))
+    return sum(_matched_weights(passage, question, candidate, weights))
 
 
 def best_sentences(
@@ -79,7 +79,7 @@ def best_sentences(
     3
     """
     sums: Counter[int] = Counter()
-    for weight, sentence in zip(_matched(passage, question, candidate, weights), sentences, strict=True):
+    for weight, sentence in zip(_matched_weights(passage, question, candidate, weights), sentences, strict=True):
         sums[sentence] += weight
     return sum(sorted(sums.values())[-n_best:])
 
@@ -102,15 +102,15 @@ def occurrence_distance(
     >>> occurrence_distance("cat sat mat cat".split(), ["cat"], ["mat"])  # 2 + 1 steps and 1 + 1, of 3
     0.8333333333333334
     """
-    asked = [i for i, token in enumerate(passage) if token in question]
-    answers = [i for i, token in enumerate(passage) if token in candidate]
-    if not asked or not answers:
+    question_places = [i for i, token in enumerate(passage) if token in question]
+    answer_places = [i for i, token in enumerate(passage) if token in candidate]
+    if not question_places or not answer_places:
         return 1.0
-    steps = sum(min(abs(i - j) for j in answers) + 1 for i in asked)
-    return steps / (len(asked) * max(len(passage) - 1, 1))
+    steps = sum(min(abs(i - j) for j in answer_places) + 1 for i in question_places)
+    return steps / (len(question_places) * max(len(passage) - 1, 1))
 
 
-def _matched(
+def _matched_weights(
     passage: Sequence[Hashable],
     question: Sequence[Hashable],
     candidate: Sequence[Hashable],

@@ -11,8 +11,8 @@ def surface_features(
 ) -> dict[object, float]:
     """Return every feature of one candidate, as the papers and the release define them.
 
-    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the candidate's words,
-    alone and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR
+    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the candidate's words, by
+    themselves and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR
     counts the pairs of equal tokens in passage and question, and the candidate's words that the passage has more
     often than average.
 
@@ -50,6 +50,6 @@ def surface_features(
         if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
             features["prominent", word] = 1
             features["prominent candidate words in passage"] += 1
-        for asked in set(question):
-            features["question-answer", word, asked] = 1
+        for question_word in set(question):
+            features["question-answer", word, question_word] = 1
     return features

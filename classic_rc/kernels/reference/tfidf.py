@@ -45,7 +45,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
 
 
 def idf(n_sentences: int, frequency: int) -> Float:
-    """Return how informative a term is that so many of the sentences have."""
+    """Return the weight of a term that `frequency` of the sentences have."""
     return Float(math.log(n_sentences / (frequency + 1)) + 1)
 
 
