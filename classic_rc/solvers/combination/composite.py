@@ -118,7 +118,7 @@ class Composite(Solver):
         Raises
         ------
         UsageError
-            A score is infinite or NaN.
+            A score is not finite.
         """
         encodings: dict[Analyzer, EncodedDataset] = {}
         plain = questions

@@ -162,8 +162,9 @@ class SpanLR(Solver):
         if not 0 < right.sum() < len(right):
             which = "wrong" if right.any() else "right"
             raise DataError(
-                f"{self.name} cannot learn: no candidate of the {len(questions):,} questions is {which}",
-                hint="It needs right and wrong candidates",
+                f"{self.name} cannot learn",
+                found=f"no {which} candidate in {len(questions):,} questions",
+                expected="right and wrong candidates",
             )
         design = SpanDesign(groups, words, bucket_edges(features.numbers, self.buckets))
         matrix = design.columns(features).matrix(design.n_columns)
@@ -271,11 +272,17 @@ class SpanLR(Solver):
 
 def _require_gold(questions: Sequence[Question]) -> None:
     if not len(questions):
-        raise UsageError(f"{SpanLR.name} cannot learn without questions")
+        raise UsageError(
+            f"{SpanLR.name} cannot learn without questions",
+            field="questions",
+            found="0",
+            expected="questions with gold answers",
+        )
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
-            f"{SpanLR.name} learns from gold answers, but {hidden:,} of {len(questions):,} questions hide theirs"
+            f"{SpanLR.name} learns from gold answers",
+            found=f"{hidden:,} of {len(questions):,} questions with hidden gold",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from classic_rc.solvers.alignment.solve import Solution
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
 from classic_rc.text.annotations import Annotations
+from tests.errors import raises
 
 STORY = Passage(
     "s",
@@ -136,8 +138,8 @@ def test_programs_that_stopped_are_reported(monkeypatch):
     solver = AlignmentILP(node_limit=7).fit([WHO])
     assert solver.caveats([WHO]) == ()
     solver.score_candidates([WHO])
-    (said,) = solver.caveats([WHO])
-    assert said == "4 programs stopped at node_limit=7: theirs may not be the best graphs"
+    (caveat,) = solver.caveats([WHO])
+    assert re.search("^4 programs .*node_limit=7", caveat)
     assert solver.caveats([replace(WHO, id="other")]) == ()
 
 
@@ -210,11 +212,11 @@ class TestWordNet:
         monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: None)
         text, caveats = signature(wordnet="auto")
         assert "|wordnet:absent|" in text
-        assert caveats == ("no WordNet database was found: words entail nothing but their equals",)
+        assert [("WordNet" in caveat) for caveat in caveats] == [True]
         assert np.array_equal(scores(WHO, wordnet="auto").values, scores(WHO).values)
 
     def test_a_folder_without_one_is_an_error(self, tmp_path):
-        with pytest.raises(DataError, match="WordNet cannot be read"):
+        with raises(DataError, source=re.compile(re.escape(str(tmp_path)))):
             AlignmentILP(wordnet=str(tmp_path)).fit([WHO])
 
     def test_scores_do_not_depend_on_what_was_seen_before(self, known):
@@ -303,7 +305,7 @@ class TestGroups:
             plain,
             self.annotated("Sly foxes did", "JJ NNS VBD"),
         )
-        with pytest.raises(DataError, match=r"question q.*neither chunks nor part-of-speech tags"):
+        with raises(DataError, source=path, where="question q", problem=re.compile("chunks.*part-of-speech tags")):
             AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
 
 
@@ -314,8 +316,9 @@ def test_the_command_line_turns_limits_off():
 
 
 def test_it_learns_nothing_that_could_be_saved(tmp_path):
-    with pytest.raises(UsageError, match="learns nothing"):
+    with raises(UsageError) as error:
         save_solver(AlignmentILP().fit([WHO]), tmp_path / "a.npz")
+    assert "-s alignment-ilp" in str(error.value)
 
 
 def test_a_pickled_solver_scores_the_same():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -28,6 +29,7 @@ from classic_rc.solvers.spans.features import (
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.spans import SpanGenerator
+from tests.errors import raises
 
 
 def encoded(questions):
@@ -177,5 +179,5 @@ def test_columns_say_what_they_stand_for():
 def test_groups_are_named():
     assert span_groups("shape+lengths") == ("lengths", "shape")
     assert span_groups("all") == tuple(GROUPS)
-    with pytest.raises(UsageError, match="unknown group of span features 'shapes': did you mean 'shape'"):
+    with raises(UsageError, field="group of span features", found="shapes", expected=re.compile(r"^shape\b")):
         span_groups("shapes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import ClassVar, cast
@@ -23,6 +24,7 @@ from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import SurfaceLR, parse_solver
 from classic_rc.solvers.learning import LEARNERS
 from classic_rc.testing import check_solver, synthetic_dataset
+from tests.errors import raises
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=1)
@@ -172,7 +174,7 @@ def test_a_fit_that_stops_early_says_so_and_warns_of_nothing_else():
         warnings.simplefilter("error")
         solver = SurfaceLR(learner=learner).fit(TRAIN)
     (caveat,) = solver.caveats_
-    assert caveat.startswith("the learner LogisticRegression stopped before it converged")
+    assert re.search("learner LogisticRegression .*converged", caveat)
     evaluation = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN)
     assert evaluation.rows[0].caveats == (caveat,)
     assert f"surface-lr: {caveat}" in evaluation.warnings
@@ -205,52 +207,51 @@ def test_certain_classifiers_give_finite_scores():
 
 
 def test_a_learner_without_probabilities_says_so():
-    with pytest.raises(
-        UsageError, match="the learner LinearSVC gives no probabilities: output='log-odds' needs none"
-    ):
+    with raises(UsageError) as error:
         fitted(learner="linear-svm", output="probability").score_candidates(DEV)
+    assert re.search("LinearSVC.*output='log-odds'", str(error.value))
 
 
 def test_scoring_needs_a_fit():
-    with pytest.raises(NotFittedError, match=r"surface-lr learns from gold answers: call fit\(train\) first"):
+    with raises(NotFittedError) as error:
         SurfaceLR().score_candidates(DEV)
+    assert re.search("surface-lr.*--train DATA", str(error.value))
 
 
 @pytest.mark.parametrize(
-    ("questions", "error", "message"),
+    ("questions", "error", "facts"),
     [
-        ([], UsageError, "surface-lr cannot learn from data without a question"),
-        ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "3 of 3 questions hide theirs"),
-        (
-            [replace(TRAIN[0], gold=frozenset())],
-            DataError,
-            "all . candidates are wrong. It needs right and wrong ones",
-        ),
+        ([], UsageError, "surface-lr.* questions?"),
+        ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "gold.* 3 of 3 questions"),
+        ([replace(TRAIN[0], gold=frozenset())], DataError, f"{len(TRAIN[0].candidates)} (candidates are )?wrong"),
         (
             [replace(q, candidates=q.candidates[:1], gold=frozenset({0})) for q in TRAIN[:2]],
             DataError,
-            "2 .* right",
+            "2 (candidates are )?right",
         ),
-        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "all 0 candidates are wrong"),
+        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "0 (candidates are )?wrong"),
         (
             [
                 replace(q, candidates=tuple(map(Candidate, (*cast("tuple[str, ...]", q.gold), "no"))))
                 for q in synthetic_dataset(Task.SPAN)
             ],
             UsageError,
-            "surface-lr cannot learn from span questions",
+            "surface-lr.* span questions",
         ),
     ],
 )
-def test_data_that_teaches_nothing_is_refused(questions, error, message):
-    with pytest.raises(error, match=message):
+def test_data_that_teaches_nothing_is_refused(questions, error, facts):
+    with raises(error) as refused:
         SurfaceLR().fit(questions)
+    assert re.search(facts, str(refused.value))
+    if questions and error is UsageError:
+        assert (refused.value.field, refused.value.found) == ("task", "span")
 
 
 def test_candidates_without_a_feature_are_refused():
     candidates = (Candidate(""), Candidate("!"))
     question = Question("q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
-    with pytest.raises(DataError, match="no candidate has any of the features 'answer'"):
+    with raises(DataError, problem=re.compile("features 'answer'")):
         SurfaceLR(features="answer").fit([question])
     assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feat
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
+from tests.errors import raises
 
 RELEASED = "lengths+token-overlap+answer+text-answer+question-answer+prominent"
 
@@ -189,7 +192,7 @@ def test_groups_are_named_with_a_plus(text, groups):
 
 
 def test_an_unknown_group_is_told_the_nearest():
-    with pytest.raises(UsageError, match="unknown group of features 'length': did you mean 'lengths'"):
+    with raises(UsageError, field="group of features", found="length", expected="lengths"):
         feature_groups("length+answer")
 
 
@@ -211,7 +214,7 @@ def test_what_is_not_read_has_no_features(inputs, n_numbers, word_groups):
 
 
 def test_no_feature_at_all_is_an_error():
-    with pytest.raises(UsageError, match="no feature is left: text-answer"):
+    with raises(UsageError, field="features", found="'text-answer'", expected=re.compile("'candidates'")):
         FeatureSet(feature_groups("text-answer"), "candidates")
 
 
