@@ -27,7 +27,7 @@ _MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac49
 IR_VARIANTS = {
     "passage": Variant(
         {},
-        "the sentences of the question's own passage, with statistics of each passage by itself; BM25",
+        "the sentences of the question's own passage, with separate statistics for each passage; BM25",
         "after Clark et al. 2016",
         cites=("clark2016", "robertson1994"),
     ),
@@ -334,24 +334,24 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    own = None if solver.searches_corpora else _index_passage(solver, question)
+    passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
-        location = _locate_best(solver, bests, i, own)
+        location = _locate_best(solver, bests, i, passage_engine)
         if location is not None:
             explained[i] = _explain_candidate(solver, question, explained[i], location)
     return Explanation(solver.name, question, tuple(explained))
 
 
 def _locate_best(
-    solver: IRSolver, bests: list[Best], candidate: int, own: Engine | None
+    solver: IRSolver, bests: list[Best], candidate: int, passage_engine: Engine | None
 ) -> _SentenceLocation | None:
     """Return the location of a candidate's best sentence, or None; of equal ones, the first corpus's."""
     best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
     if not best.found[candidate]:
         return None
     number = int(best.sentences[candidate])
-    if own is not None:
-        return _SentenceLocation(own, number, None)
+    if passage_engine is not None:
+        return _SentenceLocation(passage_engine, number, None)
     corpus = solver.corpora_[bests.index(best)]
     return _SentenceLocation(corpus.engine, number, corpus.source(number))
 

@@ -170,9 +170,9 @@ def option_edges(
     """Return the edges of an option that an optimal graph may need.
 
     The released code allows option edges of any weight. An edge whose weight is not positive is useful only to
-    align an option that has no other edge. One edge is enough for that, so the best one of each sentence is kept.
-    But the limit on copies may exclude a passage chunk that has too many copies. So an edge to such a chunk cannot
-    take the place of the best other edge, and is kept in addition if it is better.
+    align an option that has no other edge. One edge is enough for that, so this function keeps the best
+    one of each sentence. But the limit on copies may exclude a passage chunk that has too many copies. So an edge
+    to such a chunk cannot replace the best other edge; it is kept in addition if it is better.
 
     Parameters
     ----------
@@ -304,12 +304,14 @@ def _bound_sum(columns: NDArray[np.int64], lower: float = -np.inf, upper: float 
 _NO_ROWS = _bound_group_sums(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def _tie_nodes_to_edges(edges: NDArray[np.int64], nodes: NDArray[np.int64], own: NDArray[np.int64]) -> Rows:
+def _tie_nodes_to_edges(
+    edges: NDArray[np.int64], nodes: NDArray[np.int64], node_of_edge: NDArray[np.int64]
+) -> Rows:
     """Make a node active if and only if one of its edges is: edge <= node, and node <= sum of its edges."""
     n, m = len(edges), len(nodes)
     return Rows(
-        np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + own]),
-        np.concatenate([edges, nodes[own], nodes, edges]),
+        np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + node_of_edge]),
+        np.concatenate([edges, nodes[node_of_edge], nodes, edges]),
         np.concatenate([np.ones(n), -np.ones(n), np.ones(m), -np.ones(n)]),
         np.full(n + m, -np.inf),
         np.zeros(n + m),

@@ -14,7 +14,7 @@ _SLACK = 1e-9
 
 
 class SentenceBounds(NamedTuple):
-    """For each sentence, the best graph in it alone, and upper bounds for all graphs that use it.
+    """For each sentence, the best graph that uses only this sentence, and upper bounds for all graphs that use it.
 
     The best graph of one sentence has the question chunks whose edges weigh the most (as many as may be active),
     all their edges, and all option edges of positive weight or, if there are none, the best option edge. This graph
@@ -35,17 +35,17 @@ class SentenceBounds(NamedTuple):
         return best if len(values) and np.isfinite(values[best]) else None
 
     def proves(self, best: int) -> bool:
-        """Return whether no graph is better than the best graph of sentence `best` alone."""
+        """Return whether no graph is better than the best graph that uses only sentence `best`."""
         rest = max(self.values.max(), self.several.max())
         return bool(rest <= self.values[best])
 
     def reaching(self, best: int) -> NDArray[np.int64]:
-        """Return the sentences that a graph at least as good as the best graph of `best` alone may use."""
+        """Return the sentences that a graph may use if it is at least as good as the best one of `best`."""
         reach = np.maximum(self.values, self.several)
         return np.flatnonzero(reach >= self.values[best] - _SLACK)
 
     def graph(self, sentence: int) -> Graph:
-        """Return the best graph of a sentence alone."""
+        """Return the best graph that uses only this sentence."""
         program = self.program
         question, option = program.question, program.option
         question_mask = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
@@ -191,7 +191,7 @@ def _value(solution: Solution) -> float:
 
 
 def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
-    """Find the graph like :func:`solve`, but with HiGHS alone."""
+    """Find the graph like :func:`solve`, but only with HiGHS."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -97,7 +97,7 @@ class Composite(Solver):
 
     @property
     def analyzer(self) -> Any:
-        """The analyzer of the members that take encoded questions, or None if these have several or none."""
+        """The analyzer of the members that take encoded questions, or None if they do not share one."""
         analyzers = {get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)}
         return next(iter(analyzers)) if len(analyzers) == 1 else None
 

@@ -89,7 +89,7 @@ class Combination(Composite):
         :meth:`fit`; members that learn from gold are scored out of fold for it.
     normalise : {"none", "question", "standard"}
         How to normalise each member's scores: not at all; by the mean and the standard deviation of the question's
-        candidates; or by those of all candidates of the questions that :meth:`fit` is asked about.
+        candidates; or by those of all candidates of the questions that it is fitted for.
     C : float
         With ``weights="stacked"``, the inverse strength of the regularisation.
     folds : int
@@ -178,8 +178,8 @@ class Combination(Composite):
 
     def variant_name(self) -> str | None:
         """Return the variant with these members and weights. The paths of the members' files do not matter."""
-        mine = self._comparison_key()
-        return next((name for name in self.variants if self.variant(name)._comparison_key() == mine), None)
+        key = self._comparison_key()
+        return next((name for name in self.variants if self.variant(name)._comparison_key() == key), None)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them.
@@ -284,7 +284,7 @@ class Combination(Composite):
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are made again."""
+        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are fitted anew."""
         self.solvers_ = []
         for i, (member, member_state) in enumerate(zip(self.solvers, state["members"], strict=True)):
             if member_state is None:

@@ -74,7 +74,7 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
 
     The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for this member and
     divides the rest among the others in their current proportion. It repeats until nothing improves. For two
-    members this covers the whole grid. Of equally good points it takes the most even one, so that a tie does not
+    members this covers the whole grid. Of equally good points it uses the most even one, so that a tie does not
     give all the weight to one member.
 
     Parameters

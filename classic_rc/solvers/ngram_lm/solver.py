@@ -61,7 +61,7 @@ class NGramLM(Solver):
     cache_weight : float
         The weight of the cache, from 0 to below 1. A passage without words has no cache.
     scoring : {"full", "partial"}
-        Whether to predict the whole text, or only what follows the placeholder, given what precedes it and the
+        Whether to predict the entire text, or only what follows the placeholder, given what precedes it and the
         candidate (Trinh and Le 2018). ``"partial"`` is for cloze questions only.
     normalise : {"none", "length"}
         Whether the score is the sum, or the mean over predicted words.
@@ -292,23 +292,23 @@ def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         row = int(texts.rows[i])
-        own = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
-        numbers = {**_label_tokens(solver, texts, own), "other words": others}
+        tokens = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
+        numbers = {**_label_tokens(solver, texts, tokens), "other words": others}
         if solver.normalise == "length":
-            numbers["words in all"] = float(n_others + len(own.logs))
+            numbers["words in all"] = float(n_others + len(tokens.logs))
         explained[i] = CandidateExplanation(
             explained[i].text, explained[i].score, explained[i].evidence, numbers=numbers
         )
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _label_tokens(solver: NGramLM, texts: Substitutions, own: Scored) -> dict[str, float]:
+def _label_tokens(solver: NGramLM, texts: Substitutions, tokens: Scored) -> dict[str, float]:
     """Return the log-probability of each word; equal words in equal contexts are added up."""
     model = solver.model_
     words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
     numbers: dict[str, float] = {}
-    for place, log, order in zip(own.place.tolist(), own.logs.tolist(), own.orders.tolist(), strict=True):
-        *context, word = (words[token] for token in own.text.tokens[place - order + 1 : place + 1].tolist())
+    for place, log, order in zip(tokens.place.tolist(), tokens.logs.tolist(), tokens.orders.tolist(), strict=True):
+        *context, word = (words[token] for token in tokens.text.tokens[place - order + 1 : place + 1].tolist())
         label = f"log p({word} | {' '.join(context)})" if context else f"log p({word})"
         numbers[label] = numbers.get(label, 0.0) + log
     return numbers

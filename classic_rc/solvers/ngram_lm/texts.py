@@ -200,10 +200,10 @@ def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_w
         logs += np.bincount(scored.owner, scored.logs, n_questions)[texts.question]
         n_tokens += np.bincount(scored.owner, minlength=n_questions)[texts.question]
     for part in _split_answers(model, texts):
-        own = answer_windows(model, texts, part, partial=partial, cache_weight=cache_weight)
-        n_own = part.stop - part.start
-        logs[part] += np.bincount(own.owner - part.start, own.logs, n_own)
-        n_tokens[part] += np.bincount(own.owner - part.start, minlength=n_own)
+        scored = answer_windows(model, texts, part, partial=partial, cache_weight=cache_weight)
+        n_part = part.stop - part.start
+        logs[part] += np.bincount(scored.owner - part.start, scored.logs, n_part)
+        n_tokens[part] += np.bincount(scored.owner - part.start, minlength=n_part)
     return Totals(logs, n_tokens)
 
 

@@ -192,9 +192,9 @@ class SpanLR(Solver):
         columns = self.design_.columns(self._compute_features(spans))
 
         def numbers(i: int) -> dict[str, float]:
-            own = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
+            active = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
             terms: dict[str, float] = defaultdict(float)
-            for label, weight in zip(self.design_.labels(own), model.weights[own].tolist(), strict=True):
+            for label, weight in zip(self.design_.labels(active), model.weights[active].tolist(), strict=True):
                 terms[label] += weight
             heaviest = sorted(terms, key=lambda label: (-abs(terms[label]), label))
             shown = {label: terms[label] for label in heaviest[:_SHOWN_FEATURES]}

@@ -32,7 +32,7 @@ class SpanSlidingWindow(Solver):
 
     o is the number of distinct question words and bigrams that the span's sentence has outside the span. sw is the
     sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
-    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context in place of the passage. |P| is the
+    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of the passage. |P| is the
     passage's length in words, and :math:`\lambda` the distance's weight (0 without a distance).
 
     The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
@@ -44,11 +44,11 @@ class SpanSlidingWindow(Solver):
     analyzer : str or Analyzer
     context : {"sentence", "passage"}
         The text in which window and distance are computed and words are counted: the span's sentence, as in the
-        paper, or the whole passage.
+        paper, or the entire passage.
     distance : {None, "mean", "min", "min+1", "first"}
         The distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance.
     distance_weight : float
-        The cost of a distance as long as the whole context (d = 1), at least 0.
+        The cost of a distance as long as the entire context (d = 1), at least 0.
     stop_words : str
         The stop words of the distance: the name of a stop list, or a file.
     decision : Decision, optional
@@ -143,7 +143,7 @@ class SpanSlidingWindow(Solver):
         )
         weight = 0.0 if self.distance is None else float(self.distance_weight)
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
-        # One unit of overlap is worth more than any window (at most |P| ln 2) and distance (at most `weight`).
+        # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most `weight`).
         step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
         score = overlap * step + windows - weight * distances
         return _SpanTerms(score, overlap, windows, None if self.distance is None else distances)

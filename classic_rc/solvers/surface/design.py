@@ -1,4 +1,4 @@
-"""The design matrix of surface features: each feature has a column of its own, or one that a hash chooses."""
+"""The design matrix of surface features: each feature has its own column, or one that a hash chooses."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class HashedColumns(Columns):
 
     @property
     def n_columns(self) -> int:
-        """The number of columns, as given."""
+        """The number of columns."""
         return self._n_columns
 
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:

@@ -24,7 +24,7 @@ GROUPS: Mapping[str, str] = {
     "token-overlap": "like overlap, but counts pairs of equal tokens for passage and question (MultiRC's release)",
     "prominent": "again, the shared words that occur in the passage more often than average (MultiRC's release)",
 }
-"""The groups of features, by name. ``all`` stands for the first five."""
+"""The groups of features, by name. ``all`` means the first five."""
 
 _ALL = tuple(GROUPS)[:5]
 
@@ -147,7 +147,7 @@ class FeatureSet:
             yield FeatureBlock(where, table, words, numbers["candidate words in passage"] > 0)
 
     def _hide_inputs(self, arrays: TokenArrays) -> TokenArrays:
-        """Return the arrays with the inputs that are not read made empty."""
+        """Return the arrays with empty texts for the inputs that are not read."""
         read = INPUTS[self.inputs]
         if "passage" not in read:
             tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)

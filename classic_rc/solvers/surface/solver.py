@@ -264,7 +264,7 @@ class SurfaceLR(Solver):
 
     def _feature_set(self) -> FeatureSet:
         self.check_parameters()
-        make_learner(self.learner, self.C)  # raises UsageError if there is no such learner
+        make_learner(self.learner, self.C)  # raises UsageError if the learner is unknown
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
     def _learn(self, encoded: EncodedDataset, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
