@@ -153,9 +153,8 @@ class NGramLM(Solver):
         """
         self.check_parameters()
         for part in self._parts():
-            if part not in _QUESTION_TEXTS and not (
-                part and Path(part).exists()
-            ):  # Path("") is the folder one is in
+            is_file = part != "" and Path(part).exists()  # Path("") is the current folder
+            if part not in _QUESTION_TEXTS and not is_file:
                 raise UsageError(
                     f"parameter 'corpus' of {self.name} must name 'passages', 'queries' or text files: "
                     f"there is no file {part!r}",

@@ -152,7 +152,7 @@ class SpanDesign:
         words = WordWeights(list(state["words"]), arrays["word_weights"])
         if words.weights.shape != (len(words.words) + 1,):
             raise ValueError(
-                f"{len(words.weights)} word weights for {len(words.words)} words, expected one more than words"
+                f"{len(words.weights)} word weights for {len(words.words)} words, expected {len(words.words) + 1}"
             )
         design = cls(groups, words)
         return cls(groups, words, [arrays[f"edges.{i}"] for i in range(len(design.names))])

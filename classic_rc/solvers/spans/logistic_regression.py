@@ -145,12 +145,12 @@ class SpanLR(Solver):
         groups = self._feature_groups()
         _require_gold(questions)
         if questions[0].task not in self.tasks:
-            task = str(questions[0].task)
+            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
             raise UsageError(
-                f"{self.name} cannot learn from {task} questions",
+                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
                 field="task",
                 found=task,
-                expected=" or ".join(sorted(self.tasks)),
+                expected=expected,
             )
         words = self._weigh_words(questions)
         parts, labels = [], []
@@ -281,7 +281,7 @@ def _require_gold(questions: Sequence[Question]) -> None:
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
-            f"{SpanLR.name} learns from gold answers",
+            f"{SpanLR.name} cannot learn without gold answers",
             found=f"{hidden:,} of {len(questions):,} questions with hidden gold",
         )
 

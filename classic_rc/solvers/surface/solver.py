@@ -187,12 +187,12 @@ class SurfaceLR(Solver):
         features = self._feature_set()
         right = right_candidates(self.name, questions)
         if questions[0].task not in self.tasks:
-            task = str(questions[0].task)
+            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
             raise UsageError(
-                f"{self.name} cannot learn from {task} questions",
+                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
                 field="task",
                 found=task,
-                expected=" or ".join(sorted(self.tasks)),
+                expected=expected,
             )
         encoded = self.encoded(questions)
         self.design_ = Design.fit(features, encoded, scaled=self.scaling == "rms", hashing=self.hashing)
