@@ -27,13 +27,13 @@ _MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac49
 IR_VARIANTS = {
     "passage": Variant(
         {},
-        "the sentences of the question's own passage, each passage with its own statistics; BM25",
+        "the sentences of the question's own passage, with separate statistics for each passage; BM25",
         "after Clark et al. 2016",
         cites=("clark2016", "robertson1994"),
     ),
     "paragraphs": Variant(
         {"corpus": "paragraphs"},
-        "the sentences of all the passages given, BM25 in place of the paper's TF-IDF",
+        "the sentences of all passages; BM25 instead of the paper's TF-IDF",
         "after Khashabi et al. 2018, MultiRC, IR(paragraphs)",
         cites=("khashabi2018multirc", "robertson1994"),
     ),
@@ -45,15 +45,17 @@ IR_VARIANTS = {
             "overlap": "lucene-english+stop=smart",
             "decision": Threshold(value=0.0499),
         },
-        "the sentences of all the passages given (the released scores had the hidden test's too), Lucene's TF-IDF, "
-        "the best of 200 hits that shares stemmed words with question and option, SMART's stop words apart",
-        "Khashabi et al. 2018, MultiRC, IR(paragraphs), released scores and threshold; Porter's stemmer for Morpha",
+        "the sentences of all passages (the released scores also had those of the hidden test set); Lucene's "
+        "TF-IDF; the best of 200 hits that shares stemmed words with question and option, not counting SMART's "
+        "stop words",
+        "Khashabi et al. 2018, MultiRC, IR(paragraphs), released scores and threshold; Porter's stemmer instead of "
+        "Morpha",
         _MULTIRC_DEV,
         cites=("khashabi2018multirc",),
     ),
     "clark2016": Variant(
         {"corpus": "paragraphs", "similarity": "classic"},
-        "the sentences of all the passages given, Lucene's similarity of that time (TF-IDF)",
+        "the sentences of all passages; Lucene's similarity of that time (TF-IDF)",
         "Clark et al. 2016, Combining Retrieval, Statistics, and Inference to Answer Elementary Science Questions",
         cites=("clark2016",),
     ),
@@ -104,17 +106,17 @@ class IRSolver(Solver):
     takes_encoding = False  # it divides passages into sentences
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "corpus": Parameter("which sentences are searched", ("passage", "paragraphs"), is_file=True, joined_by="+"),
-        "engine": Parameter("what searches", tuple(ENGINES)),
-        "similarity": Parameter("how a sentence is scored"),
+        "corpus": Parameter("the sentences to search", ("passage", "paragraphs"), is_file=True, joined_by="+"),
+        "engine": Parameter("the search engine", tuple(ENGINES)),
+        "similarity": Parameter("how the engine scores a sentence"),
         "analyzer": ANALYZER,
         "depth": Parameter(
-            "how many best hits of the query alone are looked at; by default all",
+            "how many of the query's best hits to look at; None for all",
             also="a positive number of hits",
             fits=lambda value: value is None or is_whole(value, 1),
         ),
-        "overlap": Parameter("the analyzer of the words that must be shared; by default index terms"),
-        "exclude_verbatim": Parameter("whether sentences that hold a question word for word are left out"),
+        "overlap": Parameter("with depth, the analyzer of the words that a hit must share; None for index terms"),
+        "exclude_verbatim": Parameter("whether to leave out sentences that contain a question word for word"),
         "decision": DECISION,
     }
 
@@ -154,24 +156,24 @@ class IRSolver(Solver):
         DataError
             An index is missing or damaged.
         """
-        self._check()
-        self.corpora_ = [self._corpus(part, questions) for part in self._parts()]
+        self._check_values()
+        self.corpora_ = [self._open(part, questions) for part in self._parts()]
         self.excluded_ = 0
         if self.exclude_verbatim:
             self.corpora_ = [
-                self._without_verbatim(part, corpus, questions)
+                self._exclude_verbatim(part, corpus, questions)
                 for part, corpus in zip(self._parts(), self.corpora_, strict=True)
             ]
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the best qualifying sentence of any corpus; no evidence if there is none."""
-        found = self.best_sentences(questions)
-        evidence = np.any([best.found for best in found], axis=0)
+        bests = self.best_sentences(questions)
+        evidence = np.any([best.found for best in bests], axis=0)
         # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence reports 0, which
         # must not win over a negative score of another corpus.
-        values = np.max([np.where(best.found, best.scores, -np.inf) for best in found], axis=0)
-        return Scores(np.where(evidence, values, 0.0).astype(np.float64), found[0].offsets, evidence)
+        values = np.max([np.where(best.found, best.scores, -np.inf) for best in bests], axis=0)
+        return Scores(np.where(evidence, values, 0.0).astype(np.float64), bests[0].offsets, evidence)
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
         """Find the best qualifying sentence of each candidate in each corpus.
@@ -187,27 +189,32 @@ class IRSolver(Solver):
         NotFittedError
             There are corpora to search, and :meth:`fit` has not opened them.
         """
-        self._check()
+        self._check_values()
         if not self._parts():
             return [best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)]
         if not hasattr(self, "corpora_"):
-            raise NotFittedError(f"{self.name} has no sentences to search: call fit(questions) first")
-        asked = [q.query for q in questions]
-        options = [_texts(q) for q in questions]
-        return [self._in_corpus(corpus.engine, asked, options) for corpus in self.corpora_]
+            raise NotFittedError(f"{self.name} has not opened its corpora: call fit(questions) first")
+        queries = [q.query for q in questions]
+        options = [_candidate_texts(q) for q in questions]
+        return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
 
     def explain(self, question: Question) -> Explanation:
         """Show the best sentence of each candidate, its source, and what each term adds to its score."""
         return explain_sentences(self, question)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Report the sentences left out, and the questions and passages that a corpus contains word for word."""
-        said = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
+        """Report the sentences left out, and the questions and passages that a corpus contains word for word.
+
+        Like other solvers, an unfitted one has no caveats.
+        """
+        if not hasattr(self, "corpora_"):
+            return ()
+        caveats = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
         for corpus, part in zip(self.corpora_, self._parts(), strict=True):
-            found = find_verbatim(corpus, questions, passages=part != "paragraphs")
-            if found:
-                said.append(f"{corpus.name} holds, word for word, {found}")
-        return tuple(said)
+            verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+            if verbatim:
+                caveats.append(f"{corpus.name} contains, word for word, {verbatim}")
+        return tuple(caveats)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the corpora's signatures: name, content and size."""
@@ -241,52 +248,78 @@ class IRSolver(Solver):
         copy.exclude_verbatim = exclude_verbatim or self.exclude_verbatim
         return copy
 
-    def _corpus(self, part: Any, questions: Sequence[Question]) -> Corpus:
+    def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
         if isinstance(part, Corpus):
             return part
         if part == "passage":
-            raise UsageError("corpus='passage' is the question's own passage alone: nothing can be added to it")
+            raise UsageError(
+                "corpus='passage' is the question's own passage: it cannot be combined with other corpora",
+                field="corpus",
+                found=repr(self.corpus),
+            )
         if part == "paragraphs":
             engine = get_engine(self.engine, similarity=self.similarity, analyzer=self.analyzer)
             return passage_corpus((q.passage for q in questions), engine)
         return open_corpus(part, engine=self.engine, similarity=self.similarity)
 
-    def _without_verbatim(self, part: Any, corpus: Corpus, questions: Sequence[Question]) -> Corpus:
-        found = find_verbatim(corpus, questions, passages=part != "paragraphs")
-        self.excluded_ += len(found.sentences)
-        return corpus.without(sorted(found.sentences))
+    def _exclude_verbatim(self, part: Any, corpus: Corpus, questions: Sequence[Question]) -> Corpus:
+        verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+        self.excluded_ += len(verbatim.sentences)
+        return corpus.without(sorted(verbatim.sentences))
 
-    def _check(self) -> None:
+    def _check_values(self) -> None:
         self.check_parameters()
-        if self.engine == "opensearch" and "paragraphs" in self._parts():
-            raise UsageError("engine 'opensearch' searches an index that its cluster has: corpus=NAME")
-        if self.engine != "sparse" and not self._parts():
+        parts = self._parts()
+        if self.engine == "opensearch" and "paragraphs" in parts:
             raise UsageError(
-                f"engine {self.engine!r} searches a corpus: a passage's own sentences are for 'sparse'"
+                "engine 'opensearch' searches an index of its cluster: replace 'paragraphs' by the index's name, "
+                "corpus=NAME",
+                field="corpus",
+                found=repr(self.corpus),
+                expected="the name of an index",
+            )
+        if self.engine != "sparse" and not parts:
+            raise UsageError(
+                f"engine {self.engine!r} needs a corpus (corpus=paragraphs or an index): only 'sparse' searches "
+                "the question's own passage",
+                field="engine",
+                found=repr(self.engine),
+                expected="'sparse', or a corpus",
             )
         if self.depth is None and self.overlap is not None:
-            raise UsageError("parameter 'overlap' of ir says which words of the first hits count: give depth too")
-        if self.depth is not None and not self._parts():
-            raise UsageError("parameter 'depth' of ir is for a corpus: a passage's own sentences are all looked at")
+            raise UsageError(
+                f"parameter 'overlap' of {self.name} has an effect only with depth: set depth=HITS too",
+                field="overlap",
+                found=repr(self.overlap),
+                expected="None, or depth too",
+            )
+        if self.depth is not None and not parts:
+            raise UsageError(
+                f"parameter 'depth' of {self.name} needs a corpus (corpus=paragraphs or an index): without one, "
+                "all sentences of the question's own passage are searched",
+                field="depth",
+                found=repr(self.depth),
+                expected="None, or a corpus",
+            )
 
-    def _in_corpus(self, engine: Engine, asked: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+    def _search(self, engine: Engine, queries: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         if self.depth is None:
-            return engine.best_constrained(asked, options)
-        return engine.best_among_top(asked, options, self.depth, self.overlap or engine.analyzer)
+            return engine.best_constrained(queries, options)
+        return engine.best_among_top(queries, options, self.depth, self.overlap or engine.analyzer)
 
 
-def _texts(question: Question) -> list[str]:
+def _candidate_texts(question: Question) -> list[str]:
     candidates = question.candidates
     # Lazy candidates are generated anew on every access: generate them once.
-    made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-    return [c.text for c in made]
+    generated = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+    return [c.text for c in generated]
 
 
 _EXPLAINED_CANDIDATES = 100
 
 
-class _Found(NamedTuple):
-    """The location of a sentence."""
+class _SentenceLocation(NamedTuple):
+    """Where a sentence is."""
 
     engine: Engine  # the engine that scored it
     number: int  # in its corpus, or in its passage
@@ -301,54 +334,58 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    own = None if solver.searches_corpora else _own_engine(solver, question)
+    passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
-        found = _best(solver, bests, i, own)
-        if found is not None:
-            explained[i] = _explained(solver, question, explained[i], found)
+        location = _locate_best(solver, bests, i, passage_engine)
+        if location is not None:
+            explained[i] = _explain_candidate(solver, question, explained[i], location)
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _best(solver: IRSolver, bests: list[Best], candidate: int, own: Engine | None) -> _Found | None:
+def _locate_best(
+    solver: IRSolver, bests: list[Best], candidate: int, passage_engine: Engine | None
+) -> _SentenceLocation | None:
     """Return the location of a candidate's best sentence, or None; of equal ones, the first corpus's."""
     best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
     if not best.found[candidate]:
         return None
     number = int(best.sentences[candidate])
-    if own is not None:
-        return _Found(own, number, None)
+    if passage_engine is not None:
+        return _SentenceLocation(passage_engine, number, None)
     corpus = solver.corpora_[bests.index(best)]
-    return _Found(corpus.engine, number, corpus.source(number))
+    return _SentenceLocation(corpus.engine, number, corpus.source(number))
 
 
-def _explained(
-    solver: IRSolver, question: Question, plain: CandidateExplanation, found: _Found
+def _explain_candidate(
+    solver: IRSolver, question: Question, plain: CandidateExplanation, location: _SentenceLocation
 ) -> CandidateExplanation:
-    shares = found.engine.term_scores(f"{question.query} {plain.text}", found.number)
+    engine, number, source = location
+    term_scores = dict(engine.term_scores(f"{question.query} {plain.text}", number))
     marks: tuple[Mark, ...] = ()
-    if found.source is None:
-        marks = tuple(_marks(solver, question, plain.text, found.number, dict(shares)))
-    quote = None if found.source is None else found.engine.sentence(found.number)
+    if source is None:
+        marks = tuple(_mark_sentence(solver, question, plain.text, number, term_scores))
+    quote = None if source is None else engine.sentence(number)
     return CandidateExplanation(
-        plain.text, plain.score, plain.evidence, marks, dict(shares), quote=quote, source=found.source
+        plain.text, plain.score, plain.evidence, marks, term_scores, quote=quote, source=source
     )
 
 
-def _marks(
-    solver: IRSolver, question: Question, option: str, number: int, shares: dict[str, float]
+def _mark_sentence(
+    solver: IRSolver, question: Question, option: str, number: int, term_scores: dict[str, float]
 ) -> Iterator[Mark]:
     """Yield a mark for the sentence, then for each question or candidate word in it."""
     analyzer = get_analyzer(solver.analyzer)
-    asked = set(analyzer.analyze(question.query))
-    offered = set(analyzer.analyze(option))
+    question_terms = set(analyzer.analyze(question.query))
+    option_terms = set(analyzer.analyze(option))
     start, end = passage_sentences(question.passage)[number]
     yield Mark(start, end, "sentence")
     for term, first, last in analyzer.locate(question.passage.text[start:end]):
-        if term in asked or term in offered:
-            yield Mark(start + first, start + last, "question" if term in asked else "candidate", shares.get(term))
+        if term in question_terms or term in option_terms:
+            kind = "question" if term in question_terms else "candidate"
+            yield Mark(start + first, start + last, kind, term_scores.get(term))
 
 
-def _own_engine(solver: IRSolver, question: Question) -> Engine:
+def _index_passage(solver: IRSolver, question: Question) -> Engine:
     passage = question.passage
     engine = get_engine("sparse", similarity=solver.similarity, analyzer=solver.analyzer)
     return engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])

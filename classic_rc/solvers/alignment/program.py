@@ -87,9 +87,9 @@ class Edges(NamedTuple):
     chunks: NDArray[np.int64]  # the chunk of the passage
     weights: NDArray[np.float64]
 
-    def only(self, kept: NDArray[np.bool_]) -> Edges:
-        """Return the edges for which `kept` is true."""
-        return Edges(self.ends[kept], self.chunks[kept], self.weights[kept])
+    def only(self, mask: NDArray[np.bool_]) -> Edges:
+        """Return the edges for which `mask` is true."""
+        return Edges(self.ends[mask], self.chunks[mask], self.weights[mask])
 
     @property
     def n(self) -> int:
@@ -170,9 +170,9 @@ def option_edges(
     """Return the edges of an option that an optimal graph may need.
 
     The released code allows option edges of any weight. An edge whose weight is not positive is useful only to
-    align an option that has no other edge. One edge is enough for that, so the best one of each sentence is kept.
-    But the limit on copies may exclude a passage chunk that has too many copies. So an edge to such a chunk cannot
-    take the place of the best other edge, and is kept in addition if it is better.
+    align an option that has no other edge. One edge is enough for that, so this function keeps the best
+    one of each sentence. But the limit on copies may exclude a passage chunk that has too many copies. So an edge
+    to such a chunk cannot replace the best other edge; it is kept in addition if it is better.
 
     Parameters
     ----------
@@ -180,27 +180,27 @@ def option_edges(
     sentences, copies : as in :class:`Program`
     constants : Constants
     """
-    wanted = positive_edges(weights)
+    positive = positive_edges(weights)
     if not constants.align_option or not weights.size:
-        return wanted
+        return positive
     # Of each passage chunk only the best end matters, because the option's chunks have no limits.
     best, ends = weights.max(axis=0), weights.argmax(axis=0)
-    limited = _limited(copies, constants)
+    limited = _has_too_many_copies(copies, constants)
     # `floors` has the best weight of each sentence among the chunks that no limit on copies can exclude.
     floors = np.full(int(sentences.max()) + 1, -np.inf)
     np.maximum.at(floors, sentences[~limited], best[~limited])
     free = np.flatnonzero(~limited & (best == floors[sentences]))
-    one = free[np.unique(sentences[free], return_index=True)[1]]
-    spare = np.concatenate([one, np.flatnonzero(limited & (best > floors[sentences]))])
-    kept = np.sort(spare[best[spare] <= _NOISE])
+    one_per_sentence = free[np.unique(sentences[free], return_index=True)[1]]
+    chunks = np.concatenate([one_per_sentence, np.flatnonzero(limited & (best > floors[sentences]))])
+    chunks = np.sort(chunks[best[chunks] <= _NOISE])  # the edges of positive weight are there already
     return Edges(
-        np.concatenate([wanted.ends, ends[kept]]),
-        np.concatenate([wanted.chunks, kept]),
-        np.concatenate([wanted.weights, best[kept]]),
+        np.concatenate([positive.ends, ends[chunks]]),
+        np.concatenate([positive.chunks, chunks]),
+        np.concatenate([positive.weights, best[chunks]]),
     )
 
 
-def _limited(copies: NDArray[np.int64], constants: Constants) -> NDArray[np.bool_]:
+def _has_too_many_copies(copies: NDArray[np.int64], constants: Constants) -> NDArray[np.bool_]:
     """Return which passage chunks have more copies than may be active."""
     if constants.max_copies is None:
         return np.zeros(len(copies), dtype=np.bool_)
@@ -239,24 +239,24 @@ class Variables(NamedTuple):
         _, sentences = np.unique(program.sentences[used], return_inverse=True)
         distinct, chunks = np.unique(used, return_inverse=True)
         copies = program.copies[distinct]
-        limited = np.zeros(len(distinct), dtype=np.bool_)
-        if constants.max_copies is not None:
-            limited = np.bincount(copies, minlength=1)[copies] > constants.max_copies
+        limited = _has_too_many_copies(copies, constants)
         numbers = np.where(limited, np.cumsum(limited) - 1, -1)
         bounds = np.cumsum([0, len(used), len(ends), sentences.max(initial=-1) + 1, limited.sum()])
-        edges, asked, stated, copied = (np.arange(*bound) for bound in zip(bounds[:-1], bounds[1:], strict=True))
-        required = [asked[ends == end] for end in program.required]
+        edges, question_nodes, sentence_nodes, chunk_nodes = (
+            np.arange(*bound) for bound in zip(bounds[:-1], bounds[1:], strict=True)
+        )
+        required = [question_nodes[ends == end] for end in program.required]
         return cls(
             edges,
             program.question.n,
-            asked,
-            stated,
-            copied,
+            question_nodes,
+            sentence_nodes,
+            chunk_nodes,
             questions,
             sentences,
             numbers[chunks],
             copies[limited],
-            np.array([found[0] if len(found) else -1 for found in required], dtype=np.int64),
+            np.array([nodes[0] if len(nodes) else -1 for nodes in required], dtype=np.int64),
             program.n_question_chunks,
         )
 
@@ -286,7 +286,7 @@ class Rows(NamedTuple):
     upper: NDArray[np.float64]
 
 
-def _sums(
+def _bound_group_sums(
     groups: NDArray[np.int64], columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf
 ) -> Rows:
     """Bound the sum of each group of variables."""
@@ -294,22 +294,24 @@ def _sums(
     return Rows(groups, columns, np.ones(len(columns)), np.full(n, lower), np.full(n, upper))
 
 
-def _sum(columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf) -> Rows:
+def _bound_sum(columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf) -> Rows:
     """Bound the sum of all these variables; an empty sum is bounded too."""
     return Rows(
         np.zeros(len(columns), np.int64), columns, np.ones(len(columns)), np.array([lower]), np.array([upper])
     )
 
 
-_NONE = _sums(np.empty(0, np.int64), np.empty(0, np.int64))
+_NO_ROWS = _bound_group_sums(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def _active_by_edges(edges: NDArray[np.int64], nodes: NDArray[np.int64], own: NDArray[np.int64]) -> Rows:
+def _tie_nodes_to_edges(
+    edges: NDArray[np.int64], nodes: NDArray[np.int64], node_of_edge: NDArray[np.int64]
+) -> Rows:
     """Make a node active if and only if one of its edges is: edge <= node, and node <= sum of its edges."""
     n, m = len(edges), len(nodes)
     return Rows(
-        np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + own]),
-        np.concatenate([edges, nodes[own], nodes, edges]),
+        np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + node_of_edge]),
+        np.concatenate([edges, nodes[node_of_edge], nodes, edges]),
         np.concatenate([np.ones(n), -np.ones(n), np.ones(m), -np.ones(n)]),
         np.full(n + m, -np.inf),
         np.zeros(n + m),
@@ -318,12 +320,12 @@ def _active_by_edges(edges: NDArray[np.int64], nodes: NDArray[np.int64], own: ND
 
 def question_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
     """Tie the question's chunks to their edges: ``activeQuestionIneq1`` and ``activeQuestionIneq2``."""
-    return _active_by_edges(v.question_edges, v.question_nodes, v.questions)
+    return _tie_nodes_to_edges(v.question_edges, v.question_nodes, v.questions)
 
 
 def sentences_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
     """Tie the sentences to their edges: ``activeOptionVar`` and ``activeParagraphConsVar``."""
-    return _active_by_edges(v.edges, v.sentence_nodes, v.sentences)
+    return _tie_nodes_to_edges(v.edges, v.sentence_nodes, v.sentences)
 
 
 def passage_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Rows:
@@ -332,17 +334,23 @@ def passage_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Ro
     ``activeOptionVar`` and ``activeParagraphConsVar``. Other passage chunks have no limit, and so no node.
     """
     limited = v.chunks >= 0
-    return _active_by_edges(v.edges[limited], v.chunk_nodes, v.chunks[limited])
+    return _tie_nodes_to_edges(v.edges[limited], v.chunk_nodes, v.chunks[limited])
 
 
 def few_sentences(v: Variables, constants: Constants) -> Rows:
     """Allow at most `max_sentences` active sentences (``maxActiveSentences``, 2)."""
-    return _NONE if constants.max_sentences is None else _sum(v.sentence_nodes, upper=constants.max_sentences)
+    return (
+        _NO_ROWS if constants.max_sentences is None else _bound_sum(v.sentence_nodes, upper=constants.max_sentences)
+    )
 
 
 def few_edges_a_sentence(v: Variables, constants: Constants) -> Rows:
     """Allow at most `max_edges` edges into one sentence (``maxNumberOfWordsAlignedPerSentence``, 8)."""
-    return _NONE if constants.max_edges is None else _sums(v.sentences, v.edges, upper=constants.max_edges)
+    return (
+        _NO_ROWS
+        if constants.max_edges is None
+        else _bound_group_sums(v.sentences, v.edges, upper=constants.max_edges)
+    )
 
 
 def few_copies(v: Variables, constants: Constants) -> Rows:
@@ -351,9 +359,9 @@ def few_copies(v: Variables, constants: Constants) -> Rows:
     ``maxAlignmentToRepeatedWordsInParagraph``, 3.
     """
     if constants.max_copies is None:
-        return _NONE
+        return _NO_ROWS
     _, groups = np.unique(v.copies, return_inverse=True)
-    return _sums(groups, v.chunk_nodes, upper=constants.max_copies)
+    return _bound_group_sums(groups, v.chunk_nodes, upper=constants.max_copies)
 
 
 def some_question_chunks(v: Variables, constants: Constants) -> Rows:
@@ -362,21 +370,21 @@ def some_question_chunks(v: Variables, constants: Constants) -> Rows:
     ``minQuestionTermsAligned``, ``maxQuestionTermsAligned``, and both with ``Ratio``.
     """
     lower, upper = constants.question_chunk_bounds(v.n_question_chunks)
-    return _sum(v.question_nodes, lower, upper)
+    return _bound_sum(v.question_nodes, lower, upper)
 
 
 def what_follows_without(v: Variables, constants: Constants) -> Rows:
     """Require the chunk after the question's "without" (``termAfterWithoutMustBeAligned``)."""
     if not constants.align_without or not len(v.required):
-        return _NONE
+        return _NO_ROWS
     if v.required.min() < 0:  # the chunk has no edge: an empty sum that must be 1 makes the program infeasible
-        return _sum(np.empty(0, np.int64), lower=1)
-    return _sums(np.arange(len(v.required)), v.required, lower=1)
+        return _bound_sum(np.empty(0, np.int64), lower=1)
+    return _bound_group_sums(np.arange(len(v.required)), v.required, lower=1)
 
 
 def option_is_aligned(v: Variables, constants: Constants) -> Rows:
     """Require an edge of the option (``activeOptionVarImplesOneActiveConnectedEdge``, ``onlyOneActiveOption``)."""
-    return _sum(v.option_edges, lower=1) if constants.align_option else _NONE
+    return _bound_sum(v.option_edges, lower=1) if constants.align_option else _NO_ROWS
 
 
 CONSTRAINTS: tuple[Callable[[Variables, Constants], Rows], ...] = (

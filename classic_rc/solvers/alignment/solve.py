@@ -14,7 +14,7 @@ _SLACK = 1e-9
 
 
 class SentenceBounds(NamedTuple):
-    """For each sentence, the best graph in it alone, and upper bounds for all graphs that use it.
+    """For each sentence, the best graph that uses only this sentence, and upper bounds for all graphs that use it.
 
     The best graph of one sentence has the question chunks whose edges weigh the most (as many as may be active),
     all their edges, and all option edges of positive weight or, if there are none, the best option edge. This graph
@@ -35,25 +35,25 @@ class SentenceBounds(NamedTuple):
         return best if len(values) and np.isfinite(values[best]) else None
 
     def proves(self, best: int) -> bool:
-        """Return whether no graph is better than the best graph of sentence `best` alone."""
+        """Return whether no graph is better than the best graph that uses only sentence `best`."""
         rest = max(self.values.max(), self.several.max())
         return bool(rest <= self.values[best])
 
     def reaching(self, best: int) -> NDArray[np.int64]:
-        """Return the sentences that a graph at least as good as the best graph of `best` alone may use."""
+        """Return the sentences that a graph may use if it is at least as good as the best one of `best`."""
         reach = np.maximum(self.values, self.several)
         return np.flatnonzero(reach >= self.values[best] - _SLACK)
 
     def graph(self, sentence: int) -> Graph:
-        """Return the best graph of a sentence alone."""
+        """Return the best graph that uses only this sentence."""
         program = self.program
         question, option = program.question, program.option
-        asked = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
-        own = program.option_sentences == sentence
-        answered = own & (option.weights > 0)
-        if self.constants.align_option and not answered.any():
-            answered[np.flatnonzero(own)[option.weights[own].argmax()]] = True
-        return Graph.of(program, question.only(asked), option.only(answered), self.constants)
+        question_mask = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
+        in_sentence = program.option_sentences == sentence
+        option_mask = in_sentence & (option.weights > 0)
+        if self.constants.align_option and not option_mask.any():
+            option_mask[np.flatnonzero(in_sentence)[option.weights[in_sentence].argmax()]] = True
+        return Graph.of(program, question.only(question_mask), option.only(option_mask), self.constants)
 
 
 def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
@@ -66,34 +66,36 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     cells = program.question_sentences * shape[1] + question.ends
     counts = np.bincount(cells, minlength=n * shape[1]).reshape(shape)
     sums = np.bincount(cells, question.weights, minlength=n * shape[1]).reshape(shape).astype(np.float64)
-    chosen = _greatest(sums, counts > 0, program.required if constants.align_without else (), most)
+    chosen = _choose_greatest(sums, counts > 0, program.required if constants.align_without else (), most)
 
     positive = option.weights > 0
     of_option = np.bincount(program.option_sentences[positive], option.weights[positive], minlength=n)
     n_option = np.bincount(program.option_sentences[positive], minlength=n)
-    alone = of_option
+    single_option = of_option
     if constants.align_option:
         fallback = np.full(n, -np.inf)
         np.maximum.at(fallback, program.option_sentences, option.weights)
-        alone = np.where(n_option > 0, of_option, fallback)
+        single_option = np.where(n_option > 0, of_option, fallback)
 
     possible = chosen.sum(axis=1) >= least
     if constants.align_without:
         possible &= chosen[:, list(program.required)].all(axis=1)
     of_question = (sums * chosen).sum(axis=1)
-    values = of_question + constants.question_weight * chosen.sum(axis=1) + alone + constants.sentence_weight
+    values = (
+        of_question + constants.question_weight * chosen.sum(axis=1) + single_option + constants.sentence_weight
+    )
     values = np.where(possible, values, -np.inf) + program.bonus
     n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
-    exact = np.isfinite(values) & _fits(n_edges, program, constants)
+    exact = np.isfinite(values) & _keeps_limits(n_edges, program, constants)
     # For graphs of several sentences, each sentence gets its best question chunks and all its positive option
     # edges. The bonus for active question chunks counts once, because a chunk may be aligned in several sentences.
     most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
     bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
-    several = _several(most_of_question + of_option + constants.sentence_weight, constants) + bonuses
+    several = _bound_several(most_of_question + of_option + constants.sentence_weight, constants) + bonuses
     return SentenceBounds(program, constants, values, exact, several, chosen)
 
 
-def _greatest(
+def _choose_greatest(
     sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], most: int
 ) -> NDArray[np.bool_]:
     """Choose `most` elements of each row, the required ones first, then the greatest; only present ones count."""
@@ -103,7 +105,7 @@ def _greatest(
     return present & (ranks < most)
 
 
-def _fits(n_edges: NDArray[np.int64], program: Program, constants: Constants) -> NDArray[np.bool_]:
+def _keeps_limits(n_edges: NDArray[np.int64], program: Program, constants: Constants) -> NDArray[np.bool_]:
     """Return which sentences keep the limit on edges and, even if all chunks are active, the limit on copies."""
     fits = np.ones(len(n_edges), dtype=np.bool_)
     n_texts = int(program.copies.max(initial=0)) + 1
@@ -116,7 +118,7 @@ def _fits(n_edges: NDArray[np.int64], program: Program, constants: Constants) ->
     return fits
 
 
-def _several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
+def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
     """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others.
 
     At least one other sentence is added, whatever its value; further ones, up to the limit, only if they add to it.
@@ -163,8 +165,8 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
     if bounds.proves(best):
         return Solution(bounds.graph(best))
     # A better graph can use only sentences that reach the best value so far, so HiGHS gets a smaller program.
-    found = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
-    return max(found, Solution(bounds.graph(best), found.complete), key=_value)
+    solution = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
+    return max(solution, Solution(bounds.graph(best), solution.complete), key=_value)
 
 
 def _is_feasible(program: Program, constants: Constants) -> bool:
@@ -189,14 +191,14 @@ def _value(solution: Solution) -> float:
 
 
 def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
-    """Find the graph like :func:`solve`, but with HiGHS alone."""
+    """Find the graph like :func:`solve`, but only with HiGHS."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     variables = Variables.of(program, constants)
     if not variables.n:
-        needs = _needs_edges(program, constants)
-        return Solution(None if needs else Graph.of(program, program.question, program.option, constants))
+        infeasible = _needs_edges(program, constants)
+        return Solution(None if infeasible else Graph.of(program, program.question, program.option, constants))
     # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
     parts = [constraint(variables, constants) for constraint in CONSTRAINTS]
     starts = np.cumsum([0, *(len(part.lower) for part in parts)])
@@ -207,7 +209,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
     # `milp` minimises, so the weights are negated.
     result = milp(
-        -_SCALE * _weights(program, variables, constants),
+        -_SCALE * _objective_weights(program, variables, constants),
         integrality=np.ones(variables.n),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(matrix, lower, upper),
@@ -222,7 +224,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     return Solution(graph, complete)
 
 
-def _weights(program: Program, variables: Variables, constants: Constants) -> NDArray[np.float64]:
+def _objective_weights(program: Program, variables: Variables, constants: Constants) -> NDArray[np.float64]:
     weights = np.zeros(variables.n)
     weights[variables.edges] = np.concatenate([program.question.weights, program.option.weights])
     weights[variables.question_nodes] = constants.question_weight

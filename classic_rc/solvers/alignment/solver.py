@@ -46,12 +46,13 @@ QUESTIONS_A_SHARD = 1_000
 """The least number of questions for each process: fewer are solved faster than another process starts."""
 
 
-def _at_most(help: str) -> Parameter:
+def _limit_parameter(help: str) -> Parameter:
     """Declare a limit that None turns off."""
     return Parameter(help, also="a positive number or None", fits=lambda value: value is None or is_whole(value, 1))
 
 
-def _share(help: str) -> Parameter:
+def _share_parameter(help: str) -> Parameter:
+    """Declare a bound of a share; None turns it off."""
     return Parameter(
         help, also="a share from 0 to 1 or None", fits=lambda value: value is None or is_number(value, 0, 1)
     )
@@ -125,18 +126,18 @@ class AlignmentILP(Solver):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "chunks": Parameter("what a chunk is", ("runs", "words", "groups")),
+        "chunks": Parameter("the kind of chunk", ("runs", "words", "groups")),
         "stop_words": STOP_WORDS,
-        "normaliser": Parameter("the stemmer; words of equal stem are equal", tuple(STEMMERS)),
+        "normaliser": Parameter("the stemmer; words with equal stems are equal", tuple(STEMMERS)),
         "wordnet": WORDNET,
         "annotations": ANNOTATIONS,
         "offset": Parameter(
-            "what an entailment loses to become an edge's weight",
+            "subtracted from an entailment to make an edge's weight",
             also="a number from 0 to 1",
             fits=lambda value: is_number(value, 0, 1),
         ),
         "question_weight": Parameter(
-            "the weight of an active chunk of the question",
+            "the weight of an active question chunk",
             also="a number not below 0",
             fits=lambda value: is_number(value, 0),
         ),
@@ -146,21 +147,21 @@ class AlignmentILP(Solver):
             fits=lambda value: is_number(value, most=0),
         ),
         "long_option_weight": Parameter(
-            "the weight of a candidate of more than three chunks", also="a finite number", fits=is_number
+            "the weight of a candidate with more than three chunks", also="a finite number", fits=is_number
         ),
-        "max_sentences": _at_most("how many sentences are active at most"),
-        "max_edges": _at_most("how many edges go into one sentence at most"),
-        "max_copies": _at_most("how many active chunks of the passage have equal words at most"),
-        "min_question_chunks": _at_most("how many chunks of the question are active at least"),
-        "max_question_chunks": _at_most("how many chunks of the question are active at most"),
-        "min_question_share": _share("which share of the question's chunks is active at least"),
-        "max_question_share": _share("which share of the question's chunks is active at most"),
+        "max_sentences": _limit_parameter("the maximum number of active sentences"),
+        "max_edges": _limit_parameter("the maximum number of edges into one sentence"),
+        "max_copies": _limit_parameter("the maximum number of active passage chunks with the same words"),
+        "min_question_chunks": _limit_parameter("the minimum number of active question chunks"),
+        "max_question_chunks": _limit_parameter("the maximum number of active question chunks"),
+        "min_question_share": _share_parameter("the minimum share of active question chunks"),
+        "max_question_share": _share_parameter("the maximum share of active question chunks"),
         "align_without": Parameter(
             'whether the chunk after "without" in the question must be active', (True, False)
         ),
         "align_option": Parameter("whether the candidate must have an edge", (True, False)),
         "node_limit": Parameter(
-            "after how many nodes the search for a candidate's graph ends",
+            "the number of nodes after which the search for a candidate's graph stops",
             also="a positive number",
             fits=lambda value: is_whole(value, 1),
         ),
@@ -224,7 +225,7 @@ class AlignmentILP(Solver):
         DataError
             A file is missing or malformed.
         """
-        self._check()
+        self._check_values()
         self._read_files()
         return self
 
@@ -235,7 +236,7 @@ class AlignmentILP(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the value of its best graph; no evidence if it has no graph."""
-        return self._scores(questions, [self._solved_part(questions)])
+        return self._join_parts(questions, [self._score_part(questions)])
 
     def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
         """Score like :meth:`score_candidates`, with up to `jobs` processes."""
@@ -246,38 +247,38 @@ class AlignmentILP(Solver):
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()
         shards = [[questions[i] for i in range(*bound)] for bound in zip(bounds[:-1], bounds[1:], strict=True)]
-        return self._scores(questions, Parallel(n_jobs=n_shards)(delayed(self._solved_part)(s) for s in shards))
+        return self._join_parts(questions, Parallel(n_jobs=n_shards)(delayed(self._score_part)(s) for s in shards))
 
     def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[Solution]]]:
         """Yield each question with its programs and their solutions, one for each candidate."""
-        self._check()
+        self._check_values()
         constants = self.constants
         for question in aligned(questions, self._chunker(), self._entailment(), constants):
-            known: dict[int, Solution] = {}  # candidates with the same text share a program: solve it once
+            solutions: dict[int, Solution] = {}  # candidates with the same text share a program: solve it once
             for program in question.programs:
-                if id(program) not in known:
-                    known[id(program)] = solve(program, constants, self.node_limit)
-            yield question, [known[id(program)] for program in question.programs]
+                if id(program) not in solutions:
+                    solutions[id(program)] = solve(program, constants, self.node_limit)
+            yield question, [solutions[id(program)] for program in question.programs]
 
     def explain(self, question: Question) -> Explanation:
         """Show each candidate's graph: its edges, its sentences, and the terms of its value."""
-        ((found, solutions),) = self.solved([question])
+        ((alignment, solutions),) = self.solved([question])
         plain = Explanation.from_scores(self.name, question, self.score_candidates([question]))
-        return explain_graphs(found, solutions, self.constants, plain)
+        return explain_graphs(alignment, solutions, self.constants, plain)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Report a missing WordNet, and how many programs stopped at the node limit in the last scoring."""
-        said = []
-        if self.wordnet == "auto" and self._wordnet() is None:
-            said.append("no WordNet database was found: words entail nothing but their equals")
+        caveats = []
+        if self.wordnet == "auto" and self._open_wordnet() is None:
+            caveats.append("no WordNet database was found: words entail only equal words")
         stopped = getattr(self, "stopped_", {})
         if n := sum(stopped.get(question.id, 0) for question in questions):
-            said.append(f"{n} programs stopped at node_limit={self.node_limit}: theirs may not be the best graphs")
-        return tuple(said)
+            caveats.append(f"{n} programs stopped at node_limit={self.node_limit}: better graphs may exist")
+        return tuple(caveats)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the signatures of WordNet (or that it is off or absent) and of the annotations, without paths."""
-        wordnet = self._wordnet()
+        wordnet = self._open_wordnet()
         absent = "off" if self.wordnet is None else "absent"
         annotations = self._files()
         return {
@@ -285,19 +286,19 @@ class AlignmentILP(Solver):
             "annotations": None if annotations is None else annotations.signature,
         }
 
-    def _solved_part(self, questions: Sequence[Question]) -> _Part:
+    def _score_part(self, questions: Sequence[Question]) -> _PartScores:
         constants = self.constants
-        part = _Part([], [], {})
-        for question, (found, solutions) in zip(questions, self.solved(questions), strict=True):
-            worst = constants.infeasible_value(len(found.question))
+        part = _PartScores([], [], {})
+        for question, (alignment, solutions) in zip(questions, self.solved(questions), strict=True):
+            infeasible = constants.infeasible_value(len(alignment.question))
             graphs = [solution.graph for solution in solutions]
-            part.values.extend(worst if graph is None else graph.value for graph in graphs)
+            part.values.extend(infeasible if graph is None else graph.value for graph in graphs)
             part.evidence.extend(graph is not None for graph in graphs)
             if n := sum(not solution.complete for solution in solutions):
                 part.stopped[question.id] = n
         return part
 
-    def _scores(self, questions: Sequence[Question], parts: Sequence[_Part]) -> Scores:
+    def _join_parts(self, questions: Sequence[Question], parts: Sequence[_PartScores]) -> Scores:
         self.stopped_ = {id: n for part in parts for id, n in part.stopped.items()}
         return Scores(
             np.array([value for part in parts for value in part.values]),
@@ -305,27 +306,33 @@ class AlignmentILP(Solver):
             np.array([flag for part in parts for flag in part.evidence]),
         )
 
-    def _check(self) -> None:
+    def _check_values(self) -> None:
         get_analyzer(self.analyzer)
         self.check_parameters()
         if (self.chunks == "groups") != (self.annotations is not None):
-            raise UsageError(f"{self.name} takes chunks='groups' and annotations=FILE together or not at all")
+            raise UsageError(
+                f"{self.name} needs both chunks='groups' and annotations=FILE, or neither, got "
+                f"chunks={self.chunks!r} and annotations={self.annotations!r}",
+                field="chunks" if self.annotations is None else "annotations",
+                found=repr(self.chunks if self.annotations is None else self.annotations),
+                expected="both chunks='groups' and annotations=FILE, or neither",
+            )
 
     def _read_files(self) -> None:
         self.files_ = None if self.annotations is None else read_annotations(self.annotations)
-        self._wordnet()
+        self._open_wordnet()
 
     def _files(self) -> Annotations | None:
         if not hasattr(self, "files_"):
             self._read_files()
         return self.files_
 
-    def _wordnet(self) -> WordNet | None:
+    def _open_wordnet(self) -> WordNet | None:
         folder = find_wordnet() if self.wordnet == "auto" else self.wordnet
         return None if folder is None else read_wordnet(folder)
 
     def _entailment(self) -> Entailment:
-        return Entailment(stemmer(self.normaliser), self._wordnet())
+        return Entailment(stemmer(self.normaliser), self._open_wordnet())
 
     def _chunker(self) -> Chunker:
         annotations = self._files()
@@ -335,7 +342,7 @@ class AlignmentILP(Solver):
         return RunChunker(get_analyzer(self.analyzer), stops, single=self.chunks == "words")
 
 
-class _Part(NamedTuple):
+class _PartScores(NamedTuple):
     """The scores of one process's questions."""
 
     values: list[float]
@@ -344,46 +351,54 @@ class _Part(NamedTuple):
 
 
 def explain_graphs(
-    found: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
+    alignment: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
 ) -> Explanation:
     """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
     explained = list(plain.candidates)
-    for i, (solution, program) in enumerate(zip(solutions, found.programs, strict=True)):
+    for i, (solution, program) in enumerate(zip(solutions, alignment.programs, strict=True)):
         if solution.graph is not None:
             explained[i] = replace(
                 explained[i],
-                marks=_marks(found, solution.graph, program),
+                marks=_mark_graph(alignment, solution.graph, program),
                 numbers=solution.graph.terms(program, constants),
-                quote=_drawn(found, found.candidates[i], solution.graph),
+                quote=_describe_graph(alignment, alignment.candidates[i], solution.graph),
                 source="support graph",
             )
     return replace(plain, candidates=tuple(explained))
 
 
-def _marks(found: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
+def _mark_graph(alignment: AlignedQuestion, graph: Graph, program: Program) -> tuple[Mark, ...]:
     """Mark the active sentences, from their first chunk to their last, and the aligned chunks."""
     marks = []
     for sentence in graph.active_sentences(program):
-        chunks = [c for c, own in zip(found.passage, program.sentences.tolist(), strict=True) if own == sentence]
+        chunks = [
+            c for c, own in zip(alignment.passage, program.sentences.tolist(), strict=True) if own == sentence
+        ]
         marks.append(Mark(chunks[0].start, chunks[-1].end, "sentence"))
     for edges, kind in ((graph.question, "question"), (graph.option, "candidate")):
         weights: dict[int, float] = {}
         for chunk, weight in zip(edges.chunks.tolist(), edges.weights.tolist(), strict=True):
             weights[chunk] = weights.get(chunk, 0.0) + weight
-        marks += [Mark(found.passage[c].start, found.passage[c].end, kind, w) for c, w in sorted(weights.items())]
+        marks += [
+            Mark(alignment.passage[c].start, alignment.passage[c].end, kind, w) for c, w in sorted(weights.items())
+        ]
     return tuple(marks)
 
 
-def _drawn(found: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
+def _describe_graph(alignment: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
     """Describe a graph edge by edge: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
-    drawn = [
-        f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(found.passage[chunk].words)}" '
-        f"(sentence {found.passage[chunk].sentence + 1}) {weight:.3f}"
-        for side, ends, edges in (("question", found.question, graph.question), ("option", option, graph.option))
-        for end, chunk, weight in sorted(_rows(edges), key=lambda row: (row[1], row[0]))
+    descriptions = [
+        f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(alignment.passage[chunk].words)}" '
+        f"(sentence {alignment.passage[chunk].sentence + 1}) {weight:.3f}"
+        for side, ends, edges in (
+            ("question", alignment.question, graph.question),
+            ("option", option, graph.option),
+        )
+        for end, chunk, weight in sorted(_edge_rows(edges), key=lambda row: (row[1], row[0]))
     ]
-    return "; ".join(drawn) or "empty"
+    return "; ".join(descriptions) or "empty"
 
 
-def _rows(edges: Edges) -> list[tuple[int, int, float]]:
+def _edge_rows(edges: Edges) -> list[tuple[int, int, float]]:
+    """Return the end, the passage chunk and the weight of each edge."""
     return list(zip(edges.ends.tolist(), edges.chunks.tolist(), edges.weights.tolist(), strict=True))

@@ -46,17 +46,17 @@ class RunChunker(NamedTuple):
 
     def passage(self, question: Question) -> list[TextChunk]:
         """Return the runs within the passage's sentences."""
-        return self._runs(question.passage.text, passage_sentences(question.passage))
+        return self._chunk_runs(question.passage.text, passage_sentences(question.passage))
 
     def question(self, question: Question) -> list[TextChunk]:
         """Return the runs within the question."""
-        return self._runs(question.query, [(0, len(question.query))])
+        return self._chunk_runs(question.query, [(0, len(question.query))])
 
     def candidates(self, question: Question) -> list[list[TextChunk]]:
         """Return the runs within each candidate."""
-        return [self._runs(c.text, [(0, len(c.text))]) for c in question.candidates]
+        return [self._chunk_runs(c.text, [(0, len(c.text))]) for c in question.candidates]
 
-    def _runs(self, text: str, sentences: Sequence[tuple[int, int]]) -> list[TextChunk]:
+    def _chunk_runs(self, text: str, sentences: Sequence[tuple[int, int]]) -> list[TextChunk]:
         return content_runs(text, sentences, self.analyzer, self.stop_words, single=self.single)
 
 
@@ -73,7 +73,7 @@ class GroupChunker(NamedTuple):
     def passage(self, question: Question) -> list[TextChunk]:
         """Return the groups of the passage."""
         annotated = self.annotations.passage_of(question)
-        groups = self._groups(annotated, question.passage.text, question)
+        groups = self._chunk_groups(annotated, question.passage.text, question)
         if annotated.sentences is not None:
             starts, places = annotated.sentences, [first for first, _, _ in groups]
         else:
@@ -85,39 +85,42 @@ class GroupChunker(NamedTuple):
     def question(self, question: Question) -> list[TextChunk]:
         """Return the groups of the question."""
         annotated = self.annotations.question_of(question).text
-        return [chunk for _, _, chunk in self._groups(annotated, question.text, question)]
+        return [chunk for _, _, chunk in self._chunk_groups(annotated, question.text, question)]
 
     def candidates(self, question: Question) -> list[list[TextChunk]]:
         """Return the groups of each candidate."""
         annotated = self.annotations.question_of(question).candidates
         return [
-            [chunk for _, _, chunk in self._groups(own, candidate.text, question)]
+            [chunk for _, _, chunk in self._chunk_groups(own, candidate.text, question)]
             for own, candidate in zip(annotated, question.candidates, strict=True)
         ]
 
-    def _groups(self, annotated: AnnotatedText, text: str, question: Question) -> list[tuple[int, int, TextChunk]]:
+    def _chunk_groups(
+        self, annotated: AnnotatedText, text: str, question: Question
+    ) -> list[tuple[int, int, TextChunk]]:
         """Return each group's token range (end exclusive) and chunk; a text without content words is one group."""
         places = annotated.token_places(text) if annotated.complete else None
         if places is None or (annotated.chunks is None and annotated.pos is None):
             raise DataError(
-                "the annotation has neither chunks nor part-of-speech tags of a text in its order",
+                "the annotation of a text has neither chunks nor part-of-speech tags, or its tokens are not in the "
+                "order of the text",
                 source=self.annotations.source,
                 where=f"question {question.id}",
             )
-        own = annotated.chunks
-        spans = tagged(annotated.pos or ()) if own is None else ((c.start, c.end) for c in own)
-        kept = [(span, [i for i in range(*span) if self._counts(annotated.tokens[i])]) for span in spans]
-        if not any(words for _, words in kept):
+        chunks = annotated.chunks
+        spans = tagged(annotated.pos or ()) if chunks is None else ((c.start, c.end) for c in chunks)
+        groups = [(span, [i for i in range(*span) if self._is_content(annotated.tokens[i])]) for span in spans]
+        if not any(words for _, words in groups):
             everything = [i for i, token in enumerate(annotated.tokens) if any(c.isalnum() for c in token)]
-            kept = [((0, len(annotated.tokens)), everything)]
+            groups = [((0, len(annotated.tokens)), everything)]
         forms = annotated.lemmas or annotated.tokens
         return [
             (*span, TextChunk(tuple(forms[i].lower() for i in words), places[words[0]][0], places[words[-1]][1]))
-            for span, words in kept
+            for span, words in groups
             if words
         ]
 
-    def _counts(self, token: str) -> bool:
+    def _is_content(self, token: str) -> bool:
         return any(c.isalnum() for c in token) and token.lower() not in self.stop_words
 
 
@@ -174,17 +177,17 @@ class Entailment:
         words, stems, lengths = list[str](), list[int](), list[int]()
         above: dict[Synset, list[tuple[int, float]]] = {}
         for chunk in chunks:
-            own: dict[int, str] = {}
+            word_of_stem: dict[int, str] = {}
             for word in chunk.words:
                 stem = self._stem(word.lower())
-                own.setdefault(self._stems.setdefault(stem, len(self._stems)), word.lower())
-            for number, word in own.items():
+                word_of_stem.setdefault(self._stems.setdefault(stem, len(self._stems)), word.lower())
+            for number, word in word_of_stem.items():
                 if self._wordnet is not None:
                     for synset, steps in self._wordnet.above(word).items():
                         above.setdefault(synset, []).append((len(words), 1 / (1 + steps)))
                 words.append(word)
                 stems.append(number)
-            lengths.append(len(own))
+            lengths.append(len(word_of_stem))
         return Keywords(
             words, np.array(stems, dtype=np.int64), offsets_of(np.array(lengths, dtype=np.int64)), above
         )
@@ -209,9 +212,9 @@ class Entailment:
         """Raise the support of hypothesis words that are synonyms of the texts' words or more general."""
         assert self._wordnet is not None
         lengths = np.diff(hypotheses.offsets)
-        alone = np.repeat(lengths == 1, lengths).tolist()
+        is_single = np.repeat(lengths == 1, lengths).tolist()
         for column, word in enumerate(hypotheses.words):
-            if alone[column] and word in IGNORED:
+            if is_single[column] and word in IGNORED:
                 continue
             for synset in self._wordnet.synsets(word):
                 for row, value in texts.above.get(synset, ()):
@@ -233,6 +236,8 @@ class AlignedQuestion(NamedTuple):
 
 
 class _PassageArrays(NamedTuple):
+    """A passage's chunks, their keywords, and the arrays of a Program; all of shape (n_chunks,)."""
+
     chunks: list[TextChunk]
     keywords: Keywords
     sentences: NDArray[np.int64]
@@ -246,11 +251,11 @@ def aligned(
     passage: Passage | None = None
     for question in questions:
         if question.passage is not passage:
-            passage, arrays = question.passage, _passage_arrays(chunker.passage(question), entailment)
-        yield _aligned(question, arrays, chunker, entailment, constants)
+            passage, arrays = question.passage, _make_passage_arrays(chunker.passage(question), entailment)
+        yield _align_question(question, arrays, chunker, entailment, constants)
 
 
-def _passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _PassageArrays:
+def _make_passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _PassageArrays:
     _, sentences = np.unique(np.array([c.sentence for c in chunks], dtype=np.int64), return_inverse=True)
     numbers: dict[tuple[str, ...], int] = {}
     texts = [tuple(word.lower() for word in chunk.words) for chunk in chunks]
@@ -258,31 +263,35 @@ def _passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _Passage
     return _PassageArrays(chunks, entailment.keywords(chunks), sentences, copies)
 
 
-def _aligned(
+def _align_question(
     question: Question, passage: _PassageArrays, chunker: Chunker, entailment: Entailment, constants: Constants
 ) -> AlignedQuestion:
-    asked = chunker.question(question)
-    required = _after_without(question, asked)
+    question_chunks = chunker.question(question)
+    required = _find_chunk_after_without(question, question_chunks)
     question_edges = positive_edges(
-        entailment.directed(entailment.keywords(asked), passage.keywords) - constants.offset
+        entailment.directed(entailment.keywords(question_chunks), passage.keywords) - constants.offset
     )
-    made: dict[str, tuple[list[TextChunk], Program]] = {}  # candidates with the same text share a program
+    programs: dict[str, tuple[list[TextChunk], Program]] = {}  # candidates with the same text share a program
     for candidate, chunks in zip(question.candidates, chunker.candidates(question), strict=True):
-        if candidate.text not in made:
+        if candidate.text not in programs:
             bonus = constants.long_option_weight if len(chunks) > _LONG else 0.0
-            edges = _option_edges(entailment.keywords(chunks), passage, entailment, constants)
+            edges = _make_option_edges(entailment.keywords(chunks), passage, entailment, constants)
             sides = question_edges, edges, passage.sentences, passage.copies
-            made[candidate.text] = chunks, Program(*sides, len(asked), required, bonus)
-    found = [made[candidate.text] for candidate in question.candidates]
-    return AlignedQuestion(asked, passage.chunks, [c for c, _ in found], [p for _, p in found])
+            programs[candidate.text] = chunks, Program(*sides, len(question_chunks), required, bonus)
+    of_candidates = [programs[candidate.text] for candidate in question.candidates]
+    return AlignedQuestion(
+        question_chunks, passage.chunks, [c for c, _ in of_candidates], [p for _, p in of_candidates]
+    )
 
 
-def _option_edges(option: Keywords, passage: _PassageArrays, entailment: Entailment, constants: Constants) -> Edges:
+def _make_option_edges(
+    option: Keywords, passage: _PassageArrays, entailment: Entailment, constants: Constants
+) -> Edges:
     weights = entailment.symmetric(option, passage.keywords) - constants.offset
     return option_edges(weights, passage.sentences, passage.copies, constants)
 
 
-def _after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:
+def _find_chunk_after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:
     """Return the chunk after the question's first "without", if both exist."""
-    found = _WITHOUT.search(question.query)
-    return next(((i,) for i, chunk in enumerate(chunks) if found and chunk.start >= found.end()), ())
+    match = _WITHOUT.search(question.query)
+    return next(((i,) for i, chunk in enumerate(chunks) if match and chunk.start >= match.end()), ())

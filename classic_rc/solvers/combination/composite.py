@@ -41,9 +41,9 @@ class Composite(Solver):
         """
         own = {name: value for name, value in params.items() if "__" not in name}
         if "solvers" in own:
-            own["solvers"] = _made(cls.name, own["solvers"])
-        made = super().from_params(own)
-        members = made._named()
+            own["solvers"] = _make_members(cls.name, own["solvers"])
+        composite = super().from_params(own)
+        members = composite._members_by_name()
         for name, value in params.items():
             if name in own:
                 continue
@@ -54,12 +54,12 @@ class Composite(Solver):
             if parameter not in known:
                 raise unknown_name(f"parameter of {member}", parameter, known)
             members[member].set_params(**{parameter: value})
-        return made
+        return composite
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; if `deep`, also the members by name and the members' parameters."""
         params: dict[str, Any] = super().get_params(deep=deep)
-        for name, member in self._named().items() if deep else ():
+        for name, member in self._members_by_name().items() if deep else ():
             params[name] = member
             params |= {f"{name}__{inner}": value for inner, value in member.get_params().items()}
         return params
@@ -68,49 +68,49 @@ class Composite(Solver):
         """Set parameters, members by name, or members' parameters."""
         if "solvers" in params:  # first, because the other names depend on the members
             self.solvers = params.pop("solvers")
-        named = self._named()
-        if not params.keys().isdisjoint(named):
-            self.solvers = [params.pop(name, member) for name, member in named.items()]
+        members = self._members_by_name()
+        if not params.keys().isdisjoint(members):
+            self.solvers = [params.pop(name, member) for name, member in members.items()]
         super().set_params(**params)
         return self
 
     @property
     def members(self) -> Sequence[Solver]:
         """The member solvers; the fitted ones after a fit."""
-        return getattr(self, "solvers_", None) or list(self._named().values())
+        return getattr(self, "solvers_", None) or list(self._members_by_name().values())
 
     @property
     def member_names(self) -> list[str]:
         """The members' names."""
-        return list(self._named())
+        return list(self._members_by_name())
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
         """``"gold"`` if a member learns from gold, else ``"passages"`` if one learns from these."""
-        sources = {member.learns_from for member in self._named().values()}
+        sources = {member.learns_from for member in self._members_by_name().values()}
         return "gold" if "gold" in sources else "passages" if "passages" in sources else "nothing"
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
         """The tasks that all members support."""
-        return frozenset(Task).intersection(*(member.tasks for member in self._named().values()))
+        return frozenset(Task).intersection(*(member.tasks for member in self._members_by_name().values()))
 
     @property
     def analyzer(self) -> Any:
-        """The analyzer of the members that take encoded questions, or None if these have several or none."""
-        analyzers = {get_analyzer(member.analyzer) for member in self.members if _is_encoded(member)}
+        """The analyzer of the members that take encoded questions, or None if they do not share one."""
+        analyzers = {get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)}
         return next(iter(analyzers)) if len(analyzers) == 1 else None
 
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """Whether no member reads a question object."""
-        return self.analyzer is not None and all(_is_encoded(m) and m.needs_only_arrays for m in self.members)
+        return self.analyzer is not None and all(_scores_encoded(m) and m.needs_only_arrays for m in self.members)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the composite's own caveats, then its members'."""
-        named = zip(self.member_names, self.members, strict=True)
-        of_members = (f"{name}: {said}" for name, member in named for said in member.caveats(questions))
-        return (*super().caveats(questions), *of_members)
+        members = zip(self.member_names, self.members, strict=True)
+        theirs = (f"{name}: {caveat}" for name, member in members for caveat in member.caveats(questions))
+        return (*super().caveats(questions), *theirs)
 
     def scores_of(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
         """Return the scores of some fitted members. Members with the same analyzer share one encoding.
@@ -118,7 +118,7 @@ class Composite(Solver):
         Raises
         ------
         UsageError
-            A score is infinite or NaN.
+            A score is not finite.
         """
         encodings: dict[Analyzer, EncodedDataset] = {}
         plain = questions
@@ -126,13 +126,20 @@ class Composite(Solver):
             encodings[questions.analyzer], plain = questions, questions.questions
         scored = []
         for member in members:
-            given = plain
-            if _is_encoded(member):
+            readable = plain
+            if _scores_encoded(member):
                 analyzer = get_analyzer(member.analyzer)
-                given = encodings[analyzer] = encodings.get(analyzer) or encode(plain, analyzer)
-            scores = member.score_candidates(given)
-            if not np.isfinite(scores.values).all():
-                raise UsageError(f"{member.name} gives an infinite score, which {self.name} cannot add to others")
+                readable = encodings[analyzer] = encodings.get(analyzer) or encode(plain, analyzer)
+            scores = member.score_candidates(readable)
+            finite = np.isfinite(scores.values)
+            if not finite.all():
+                found = str(scores.values[~finite][0])
+                raise UsageError(
+                    f"{self.name} needs finite scores, and member {member.name} has the score {found}",
+                    field="solvers",
+                    found=found,
+                    expected="finite scores",
+                )
             scored.append(scores)
         return scored
 
@@ -145,27 +152,40 @@ class Composite(Solver):
             There are fewer than two, or one is not a solver or has parameters to tune.
         """
         if not isinstance(self.solvers, list | tuple) or len(self.solvers) < 2:
-            raise UsageError(f"{self.name} needs two solvers or more: solvers=[A; B], got {self.solvers!r}")
+            raise UsageError(
+                f"{self.name} needs two solvers or more: solvers=[A; B], got {self.solvers!r}",
+                field="solvers",
+                found=repr(self.solvers),
+                expected="two solvers or more",
+            )
         for number, member in enumerate(self.solvers, start=1):
             if not isinstance(member, Solver):
-                raise UsageError(f"member {number} of {self.name} is no solver: {member!r}")
+                raise UsageError(
+                    f"member {number} of {self.name} is not a solver: {member!r}",
+                    field="solvers",
+                    found=repr(member),
+                    expected="a solver",
+                )
             if member.tunes_parameters:
                 raise UsageError(
-                    f"member {number} of {self.name}, {member.name}, has parameters of its own to tune: "
-                    "give them fixed values"
+                    f"member {number} of {self.name}, {member.name}, has parameters that are tuned: "
+                    "set them to fixed values",
+                    field="solvers",
+                    found=member.name,
+                    expected="a solver whose parameters are fixed",
                 )
 
-    def _named(self) -> dict[str, Solver]:
+    def _members_by_name(self) -> dict[str, Solver]:
         """Return the members by name, without those that are not solvers: :meth:`check_members` reports them."""
         listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
         solvers = [solver for solver in listed if isinstance(solver, Solver)]
         total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
-        named = {}
+        by_name = {}
         for solver in solvers:
             name = type(solver).name
             seen[name] += 1
-            named[f"{name}-{seen[name]}" if total[name] > 1 else name] = solver
-        return named
+            by_name[f"{name}-{seen[name]}" if total[name] > 1 else name] = solver
+        return by_name
 
 
 def unfitted(estimator: Any) -> Any:
@@ -175,20 +195,31 @@ def unfitted(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _is_encoded(member: Solver) -> bool:
+def _scores_encoded(member: Solver) -> bool:
+    """Return whether the member scores encoded questions."""
     return member.takes_encoding and member.analyzer is not None
 
 
-def _made(name: str, solvers: Any) -> list[Any]:
+def _make_members(name: str, solvers: Any) -> list[Any]:
     """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
     from sklearn.base import clone
 
     if not isinstance(solvers, list | tuple):
-        raise UsageError(f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}")
-    made = []
+        raise UsageError(
+            f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}",
+            field="solvers",
+            found=repr(solvers),
+            expected="a list",
+        )
+    members = []
     for number, member in enumerate(solvers, start=1):
         try:
-            made.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
+            members.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
         except UsageError as error:
-            raise UsageError(f"member {number} of {name}, {member!r}: {error}") from error
-    return made
+            raise UsageError(
+                f"member {number} of {name}, {member!r}: {error}",
+                field=error.field,
+                found=error.found,
+                expected=error.expected,
+            ) from error
+    return members

@@ -20,6 +20,7 @@ from classic_rc.solvers.base import (
     Parameter,
     Solver,
     Variant,
+    is_number,
     is_whole,
     provenance,
 )
@@ -33,23 +34,23 @@ from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWind
 from classic_rc.text.encode import without_gold
 
 
-def _with_entailment(name: str, weight: float) -> Variant:
+def _entailment_variant(name: str, weight: float) -> Variant:
     return Variant(
         {
             "solvers": [ScoreFile(), SlidingWindowDistance.variant(name)],
             "weights": [1.0, weight],
             "decision": Argmax(ties="partial"),
         },
-        f"RTE + {weight:g} (SW+D), of the authors' RTE score file (score-file__path=FILE) and {name}; their own "
-        "file of the sum has an earlier SW+D, whose distance weighs 10 and is divided by |P|, not |P| - 1",
+        f"RTE + {weight:g} (SW+D), from the authors' RTE score file (score-file__path=FILE) and {name}; their own "
+        "file of the sum uses an earlier SW+D, whose distance has weight 10 and is divided by |P|, not |P| - 1",
         "Richardson, Burges and Renshaw 2013, MCTest, Table 6, and the results page of the authors' release",
         WINDOW_AND_DISTANCE_VARIANTS[name].tuned_on,
     )
 
 
 COMBINATION_VARIANTS = {
-    "mctest160-rte": _with_entailment("mctest160", 0.14),
-    "mctest500-rte": _with_entailment("mctest500", 0.34),
+    "mctest160-rte": _entailment_variant("mctest160", 0.14),
+    "mctest500-rte": _entailment_variant("mctest500", 0.34),
 }
 
 
@@ -88,7 +89,7 @@ class Combination(Composite):
         :meth:`fit`; members that learn from gold are scored out of fold for it.
     normalise : {"none", "question", "standard"}
         How to normalise each member's scores: not at all; by the mean and the standard deviation of the question's
-        candidates; or by those of all candidates of the questions that :meth:`fit` is asked about.
+        candidates; or by those of all candidates of the questions that it is fitted for.
     C : float
         With ``weights="stacked"``, the inverse strength of the regularisation.
     folds : int
@@ -118,16 +119,18 @@ class Combination(Composite):
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "solvers": Parameter("the members, two at least"),
-        "weights": Parameter("what each member's scores weigh: numbers, 'tuned' or 'stacked'"),
-        "normalise": Parameter("what happens to each member's scores before", ("none", "question", "standard")),
+        "solvers": Parameter("the members, at least two"),
+        "weights": Parameter("the weight of each member's scores: numbers, 'tuned' or 'stacked'; None for 1 each"),
+        "normalise": Parameter(
+            "how to normalise each member's scores before they are added", ("none", "question", "standard")
+        ),
         "C": REGULARISATION,
         "folds": Parameter(
             "with stacked weights, the number of folds",
             also="a positive number",
             fits=lambda value: is_whole(value, 1),
         ),
-        "group": Parameter("a key of meta whose equal values stay in one fold"),
+        "group": Parameter("a key of meta: questions with equal values stay in one fold"),
         "decision": DECISION,
     }
 
@@ -153,10 +156,10 @@ class Combination(Composite):
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
         """``"gold"`` if stacked, else what the members learn from; at least ``"passages"`` if standardised."""
-        theirs = super().learns_from
-        if self._are("stacked"):
+        of_members = super().learns_from
+        if self._weights_are("stacked"):
             return "gold"
-        return "passages" if theirs == "nothing" and self.normalise == "standard" else theirs
+        return "passages" if of_members == "nothing" and self.normalise == "standard" else of_members
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
@@ -165,18 +168,18 @@ class Combination(Composite):
         Span tasks are not included if scores are stacked or standardised: the scores of all generated spans are
         never in memory at once.
         """
-        whole = self._are("stacked") or self.normalise == "standard"
-        return frozenset(task for task in super().tasks if not (whole and task.has_spans))
+        needs_all_scores = self._weights_are("stacked") or self.normalise == "standard"
+        return frozenset(task for task in super().tasks if not (needs_all_scores and task.has_spans))
 
     @property
     def tunes_parameters(self) -> bool:
         """Whether :meth:`tune` chooses the weights."""
-        return self._are("tuned")
+        return self._weights_are("tuned")
 
     def variant_name(self) -> str | None:
         """Return the variant with these members and weights. The paths of the members' files do not matter."""
-        mine = self._described()
-        return next((name for name in self.variants if self.variant(name)._described() == mine), None)
+        key = self._comparison_key()
+        return next((name for name in self.variants if self.variant(name)._comparison_key() == key), None)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them.
@@ -192,7 +195,7 @@ class Combination(Composite):
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
         """Fit each member on the data that its `learns_from` allows, and stack on `train`; see :class:`Solver`."""
-        self._check()
+        self._check_values()
         self.caveats_: tuple[str, ...] = ()
         if self.learns_from == "gold":
             train = self._training(train)
@@ -202,54 +205,56 @@ class Combination(Composite):
             scored = self.scores_of(self.solvers_, without_gold(asked))
             self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
             self.scales_ = [spread(scores.values) for scores in scored]
-        if self._are("stacked"):
+        if self._weights_are("stacked"):
             assert train is not None
-            self._weigh(stack(self._unseen_scores(asked, train), right_candidates(self.name, train), self.C))
+            self._set_weighting(stack(self._score_unseen(asked, train), right_candidates(self.name, train), self.C))
         elif not self.tunes_parameters:
-            given: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
-            self._weigh(Weighting.of_scores(given))
+            weights: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
+            self._set_weighting(Weighting.of_scores(weights))
         return self
 
     def tune(self, questions: Sequence[Question]) -> Self:
         """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on them."""
         if not self.tunes_parameters:
             return super().tune(questions)
-        self._note_learned(questions, "weights were tuned on", [m for m in self.members if m.learns_from == "gold"])
+        self._note_learned_gold(
+            questions, "weights were tuned on", [m for m in self.members if m.learns_from == "gold"]
+        )
         scored = self.member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
         # The search is over shares of standardised scores, so that its grid suits members of any scale.
         scales = np.array([spread(scores.values) for scores in scored])
 
-        def weighted(shares: NDArray[np.float64]) -> Weighting:
+        def weighting_of(shares: NDArray[np.float64]) -> Weighting:
             weights = shares / scales
             return Weighting.of_scores((weights / weights.max()).tolist())
 
-        def quality(shares: NDArray[np.float64]) -> float:
-            scores = weighted(shares).total(scored)
-            rule = unfitted(decision).fit(scores, questions)
-            if isinstance(rule, TunedThreshold):
-                return rule.best_score_
-            return metric(questions, rule.decide(scores, questions))
+        def objective(shares: NDArray[np.float64]) -> float:
+            scores = weighting_of(shares).total(scored)
+            fitted = unfitted(decision).fit(scores, questions)
+            if isinstance(fitted, TunedThreshold):
+                return fitted.best_score_
+            return metric(questions, fitted.decide(scores, questions))
 
-        weighting = weighted(search_shares(quality, len(scored)))
-        self._weigh(weighting)
+        weighting = weighting_of(search_shares(objective, len(scored)))
+        self._set_weighting(weighting)
         self.decision_ = unfitted(decision).fit(weighting.total(scored), questions)
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the weighted sum; evidence if any member has evidence."""
-        return self._weighting().total(self.member_scores(questions))
+        return self._fitted_weighting().total(self.member_scores(questions))
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return each member's normalised scores."""
-        self._check()
+        self._check_values()
         if not hasattr(self, "solvers_"):
-            raise NotFittedError("the members of combination are not fitted: call fit(questions) first")
-        return self._normalised(self.scores_of(self.solvers_, questions))
+            raise NotFittedError(f"the members of {self.name} are not fitted: call fit(questions) first")
+        return self._normalise_scores(self.scores_of(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
         """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
-        scored, weighting = self.member_scores([question]), self._weighting()
+        scored, weighting = self.member_scores([question]), self._fitted_weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
         explained = []
         for i, plain in enumerate(Explanation.from_scores(self.name, question, total).candidates):
@@ -266,67 +271,75 @@ class Combination(Composite):
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the weights and the members' states, for :func:`~classic_rc.solvers.saved.save_solver`."""
-        state: dict[str, Any] = {"weighting": list(self._weighting()), "members": []}
+        state: dict[str, Any] = {"weighting": list(self._fitted_weighting()), "members": []}
         if self.normalise == "standard":
             state |= {"centres": self.centres_, "scales": self.scales_}
         arrays: dict[str, NDArray[Any]] = {}
         for i, member in enumerate(self.solvers_):
-            described = None
+            member_state = None
             if learns_something(member):
-                described, own = solver_to_plain(member)
-                arrays |= {f"{i}.{name}": array for name, array in own.items()}
-            state["members"].append(described)
+                member_state, member_arrays = solver_to_plain(member)
+                arrays |= {f"{i}.{name}": array for name, array in member_arrays.items()}
+            state["members"].append(member_state)
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are made again."""
+        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are fitted anew."""
         self.solvers_ = []
-        for i, (member, described) in enumerate(zip(self.solvers, state["members"], strict=True)):
-            own = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
-            fresh = described is None
-            self.solvers_.append(unfitted(member).fit([]) if fresh else solver_from_plain(described, own))
+        for i, (member, member_state) in enumerate(zip(self.solvers, state["members"], strict=True)):
+            if member_state is None:
+                self.solvers_.append(unfitted(member).fit([]))
+                continue
+            member_arrays = {
+                name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
+            }
+            self.solvers_.append(solver_from_plain(member_state, member_arrays))
         if self.normalise == "standard":
             self.centres_, self.scales_ = state["centres"], state["scales"]
-        self._weigh(Weighting(*state["weighting"]))
+        self._set_weighting(Weighting(*state["weighting"]))
         return self
 
-    def _check(self) -> None:
+    def _check_values(self) -> None:
         self.check_members()
         self.check_parameters()
-        if self.weights is None or self._are("tuned") or self._are("stacked"):
+        if self.weights is None or self._weights_are("tuned") or self._weights_are("stacked"):
             return
-        given = self.weights if isinstance(self.weights, list | tuple) else ()
-        numbers = [w for w in given if isinstance(w, int | float) and not isinstance(w, bool) and np.isfinite(w)]
-        if not len(numbers) == len(given) == len(self.solvers):
+        weights = self.weights if isinstance(self.weights, list | tuple) else ()
+        numbers = [weight for weight in weights if is_number(weight)]
+        if not len(numbers) == len(weights) == len(self.solvers):
+            expected = f"'tuned', 'stacked' or a finite number for each of its {len(self.solvers)} members"
             raise UsageError(
-                "parameter 'weights' of combination must be 'tuned', 'stacked' or a finite number for each of its "
-                f"{len(self.solvers)} members, [1; 0.5], got {self.weights!r}"
+                f"parameter 'weights' of {self.name} must be {expected}, weights=[1; 0.5], got {self.weights!r}",
+                field="weights",
+                found=repr(self.weights),
+                expected=expected,
             )
 
-    def _are(self, how: str) -> bool:
-        """Return whether the weights are `how`; a list of numbers never is."""
+    def _weights_are(self, how: str) -> bool:
+        """Return whether `weights` is the string `how`."""
         return isinstance(self.weights, str) and self.weights == how
 
-    def _described(self) -> tuple[Any, ...]:
+    def _comparison_key(self) -> tuple[Any, ...]:
+        """Return what must be equal in two combinations of the same variant."""
         params = self.get_params(deep=False)
         left_out = ("solvers", "decision")
-        return same_members(list(self._named().values())), {
+        return same_members(list(self._members_by_name().values())), {
             name: v for name, v in params.items() if name not in left_out
         }
 
-    def _weigh(self, weighting: Weighting) -> None:
+    def _set_weighting(self, weighting: Weighting) -> None:
         weights, evidence_weights, self.bias_ = weighting
         self.weights_, self.evidence_weights_ = tuple(weights), tuple(evidence_weights)
 
-    def _weighting(self) -> Weighting:
+    def _fitted_weighting(self) -> Weighting:
         if not hasattr(self, "weights_"):
             raise NotFittedError(
-                "the weights of combination have not been set: call fit(questions), and where they are tuned "
+                f"the weights of {self.name} are not set: call fit(questions) and, if the weights are tuned, "
                 "tune(questions) with a split that has gold answers (on the command line --tune DATA)"
             )
         return Weighting(self.weights_, self.evidence_weights_, self.bias_)
 
-    def _normalised(self, scored: list[Scores]) -> list[Scores]:
+    def _normalise_scores(self, scored: list[Scores]) -> list[Scores]:
         if self.normalise == "question":
             return [within_questions(scores) for scores in scored]
         if self.normalise == "standard":
@@ -336,26 +349,28 @@ class Combination(Composite):
             ]
         return scored
 
-    def _unseen_scores(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
+    def _score_unseen(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
         """Return each member's normalised scores of the training questions, without having seen their gold."""
         others = [member for member in self.solvers_ if member.learns_from != "gold"]
-        self._note_learned(train, "weights were learned from", others)
-        known = iter(self.scores_of(others, train))
+        self._note_learned_gold(train, "weights were learned from", others)
+        scores_of_others = iter(self.scores_of(others, train))
 
-        def out_of_fold(member: Solver) -> Scores:
-            def learned(part: Sequence[Question]) -> Solver:
+        def score_out_of_fold(member: Solver) -> Scores:
+            def learn(part: Sequence[Question]) -> Solver:
                 return unfitted(member).fit_for(asked, part)
 
-            folds = OutOfFold(learned, train, FoldPlan(self.folds, self.group))
+            folds = OutOfFold(learn, train, FoldPlan(self.folds, self.group))
             return folds.score(train, np.arange(len(train)))
 
-        scored = [out_of_fold(m) if m.learns_from == "gold" else next(known) for m in self.solvers]
-        return self._normalised(scored)
+        scored = [score_out_of_fold(m) if m.learns_from == "gold" else next(scores_of_others) for m in self.solvers]
+        return self._normalise_scores(scored)
 
-    def _note_learned(self, questions: Sequence[Question], what: str, members: Sequence[Solver]) -> None:
+    def _note_learned_gold(self, questions: Sequence[Question], what: str, members: Sequence[Solver]) -> None:
         """Add a caveat if weights are fitted on scores of members that have learned these questions' gold."""
         for member in members:
-            theirs = getattr(member, "trained_on_", None) or {}
-            fingerprint = theirs.get("fingerprint")
+            trained_on = getattr(member, "trained_on_", None) or {}
+            fingerprint = trained_on.get("fingerprint")
             if fingerprint is not None and fingerprint == getattr(questions, "fingerprint", None):
-                self.caveats_ += (f"{what} {theirs['name']}, whose gold {member.name} knows: it weighs too much",)
+                self.caveats_ += (
+                    f"{what} {trained_on['name']}, whose gold {member.name} has learned: its weight is too high",
+                )

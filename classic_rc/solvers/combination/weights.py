@@ -12,7 +12,7 @@ from classic_rc.predictions import Scores
 from classic_rc.solvers.learning import one_thread
 
 _SHARES = np.arange(51) / 50
-_EQUAL = 1e-12
+_TOLERANCE = 1e-12
 
 
 class Weighting(NamedTuple):
@@ -30,8 +30,8 @@ class Weighting(NamedTuple):
     def shares(self, scored: Sequence[Scores]) -> list[NDArray[np.float64]]:
         """Return what each member adds to the candidates' scores: arrays of shape (n_candidates,)."""
         return [
-            weight * scores.values + of_evidence * scores.evidence
-            for weight, of_evidence, scores in zip(self.weights, self.evidence_weights, scored, strict=True)
+            weight * scores.values + evidence_weight * scores.evidence
+            for weight, evidence_weight, scores in zip(self.weights, self.evidence_weights, scored, strict=True)
         ]
 
     def total(self, scored: Sequence[Scores]) -> Scores:
@@ -52,14 +52,14 @@ def within_questions(scores: Scores) -> Scores:
     question = np.repeat(np.arange(len(counts)), counts)
     # Sum in ascending order, so that a mean does not depend on the order of the candidates.
     order = np.lexsort((scores.values, question))
-    rising, of = scores.values[order], question[order]
-    mean = np.bincount(of, rising, len(counts)) / np.maximum(counts, 1)
-    deviations = (rising - mean[of]) ** 2
-    deviation = np.sqrt(np.bincount(of, deviations, len(counts)) / np.maximum(counts, 1))
+    ascending, owner = scores.values[order], question[order]
+    mean = np.bincount(owner, ascending, len(counts)) / np.maximum(counts, 1)
+    squares = (ascending - mean[owner]) ** 2
+    deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / np.maximum(counts, 1))
     # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real difference.
-    apart = np.zeros(len(counts), dtype=np.bool_)
-    apart[of[1:][(rising[1:] > rising[:-1]) & (of[1:] == of[:-1])]] = True
-    divisor = np.where(apart & (deviation > 0), deviation, np.inf)[question]
+    differ = np.zeros(len(counts), dtype=np.bool_)
+    differ[owner[1:][(ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])]] = True
+    divisor = np.where(differ & (deviation > 0), deviation, np.inf)[question]
     return Scores((scores.values - mean[question]) / divisor, scores.offsets, scores.evidence)
 
 
@@ -74,7 +74,7 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
 
     The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for this member and
     divides the rest among the others in their current proportion. It repeats until nothing improves. For two
-    members this covers the whole grid. Of equally good points it takes the most even one, so that a tie does not
+    members this covers the whole grid. Of equally good points it uses the most even one, so that a tie does not
     give all the weight to one member.
 
     Parameters
@@ -92,16 +92,17 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
     while True:
         before = best
         for member in range(n_members if n_members > 2 else 1):
-            tried = [_with_share(shares, member, float(share)) for share in _SHARES]
-            values = np.array([objective(point) for point in tried])
-            if values.max() > best + _EQUAL:
+            points = [_with_share(shares, member, float(share)) for share in _SHARES]
+            values = np.array([objective(point) for point in points])
+            if values.max() > best + _TOLERANCE:
                 best = float(values.max())
-                shares = min((tried[i] for i in np.flatnonzero(values >= best - _EQUAL)), key=np.max)
-        if n_members == 2 or best <= before + _EQUAL:
+                shares = min((points[i] for i in np.flatnonzero(values >= best - _TOLERANCE)), key=np.max)
+        if n_members == 2 or best <= before + _TOLERANCE:
             return shares
 
 
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:
+    """Return the shares with `share` for one member; the others divide the rest in their current proportion."""
     others = np.delete(shares, member)
     others = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
     return np.insert((1 - share) * others, member, share)
@@ -133,9 +134,9 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     learner = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     with one_thread():
         learner.fit(np.column_stack(columns), right)
-    learned = learner.coef_[0].tolist()
-    # The scales and centres move into the weights and the bias. `learned` is longer than `scales`: the evidence
-    # weights follow the score weights.
-    weights = [weight / scale for weight, scale in zip(learned, scales, strict=False)]
+    coefficients = learner.coef_[0].tolist()
+    # The scales and centres move into the weights and the bias. `coefficients` is longer than `scales`: the
+    # evidence weights follow the score weights.
+    weights = [weight / scale for weight, scale in zip(coefficients, scales, strict=False)]
     bias = float(learner.intercept_[0]) - sum(w * centre for w, centre in zip(weights, centres, strict=True))
-    return Weighting(weights, learned[len(scored) :], bias)
+    return Weighting(weights, coefficients[len(scored) :], bias)

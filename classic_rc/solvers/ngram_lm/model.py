@@ -97,10 +97,10 @@ class LanguageModel:
         """
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)
-        parts = [_marked(*encoder.encode(batch)) for batch in _batches(texts)]
+        parts = [_mark_texts(*encoder.encode(batch)) for batch in _split_batches(texts)]
         tokens = np.concatenate([np.empty(0, dtype=np.int32), *(part.tokens for part in parts)])
         if not len(tokens):
-            raise DataError("there is no word to learn a language model from")
+            raise DataError("a language model cannot learn from texts without words")
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         del parts
         n_words = len(MARKS) + len(encoder.vocabulary)
@@ -126,13 +126,13 @@ class LanguageModel:
         """
         total, n_tokens = 0.0, 0
         encoder = TextEncoder(self.analyzer)
-        for batch in _batches(texts):
+        for batch in _split_batches(texts):
             tokens, offsets = encoder.encode(batch)
             ids = self.known(self.ids(encoder.vocabulary)[tokens])
             # A text without words repeats its offset: `np.unique` leaves it out.
-            texts_ = Ragged(ids, np.unique(offsets)).begun().ended()
-            values = token_probabilities(self.model, *texts_).values
-            predicted = texts_.tokens != START
+            marked = Ragged(ids, np.unique(offsets)).begun().ended()
+            values = token_probabilities(self.model, *marked).values
+            predicted = marked.tokens != START
             total += float(np.log(values[predicted]).sum())
             n_tokens += int(predicted.sum())
         return float(np.exp(-total / n_tokens)) if n_tokens else float("nan")
@@ -164,7 +164,7 @@ class LanguageModel:
         probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
         backoffs = tuple(arrays[f"backoffs.{k}"] for k in range(1, order))
         model = KneserNey(keys, probabilities, backoffs, arrays["discounts"])
-        _check(model, len(state["words"]))
+        _check_tables(model, len(state["words"]))
         return cls(analyzer, list(state["words"]), model)
 
     @cached_property
@@ -172,32 +172,34 @@ class LanguageModel:
         return {word: i for i, word in enumerate(self.words, len(MARKS))}
 
 
-def _marked(tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
+def _mark_texts(tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
     """Put each text between START and END, and leave out texts without words."""
     return Ragged(tokens + np.int32(len(MARKS)), np.unique(offsets)).begun().ended()
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def _split_batches(texts: Iterable[str]) -> Iterator[list[str]]:
     texts = iter(texts)
     while batch := list(itertools.islice(texts, _BATCH)):
         yield batch
 
 
-def _check(model: KneserNey, n_words: int) -> None:
+def _check_tables(model: KneserNey, n_words: int) -> None:
     """Check that the tables are consistent, because inconsistent ones would give wrong scores without an error."""
     if not np.array_equal(model.keys[0], np.arange(n_words + len(MARKS))):
-        raise ValueError(f"the table of words is not that of {n_words} words")
+        raise ValueError(f"the table of 1-grams does not match the {n_words} words")
     if model.discounts.shape != (model.order, 3):
-        raise ValueError(f"{model.discounts.shape} discounts for order {model.order}")
-    for k, (keys, shares) in enumerate(zip(model.keys, model.probabilities, strict=True), 1):
-        if keys.shape != shares.shape or np.any(np.diff(keys) <= 0):
-            raise ValueError(f"the {k}-grams are not in order, or have not one probability each")
+        raise ValueError(
+            f"discounts of shape {model.discounts.shape} for order {model.order}, expected {(model.order, 3)}"
+        )
+    for k, (keys, probabilities) in enumerate(zip(model.keys, model.probabilities, strict=True), 1):
+        if keys.shape != probabilities.shape or np.any(np.diff(keys) <= 0):
+            raise ValueError(f"the {k}-grams are not in order, or do not have one probability each")
         if k > 1 and len(keys) and not 0 <= keys[0] <= keys[-1] < len(model.keys[k - 2]) * model.n_words:
-            raise ValueError(f"a {k}-gram begins with no {k - 1}-gram")
-        if not np.all((shares >= 0) & (shares <= 1)):
-            raise ValueError(f"a {k}-gram's probability is not in 0..1")
+            raise ValueError(f"a {k}-gram does not begin with a known {k - 1}-gram")
+        if not np.all((probabilities >= 0) & (probabilities <= 1)):
+            raise ValueError(f"the probability of a {k}-gram is not in 0..1")
     for k, (keys, backoffs) in enumerate(zip(model.keys[:-1], model.backoffs, strict=True), 1):
         if backoffs.shape != keys.shape:
-            raise ValueError(f"the {k}-grams have not one back-off weight each")
+            raise ValueError(f"the {k}-grams do not have one back-off weight each")
         if not np.all((backoffs >= 0) & (backoffs <= 1)):
-            raise ValueError(f"a {k}-gram's back-off weight is not in 0..1")
+            raise ValueError(f"the back-off weight of a {k}-gram is not in 0..1")

@@ -30,8 +30,8 @@ from classic_rc.solvers.ngram_lm.texts import (
     totals,
 )
 
-_OF_QUESTIONS = ("passages", "queries")
-_LARGEST_ORDER = 5
+_QUESTION_TEXTS = ("passages", "queries")
+_MAX_ORDER = 5
 
 
 class NGramLM(Solver):
@@ -61,7 +61,7 @@ class NGramLM(Solver):
     cache_weight : float
         The weight of the cache, from 0 to below 1. A passage without words has no cache.
     scoring : {"full", "partial"}
-        Whether to predict the whole text, or only what follows the placeholder, given what precedes it and the
+        Whether to predict the entire text, or only what follows the placeholder, given what precedes it and the
         candidate (Trinh and Le 2018). ``"partial"`` is for cloze questions only.
     normalise : {"none", "length"}
         Whether the score is the sum, or the mean over predicted words.
@@ -78,7 +78,7 @@ class NGramLM(Solver):
     """
 
     name = "ngram-lm"
-    description = "how probable an n-gram language model finds the query with the candidate in it"
+    description = "the probability of the query with the candidate in it, from an n-gram language model"
     citation = "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 (scoring)"
     cites = ("chen1998", "hill2015", "trinh2018")
     takes_encoding = False  # it puts candidates in the place of the placeholder
@@ -87,10 +87,10 @@ class NGramLM(Solver):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "order": Parameter("the n of the n-grams", tuple(range(1, _LARGEST_ORDER + 1))),
-        "corpus": Parameter("what the model learns from", _OF_QUESTIONS, is_file=True, joined_by="+"),
+        "order": Parameter("the n of the n-grams", tuple(range(1, _MAX_ORDER + 1))),
+        "corpus": Parameter("the texts to learn from", _QUESTION_TEXTS, is_file=True, joined_by="+"),
         "discounts": Parameter(
-            "what is taken from counts",
+            "the amounts to subtract from counts",
             ("modified",),
             "a number above 0, at most 1",
             lambda value: is_number(value, 0, 1) and value > 0,
@@ -101,7 +101,7 @@ class NGramLM(Solver):
             fits=lambda value: is_number(value, 0) and value < 1,
         ),
         "scoring": Parameter(
-            "whether all of a text is predicted, or what follows the placeholder", ("full", "partial")
+            "whether to predict the entire text, or only what follows the placeholder", ("full", "partial")
         ),
         "normalise": Parameter(
             "whether the score is the sum, or the mean over predicted words", ("none", "length")
@@ -139,7 +139,7 @@ class NGramLM(Solver):
     @property
     def learns_from_files(self) -> bool:
         """Whether the model reads text files: then there is something to save even if no question is read."""
-        return any(part not in _OF_QUESTIONS for part in self._parts())
+        return any(part not in _QUESTION_TEXTS for part in self._parts())
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the n-grams of the corpus and estimate the model.
@@ -153,21 +153,25 @@ class NGramLM(Solver):
         """
         self.check_parameters()
         for part in self._parts():
-            if part not in _OF_QUESTIONS and not (part and Path(part).exists()):  # Path("") is the folder one is in
+            is_file = part != "" and Path(part).exists()  # Path("") is the current folder
+            if part not in _QUESTION_TEXTS and not is_file:
                 raise UsageError(
                     f"parameter 'corpus' of {self.name} must name 'passages', 'queries' or text files: "
-                    f"there is no file {part!r}"
+                    f"there is no file {part!r}",
+                    field="corpus",
+                    found=repr(part),
+                    expected="'passages', 'queries' or text files",
                 )
         self.sources_: list[str] = []
         self.model_ = LanguageModel.fit(
-            self._texts(questions),
+            self._read_texts(questions),
             analyzer=self.analyzer,
             order=self.order,
             discount=None if self.discounts == "modified" else float(self.discounts),
         )
-        fallen = self.model_.fallback_orders if self.discounts == "modified" else []
-        orders = " and ".join(map(str, fallen))
-        self.caveats_ = (f"too little text to estimate the discounts of order {orders}",) if fallen else ()
+        fallback_orders = self.model_.fallback_orders if self.discounts == "modified" else []
+        orders = " and ".join(map(str, fallback_orders))
+        self.caveats_ = (f"too little text to estimate the discounts of order {orders}",) if fallback_orders else ()
         if self.learns_from != "nothing":
             self.trained_on_ = provenance(questions)
         return self
@@ -180,7 +184,7 @@ class NGramLM(Solver):
         texts = self.put_in(questions)
         sums = totals(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
         values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
-        return Scores(values[texts.rows], texts.offsets, self._evidence(texts)[texts.rows])
+        return Scores(values[texts.rows], texts.offsets, self._has_evidence(texts)[texts.rows])
 
     def explain(self, question: Question) -> Explanation:
         """Show the log-probability of each word that a candidate affects, and the sum over the other words."""
@@ -197,15 +201,17 @@ class NGramLM(Solver):
             A parameter has a value that is not allowed for these questions.
         """
         self.check_parameters()
-        if not hasattr(self, "model_"):
-            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
+        model = self._fitted_model()
         others = {question.task for question in questions} - {Task.CLOZE}
         if self.scoring == "partial" and others:
             raise UsageError(
-                f"scoring='partial' of {self.name} predicts what follows the placeholder of a cloze query: "
-                f"{min(others)} questions have none"
+                f"scoring='partial' of {self.name} needs cloze queries, because it predicts what follows the "
+                f"placeholder: {min(others)} questions have no placeholder",
+                field="scoring",
+                found="'partial'",
+                expected="'full'",
             )
-        return substitutions(self.model_, questions, with_passages=self.cache_weight > 0)
+        return substitutions(model, questions, with_passages=self.cache_weight > 0)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the corpus, with its files by content, if it has files."""
@@ -214,9 +220,7 @@ class NGramLM(Solver):
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words and the tables, for :func:`~classic_rc.solvers.saved.save_solver`."""
-        if not hasattr(self, "model_"):
-            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
-        state, arrays = self.model_.to_state()
+        state, arrays = self._fitted_model().to_state()
         return {"sources": self.sources_, **state}, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -232,6 +236,11 @@ class NGramLM(Solver):
         self.sources_ = list(state["sources"])
         return self
 
+    def _fitted_model(self) -> LanguageModel:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
+        return self.model_
+
     def _parts(self) -> list[str]:
         corpus = self.corpus
         if isinstance(corpus, list | tuple):
@@ -239,7 +248,7 @@ class NGramLM(Solver):
         corpus = str(corpus)
         return [corpus] if Path(corpus).exists() else corpus.split("+")
 
-    def _texts(self, questions: Sequence[Question]) -> Iterator[str]:
+    def _read_texts(self, questions: Sequence[Question]) -> Iterator[str]:
         for part in self._parts():
             if part == "passages":
                 yield from passage_texts(questions)
@@ -253,7 +262,7 @@ class NGramLM(Solver):
                 part = f"{Path(part).name}@{digest.hexdigest()[:8]}"
             self.sources_.append(part)
 
-    def _evidence(self, texts: Substitutions) -> NDArray[np.bool_]:
+    def _has_evidence(self, texts: Substitutions) -> NDArray[np.bool_]:
         tokens = texts.answers.tokens
         answer = np.repeat(np.arange(len(texts.question)), np.diff(texts.answers.offsets))
         known = tokens < self.model_.model.n_words
@@ -282,23 +291,23 @@ def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         row = int(texts.rows[i])
-        own = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
-        numbers = {**_labelled(solver, texts, own), "other words": others}
+        tokens = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
+        numbers = {**_label_tokens(solver, texts, tokens), "other words": others}
         if solver.normalise == "length":
-            numbers["words in all"] = float(n_others + len(own.logs))
+            numbers["words in all"] = float(n_others + len(tokens.logs))
         explained[i] = CandidateExplanation(
             explained[i].text, explained[i].score, explained[i].evidence, numbers=numbers
         )
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _labelled(solver: NGramLM, texts: Substitutions, own: Scored) -> dict[str, float]:
+def _label_tokens(solver: NGramLM, texts: Substitutions, tokens: Scored) -> dict[str, float]:
     """Return the log-probability of each word; equal words in equal contexts are added up."""
     model = solver.model_
     words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
     numbers: dict[str, float] = {}
-    for place, log, order in zip(own.place.tolist(), own.logs.tolist(), own.orders.tolist(), strict=True):
-        *context, word = (words[token] for token in own.text.tokens[place - order + 1 : place + 1].tolist())
+    for place, log, order in zip(tokens.place.tolist(), tokens.logs.tolist(), tokens.orders.tolist(), strict=True):
+        *context, word = (words[token] for token in tokens.text.tokens[place - order + 1 : place + 1].tolist())
         label = f"log p({word} | {' '.join(context)})" if context else f"log p({word})"
         numbers[label] = numbers.get(label, 0.0) + log
     return numbers

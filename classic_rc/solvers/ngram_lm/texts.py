@@ -29,12 +29,12 @@ class _Frame(NamedTuple):
     parts: list[str]  # the text that touches the slot: before it, between slots if there are several, and after it
     right: str  # the text after the slot, from the next whitespace
 
-    def filled(self, answer: str) -> str:
+    def fill(self, answer: str) -> str:
         """Return the answer with the text that touches it, because both may form one token (``'s``)."""
         return answer.join(self.parts)
 
 
-def _frame(question: Question) -> _Frame:
+def _split_question(question: Question) -> _Frame:
     """Return the frame of a cloze query's placeholder; for other questions, the answer follows the question."""
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
@@ -68,12 +68,16 @@ def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
     """
     for question in questions:
         if question.gold is None:
-            raise DataError("a query cannot be learned, its gold answer is hidden", where=f"question {question.id}")
-        frame, answers = _frame(question), question.gold_texts
+            raise DataError(
+                "cannot learn from the query: its gold answer is hidden",
+                where=f"question {question.id}",
+                hint="Use questions with gold answers, or corpus=passages",
+            )
+        frame, answers = _split_question(question), question.gold_texts
         if question.task in (Task.CLOZE, Task.SPAN):
             answers = answers[:1]
         for answer in answers:
-            yield frame.left + frame.filled(answer) + frame.right
+            yield frame.left + frame.fill(answer) + frame.right
 
 
 class PassageWords(NamedTuple):
@@ -97,7 +101,7 @@ class Substitutions(NamedTuple):
     rows: NDArray[np.int64]  # shape (n_candidates,): each candidate's answer
     offsets: NDArray[np.int64]  # question i's candidates are rows[offsets[i]:offsets[i + 1]]
     passages: PassageWords | None
-    vocabulary: list[str]  # an id from the model's n_words on stands for vocabulary[id - n_words]
+    vocabulary: list[str]  # ids from the model's n_words on are those of vocabulary[id - n_words]
 
 
 def substitutions(
@@ -112,13 +116,13 @@ def substitutions(
     with_passages : bool
         Whether to count the words of the passages too.
     """
-    frames = [_frame(question) for question in questions]
+    frames = [_split_question(question) for question in questions]
     filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
     members, sizes = [], []
     for question, frame in zip(questions, frames, strict=True):
         candidates = question.candidates
-        made = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        numbers = [filled.setdefault(frame.filled(candidate.text), len(filled)) for candidate in made]
+        generated = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+        numbers = [filled.setdefault(frame.fill(candidate.text), len(filled)) for candidate in generated]
         members.append(np.array(numbers, dtype=np.int64))
         sizes.append(len(numbers))
     passages = {id(question.passage): question.passage for question in questions} if with_passages else {}
@@ -135,25 +139,25 @@ def substitutions(
     ]
     vocabulary = encoder.vocabulary
     ids = model.ids(vocabulary)
-    left, right, texts, passage_texts_ = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
+    left, right, texts, passage_words = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
 
     # A question's candidates with the same text share one answer: find the distinct (question, text) pairs.
     of_question = np.repeat(np.arange(len(frames)), sizes)
     text = np.concatenate([np.empty(0, dtype=np.int64), *members])
     distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
-    question_, text = np.divmod(distinct, max(len(filled), 1))
+    answer_question, text = np.divmod(distinct, max(len(filled), 1))
     lengths = np.diff(texts.offsets)[text]
     answers = Ragged(texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)], offsets_of(lengths))
     words = None
     if with_passages:
         number = {key: i for i, key in enumerate(passages)}
         words = PassageWords(
-            word_counts(*passage_texts_, model.model.n_words + len(ids)),
-            np.diff(passage_texts_.offsets),
+            word_counts(*passage_words, model.model.n_words + len(ids)),
+            np.diff(passage_words.offsets),
             np.array([number[id(question.passage)] for question in questions], dtype=np.int64),
         )
     offsets = offsets_of(np.array(sizes, dtype=np.int64))
-    return Substitutions(left.begun(), right.ended(), answers, question_, rows, offsets, words, vocabulary)
+    return Substitutions(left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary)
 
 
 _BLOCK_TOKENS = 2**20
@@ -195,11 +199,11 @@ def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_w
     for scored in shared_windows(model, texts, partial=partial, cache_weight=cache_weight):
         logs += np.bincount(scored.owner, scored.logs, n_questions)[texts.question]
         n_tokens += np.bincount(scored.owner, minlength=n_questions)[texts.question]
-    for part in _blocks(model, texts):
-        own = answer_windows(model, texts, part, partial=partial, cache_weight=cache_weight)
-        n_own = part.stop - part.start
-        logs[part] += np.bincount(own.owner - part.start, own.logs, n_own)
-        n_tokens[part] += np.bincount(own.owner - part.start, minlength=n_own)
+    for part in _split_answers(model, texts):
+        scored = answer_windows(model, texts, part, partial=partial, cache_weight=cache_weight)
+        n_part = part.stop - part.start
+        logs[part] += np.bincount(scored.owner - part.start, scored.logs, n_part)
+        n_tokens[part] += np.bincount(scored.owner - part.start, minlength=n_part)
     return Totals(logs, n_tokens)
 
 
@@ -213,10 +217,10 @@ def shared_windows(
     questions = np.arange(len(texts.left.offsets) - 1)
     if not partial:
         place = np.flatnonzero(texts.left.tokens != START)
-        yield _score(model, texts, texts.left, place, questions, questions, cache_weight)
+        yield _score_tokens(model, texts, texts.left, place, questions, questions, cache_weight)
     position = ragged_indices(np.zeros(len(questions), dtype=np.int64), np.diff(texts.right.offsets))
     place = np.flatnonzero(position >= model.model.order - 1)
-    yield _score(model, texts, texts.right, place, questions, questions, cache_weight)
+    yield _score_tokens(model, texts, texts.right, place, questions, questions, cache_weight)
 
 
 def answer_windows(
@@ -250,7 +254,7 @@ def answer_windows(
     piece = np.repeat(np.tile([_LEFT, _ANSWER, _RIGHT], len(question)), counts.ravel())
     place = np.flatnonzero(piece == _RIGHT if partial else piece != _LEFT)
     numbers = np.arange(answers.start, answers.stop)
-    return _score(model, texts, text, place, numbers, question, cache_weight)
+    return _score_tokens(model, texts, text, place, numbers, question, cache_weight)
 
 
 def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int64]:
@@ -262,13 +266,14 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
     return np.stack((before, np.diff(texts.answers.offsets), after), axis=1)
 
 
-def _blocks(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
+def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
+    """Split the answers into blocks with a limited number of tokens."""
     ends = offsets_of(_window_sizes(model, texts).sum(axis=1) + 1)
     starts = np.flatnonzero(np.diff(ends[:-1] // _BLOCK_TOKENS, prepend=-1)).tolist()
     return (slice(*bounds) for bounds in itertools.pairwise([*starts, len(texts.question)]))
 
 
-def _score(
+def _score_tokens(
     model: LanguageModel,
     texts: Substitutions,
     text: Ragged,
@@ -278,8 +283,8 @@ def _score(
     cache_weight: float,
 ) -> Scored:
     """Predict the tokens at positions `place` of ragged rows; each row has an owner and a question."""
-    found = token_probabilities(model.model, model.known(text.tokens), text.offsets)
-    values = found.values[place]
+    predictions = token_probabilities(model.model, model.known(text.tokens), text.offsets)
+    values = predictions.values[place]
     row = np.repeat(np.arange(len(owners)), np.diff(text.offsets))[place]
     if texts.passages is not None:
         passage = texts.passages.of_question[questions[row]]
@@ -287,4 +292,4 @@ def _score(
         count = occurrences(texts.passages.counts, passage, text.tokens[place])
         mixed = (1 - cache_weight) * values + cache_weight * count / np.maximum(length, 1)
         values = np.where(length > 0, mixed, values)
-    return Scored(owners[row], place, text, np.log(values), found.orders[place])
+    return Scored(owners[row], place, text, np.log(values), predictions.orders[place])

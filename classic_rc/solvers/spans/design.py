@@ -80,14 +80,14 @@ class SpanDesign:
         return [name for group in self.groups for name in NUMBERS.get(group, ())]
 
     @property
-    def _starts(self) -> Mapping[str, int]:
+    def _group_starts(self) -> Mapping[str, int]:
         """The first columns of the shapes, the wh-words with shapes and the words; ``end`` is the column count."""
         sizes = {
             "shape": N_SHAPES,
             "wh-shape": N_SHAPES * len(WH_WORDS),
             "span-words": len(self.words.words),
         }
-        column, starts = sum(len(own) + 1 for own in self.edges), {}
+        column, starts = sum(len(edges) + 1 for edges in self.edges), {}
         for group, size in sizes.items():
             starts[group] = column
             column += size if group in self.groups else 0
@@ -96,11 +96,11 @@ class SpanDesign:
     @property
     def n_columns(self) -> int:
         """The number of columns."""
-        return self._starts["end"]
+        return self._group_starts["end"]
 
     def columns(self, features: SpanFeatures) -> SpanColumns:
         """Return the columns of `features`."""
-        starts, fixed, first = self._starts, [], 0
+        starts, fixed, first = self._group_starts, [], 0
         for values, edges in zip(features.numbers, self.edges, strict=True):
             fixed.append(first + np.searchsorted(edges, values, side="right"))
             first += len(edges) + 1
@@ -118,10 +118,10 @@ class SpanDesign:
 
     def labels(self, columns: NDArray[np.int64]) -> list[str]:
         """Return a readable name of each column."""
-        return [self._label(column) for column in columns.tolist()]
+        return [self._label_column(column) for column in columns.tolist()]
 
-    def _label(self, column: int) -> str:
-        starts = self._starts
+    def _label_column(self, column: int) -> str:
+        starts = self._group_starts
         if "span-words" in self.groups and column >= starts["span-words"]:
             return f"span has {self.words.words[column - starts['span-words']]!r}"
         if "wh-shape" in self.groups and column >= starts["wh-shape"]:
@@ -129,13 +129,13 @@ class SpanDesign:
             return f"{WH_WORDS[kind]} with shape {shape_name(shape)}"
         if "shape" in self.groups and column >= starts["shape"]:
             return f"shape {shape_name(column - starts['shape'])}"
-        firsts = offsets_of(np.array([len(own) + 1 for own in self.edges], dtype=np.int64))
+        firsts = offsets_of(np.array([len(edges) + 1 for edges in self.edges], dtype=np.int64))
         number = int(np.searchsorted(firsts, column, side="right")) - 1
         return f"{self.names[number]}: bucket {column - firsts[number] + 1} of {len(self.edges[number]) + 1}"
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the fitted state as plain data and as arrays by name."""
-        arrays = {f"edges.{i}": own for i, own in enumerate(self.edges)}
+        arrays = {f"edges.{i}": edges for i, edges in enumerate(self.edges)}
         return {"words": self.words.words}, {"word_weights": self.words.weights, **arrays}
 
     @classmethod
@@ -151,6 +151,8 @@ class SpanDesign:
         """
         words = WordWeights(list(state["words"]), arrays["word_weights"])
         if words.weights.shape != (len(words.words) + 1,):
-            raise ValueError(f"{len(words.weights)} weights for {len(words.words)} words and one more")
+            raise ValueError(
+                f"{len(words.weights)} word weights for {len(words.words)} words, expected {len(words.words) + 1}"
+            )
         design = cls(groups, words)
         return cls(groups, words, [arrays[f"edges.{i}"] for i in range(len(design.names))])

@@ -25,7 +25,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "lengths": tuple(f"length, {region}" for region in _REGIONS),
     "span-frequency": ("word weights, span",),
 }
-"""The groups that have numbers, and the numbers' names."""
+"""The names of the numbers, by group."""
 
 
 class SpanNumbers:
@@ -51,34 +51,34 @@ class SpanNumbers:
         owner = np.repeat(np.arange(len(spans.questions)), lengths)
         self._shift = offsets_of(lengths)[:-1] - begins
         words = spans.tokens.astype(np.int64)
-        asked = spans.question_tokens.astype(np.int64)
+        question_words = spans.question_tokens.astype(np.int64)
         asker = np.repeat(np.arange(len(spans.questions)), np.diff(spans.question_offsets))
         n_words = len(spans.vocabulary)
         # (question, word) as one number, to test all tokens of all questions at once.
-        is_asked = np.isin(owner * n_words + words[copy], asker * n_words + asked)
-        self._of_words = offsets_of(np.where(is_asked, word_weights[words[copy]], 0))
+        matches = np.isin(owner * n_words + words[copy], asker * n_words + question_words)
+        self._matched_words = offsets_of(np.where(matches, word_weights[words[copy]], 0))
 
         # A bigram is stored at its first token. The last token of a sentence begins none.
         same_sentence = np.ones(len(words), dtype=np.bool_)
         same_sentence[spans.sentence_offsets[1:][np.diff(spans.sentence_offsets) > 0] - 1] = False
         following = np.append(words[1:], 0)
         weights = word_weights[words] + np.append(word_weights[words[1:]], 0)
-        pairs = asked[:-1] * n_words + asked[1:]
+        pairs = question_words[:-1] * n_words + question_words[1:]
         within = asker[:-1] == asker[1:]
         # The questions' bigrams are numbered, so that (question, bigram) stays well within an int64.
         codes, number = np.unique(pairs[within], return_inverse=True)
         place = np.searchsorted(codes, words * n_words + following)
         known = same_sentence & (np.append(codes, -1)[place] == words * n_words + following)
-        asked_pairs = asker[:-1][within] * len(codes) + number.reshape(-1)
-        is_asked = known[copy] & np.isin(owner * len(codes) + place[copy], asked_pairs)
-        self._of_bigrams = offsets_of(np.where(is_asked, weights[copy], 0))
-        self._of_all = offsets_of(word_weights[words])
+        question_pairs = asker[:-1][within] * len(codes) + number.reshape(-1)
+        matches = known[copy] & np.isin(owner * len(codes) + place[copy], question_pairs)
+        self._matched_bigrams = offsets_of(np.where(matches, weights[copy], 0))
+        self._all_words = offsets_of(word_weights[words])
 
     def matched(self, question: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether the span's sentence has a word of the question: shape (n,)."""
         sentence, shift = self._spans.sentence[span], self._shift[question]
         begin, end = self._spans.sentence_offsets[sentence], self._spans.sentence_offsets[sentence + 1]
-        return self._of_words[end + shift] > self._of_words[begin + shift]
+        return self._matched_words[end + shift] > self._matched_words[begin + shift]
 
     def of(self, groups: Sequence[str], question: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.int64]:
         """Compute the numbers of `groups` for pairs of a question and a span.
@@ -104,23 +104,23 @@ class SpanNumbers:
         for group in groups:
             for start, stop in regions if group != "span-frequency" else regions[2:3]:
                 if group == "matching-words":
-                    rows.append(self._of_words[stop + shift] - self._of_words[start + shift])
+                    rows.append(self._matched_words[stop + shift] - self._matched_words[start + shift])
                 elif group == "matching-bigrams":  # a bigram at a region's last token would reach beyond the region
                     latest = np.maximum(stop - 1, start) + shift
-                    rows.append(self._of_bigrams[latest] - self._of_bigrams[start + shift])
+                    rows.append(self._matched_bigrams[latest] - self._matched_bigrams[start + shift])
                 elif group == "lengths":
                     rows.append(stop - start)
                 elif group == "span-frequency":
-                    rows.append(self._of_all[stop] - self._of_all[start])
+                    rows.append(self._all_words[stop] - self._all_words[start])
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(span))
 
 
-_CLASSES = ("x", "Xx", "XX", "0")
+_LOOKS = ("x", "Xx", "XX", "0")
 """The looks of a word: lower case, capitalised, all capitals, with a digit."""
-_OTHERS = (",", "'s")
+_PROPERTIES = (",", "'s")
 """Other properties of a span: punctuation between its words, and a possessive at its end."""
-_N_MASKS = 2 ** (len(_CLASSES) + len(_OTHERS))
-N_SHAPES = len(_CLASSES) ** 2 * _N_MASKS + 1
+_N_MASKS = 2 ** (len(_LOOKS) + len(_PROPERTIES))
+N_SHAPES = len(_LOOKS) ** 2 * _N_MASKS + 1
 """The number of shapes. The last one is the shape of a span without words."""
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _DIGIT = re.compile(r"\d")
@@ -128,23 +128,23 @@ _DIGIT = re.compile(r"\d")
 
 def span_shapes(spans: EncodedSpans) -> NDArray[np.int64]:
     """Return the shape of every span, a number below :data:`N_SHAPES`; see :func:`shape_name`."""
-    look, marked, possessive = _looks(spans)
+    look, punctuated, possessive = _token_looks(spans)
     first, end = spans.first, spans.last
     last = np.maximum(end - 1, first)
-    held = [_any(look == k, first, end) for k in range(len(_CLASSES))]
-    held += [_any(marked, first, last), possessive[last] & ~spans.cut]
-    mask = sum(flags.astype(np.int64) << k for k, flags in enumerate(held))
-    code = (look[first] * len(_CLASSES) + look[last]) * _N_MASKS + mask
+    present = [_any_flag(look == k, first, end) for k in range(len(_LOOKS))]
+    present += [_any_flag(punctuated, first, last), possessive[last] & ~spans.cut]
+    mask = sum(flags.astype(np.int64) << k for k, flags in enumerate(present))
+    code = (look[first] * len(_LOOKS) + look[last]) * _N_MASKS + mask
     return np.where(first == end, N_SHAPES - 1, code)
 
 
-def _any(flags: NDArray[np.bool_], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _any_flag(flags: NDArray[np.bool_], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether any flag is set from `first` to before `end`."""
     before = offsets_of(flags.astype(np.int64))
     return before[end] > before[first]
 
 
-def _looks(spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+def _token_looks(spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the look of each token, whether punctuation follows it, and whether it is a possessive.
 
     The arrays have one more element at the end, for spans that begin after the last token.
@@ -156,13 +156,14 @@ def _looks(spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.bool_], N
         for i in range(begin, stop):
             word = text[starts[i] : ends[i]]
             following = starts[i + 1] if i + 1 < stop else ends[i]
-            is_marked = _PUNCTUATION.search(text, ends[i], following) is not None
-            rows.append((_class(word), is_marked, word.endswith(("'s", "\u2019s"))))
-    look, marked, possessive = np.array([*rows, (0, False, False)], dtype=np.int64).T
-    return look, marked > 0, possessive > 0
+            is_punctuated = _PUNCTUATION.search(text, ends[i], following) is not None
+            rows.append((_look_of(word), is_punctuated, word.endswith(("'s", "\u2019s"))))
+    look, punctuated, possessive = np.array([*rows, (0, False, False)], dtype=np.int64).T
+    return look, punctuated > 0, possessive > 0
 
 
-def _class(word: str) -> int:
+def _look_of(word: str) -> int:
+    """Return a word's look, as an index of `_LOOKS`."""
     if _DIGIT.search(word):
         return 3
     if word[:1].isupper():
@@ -171,7 +172,7 @@ def _class(word: str) -> int:
 
 
 def shape_name(shape: int) -> str:
-    """Return a readable shape: the looks of the first and the last word, and in braces all that the span has.
+    """Return a readable shape: the looks of the first and the last word, and in braces all properties of the span.
 
     Examples
     --------
@@ -183,32 +184,32 @@ def shape_name(shape: int) -> str:
     if shape == N_SHAPES - 1:
         return "no word"
     edges, mask = divmod(shape, _N_MASKS)
-    first, last = divmod(edges, len(_CLASSES))
-    held = [name for k, name in enumerate((*_CLASSES, *_OTHERS)) if mask >> k & 1]
-    return f"{_CLASSES[first]}…{_CLASSES[last]} {{{' '.join(held)}}}"
+    first, last = divmod(edges, len(_LOOKS))
+    present = [name for k, name in enumerate((*_LOOKS, *_PROPERTIES)) if mask >> k & 1]
+    return f"{_LOOKS[first]}…{_LOOKS[last]} {{{' '.join(present)}}}"
 
 
 WH_WORDS = (
     "other", "who", "whom", "whose", "what", "which", "when", "where", "why",
     "how", "how many", "how much", "how old", "how long", "how far", "how often",
 )  # fmt: skip
-"""The wh-words of questions; ``other`` stands for a question without one."""
+"""The wh-words of questions; ``other`` is for a question without one."""
 _WH = re.compile(rf"\b(?:{'|'.join(sorted(WH_WORDS[1:], key=len, reverse=True))})\b")
 
 
 def question_kinds(questions: Sequence[str]) -> NDArray[np.int64]:
     """Return the first wh-word of each question, as an index of :data:`WH_WORDS`."""
-    found = (_WH.search(" ".join(text.lower().split())) for text in questions)
-    return np.array([WH_WORDS.index(match[0]) if match else 0 for match in found], dtype=np.int64)
+    matches = (_WH.search(" ".join(text.lower().split())) for text in questions)
+    return np.array([WH_WORDS.index(match[0]) if match else 0 for match in matches], dtype=np.int64)
 
 
 GROUPS: Mapping[str, str] = {
-    "matching-words": "the summed tf-idf of question words left of the span, right of it, in it, in its sentence",
-    "matching-bigrams": "the same of question bigrams",
-    "lengths": "how many words stand left of the span, right of it, in it, in its sentence",
-    "span-frequency": "the summed tf-idf of the span's words, the question's or not",
+    "matching-words": "the summed tf-idf of question words left and right of the span, in it, and in its sentence",
+    "matching-bigrams": "the same for question bigrams",
+    "lengths": "the number of words left and right of the span, in it, and in its sentence",
+    "span-frequency": "the summed tf-idf of the span's words, whether the question has them or not",
     "span-words": "the span's words themselves",
-    "shape": "the span's shape: its first and its last word's, and what else there is in it",
+    "shape": "the span's shape: the looks of its first and its last word, and everything else in it",
     "wh-shape": "the question's wh-word together with the span's shape",
 }
 """The groups of features, by name."""
@@ -293,7 +294,7 @@ class SpanFeatures(NamedTuple):
     def concatenate(cls, parts: Sequence[SpanFeatures]) -> SpanFeatures:
         """Concatenate the features of several batches."""
         numbers, shapes, kinds, offsets, words, evidence = zip(*parts, strict=True)
-        lengths = np.concatenate([np.diff(own) for own in offsets])
+        lengths = np.concatenate([np.diff(part) for part in offsets])
         return cls(
             np.concatenate(numbers, axis=1),
             np.concatenate(shapes),
@@ -323,22 +324,22 @@ def explain_spans(
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    asked = np.isin(spans.tokens, spans.question_tokens)
+    in_question = np.isin(spans.tokens, spans.question_tokens)
     # A question has thousands of spans, too many to read.
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         plain = explained[i]
         explained[i] = CandidateExplanation(
-            plain.text, plain.score, plain.evidence, tuple(_marks(spans, i, asked)), numbers(i)
+            plain.text, plain.score, plain.evidence, tuple(_mark_span(spans, i, in_question)), numbers(i)
         )
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _marks(spans: EncodedSpans, i: int, asked: np.ndarray) -> list[Mark]:
+def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> list[Mark]:
     """Mark the span, and the question's words in the rest of its sentence."""
     first, last = spans.first[i], spans.last[i]
     begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2]
     around = [*range(begin, first), *range(last, end)]
-    places = [(spans.token_starts[j], spans.token_ends[j], "question") for j in around if asked[j]]
+    places = [(spans.token_starts[j], spans.token_ends[j], "question") for j in around if in_question[j]]
     if first < last:
         places.append((spans.token_starts[first], spans.token_ends[last - 1], "candidate"))
     return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]

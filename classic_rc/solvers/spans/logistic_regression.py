@@ -93,16 +93,16 @@ class SpanLR(Solver):
         "analyzer": ANALYZER,
         "features": Parameter("groups of features joined by a plus, or 'all'"),
         "buckets": Parameter(
-            "into how many buckets numbers are put",
+            "the number of buckets of each number",
             also="a whole number of at least 2",
             fits=lambda value: is_whole(value, 2),
         ),
         "negatives": Parameter(
-            "how many wrong spans of a question are learned from; None for all",
+            "how many wrong spans of each question to learn from; None for all",
             also="a whole number of at least 1 or None",
             fits=lambda value: value is None or is_whole(value, 1),
         ),
-        "learner": Parameter("what learns the weights", ("liblinear", "lbfgs", "sgd")),
+        "learner": Parameter("the learner of the weights", ("liblinear", "lbfgs", "sgd")),
         "C": REGULARISATION,
         "seed": SEED,
         "decision": DECISION,
@@ -142,20 +142,30 @@ class SpanLR(Solver):
         DataError
             Gold is hidden, or no span is right, or none is wrong.
         """
-        groups = self._groups()
+        groups = self._feature_groups()
         _require_gold(questions)
         if questions[0].task not in self.tasks:
-            raise UsageError(f"span-lr cannot learn from {questions[0].task} questions")
-        words = self._word_weights(questions)
+            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
+            raise UsageError(
+                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
+                field="task",
+                found=task,
+                expected=expected,
+            )
+        words = self._weigh_words(questions)
         parts, labels = [], []
         for _, spans in encode_spans(questions, self.analyzer):
-            question, span, right = self._sample(spans)
+            question, span, right = self._sample_candidates(spans)
             parts.append(SpanFeatures.of(groups, words, spans, question, span))
             labels.append(right)
         features, right = SpanFeatures.concatenate(parts), np.concatenate(labels)
         if not 0 < right.sum() < len(right):
             which = "wrong" if right.any() else "right"
-            raise DataError(f"span-lr cannot learn: no candidate of the {len(questions):,} questions is {which}")
+            raise DataError(
+                f"{self.name} cannot learn",
+                found=f"no {which} candidate in {len(questions):,} questions",
+                expected="right and wrong candidates",
+            )
         design = SpanDesign(groups, words, bucket_edges(features.numbers, self.buckets))
         matrix = design.columns(features).matrix(design.n_columns)
         model, self.caveats_ = fit_model(self.learner, self.C, matrix, right)
@@ -169,7 +179,7 @@ class SpanLR(Solver):
         model = self._fitted_model()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
-            features = self._features(spans)
+            features = self._compute_features(spans)
             odds = model.bias + self.design_.columns(features).sums(model.weights)
             parts.append(Scores(odds, spans.candidate_offsets, features.evidence))
             order.append(index)
@@ -179,12 +189,12 @@ class SpanLR(Solver):
         """Show the features with the largest effect on each span's score, and the question's words around it."""
         model = self._fitted_model()
         ((_, spans),) = encode_spans([question], self.analyzer)
-        columns = self.design_.columns(self._features(spans))
+        columns = self.design_.columns(self._compute_features(spans))
 
         def numbers(i: int) -> dict[str, float]:
-            own = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
+            active = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
             terms: dict[str, float] = defaultdict(float)
-            for label, weight in zip(self.design_.labels(own), model.weights[own].tolist(), strict=True):
+            for label, weight in zip(self.design_.labels(active), model.weights[active].tolist(), strict=True):
                 terms[label] += weight
             heaviest = sorted(terms, key=lambda label: (-abs(terms[label]), label))
             shown = {label: terms[label] for label in heaviest[:_SHOWN_FEATURES]}
@@ -207,7 +217,7 @@ class SpanLR(Solver):
         KeyError or ValueError
             The state does not match the parameters.
         """
-        design, weights = SpanDesign.from_state(self._groups(), state, arrays), arrays["weights"]
+        design, weights = SpanDesign.from_state(self._feature_groups(), state, arrays), arrays["weights"]
         if weights.shape != (design.n_columns,):
             raise ValueError(f"{len(weights)} weights for {design.n_columns} features")
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
@@ -221,31 +231,33 @@ class SpanLR(Solver):
             )
         return self.model_
 
-    def _features(self, spans: EncodedSpans) -> SpanFeatures:
+    def _compute_features(self, spans: EncodedSpans) -> SpanFeatures:
         """Compute the features of all candidates."""
         question = np.repeat(np.arange(len(spans.questions)), np.diff(spans.candidate_offsets))
         return SpanFeatures.of(self.design_.groups, self.design_.words, spans, question, spans.candidate_span)
 
-    def _groups(self) -> tuple[str, ...]:
+    def _feature_groups(self) -> tuple[str, ...]:
         self.check_parameters()
         return span_groups(str(self.features))
 
-    def _word_weights(self, questions: Sequence[Question]) -> WordWeights:
+    def _weigh_words(self, questions: Sequence[Question]) -> WordWeights:
         texts = {id(q.passage): q.passage.text for q in questions}
         encoder = TextEncoder(self.analyzer)
         tokens, offsets = encoder.encode(list(texts.values()))
         vocabulary = encoder.vocabulary
-        held = word_counts(tokens, offsets, max(len(vocabulary), 1)).words
-        passages = np.bincount(held, minlength=len(vocabulary))
+        distinct = word_counts(tokens, offsets, max(len(vocabulary), 1)).words
+        passages = np.bincount(distinct, minlength=len(vocabulary))
         # Sorted words, so that the columns do not depend on the order of the passages.
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         return WordWeights.of_counts([vocabulary[i] for i in order], passages[order], len(texts))
 
-    def _sample(self, spans: EncodedSpans) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _sample_candidates(
+        self, spans: EncodedSpans
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the question, the span and the label of all right candidates and a sample of the wrong ones."""
         counts = np.diff(spans.candidate_offsets)
         question = np.repeat(np.arange(len(counts)), counts)
-        right = _right_candidates(spans)
+        right = _find_right_candidates(spans)
         draws = uniform_draws(text_keys([q.id for q in spans.questions]), counts, self.seed)
         # Draws are in [0, 1), so -1 sorts a question's right candidates before its wrong ones, which are in random
         # order. The first n_right + most of each question are then all right ones and the sample.
@@ -260,15 +272,21 @@ class SpanLR(Solver):
 
 def _require_gold(questions: Sequence[Question]) -> None:
     if not len(questions):
-        raise UsageError("span-lr cannot learn from data without a question")
+        raise UsageError(
+            f"{SpanLR.name} cannot learn without questions",
+            field="questions",
+            found="0",
+            expected="questions with gold answers",
+        )
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
-            f"span-lr learns from gold answers, and {hidden:,} of {len(questions):,} questions hide theirs"
+            f"{SpanLR.name} cannot learn without gold answers",
+            found=f"{hidden:,} of {len(questions):,} questions with hidden gold",
         )
 
 
-def _right_candidates(spans: EncodedSpans) -> NDArray[np.bool_]:
+def _find_right_candidates(spans: EncodedSpans) -> NDArray[np.bool_]:
     """Return which candidates' texts are gold texts; both are normalised as in the task's metric."""
     flags = []
     texts: dict[int, list[str]] = {}

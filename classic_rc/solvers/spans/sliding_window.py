@@ -32,7 +32,7 @@ class SpanSlidingWindow(Solver):
 
     o is the number of distinct question words and bigrams that the span's sentence has outside the span. sw is the
     sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
-    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context in place of the passage. |P| is the
+    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of the passage. |P| is the
     passage's length in words, and :math:`\lambda` the distance's weight (0 without a distance).
 
     The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
@@ -44,11 +44,11 @@ class SpanSlidingWindow(Solver):
     analyzer : str or Analyzer
     context : {"sentence", "passage"}
         The text in which window and distance are computed and words are counted: the span's sentence, as in the
-        paper, or the whole passage.
+        paper, or the entire passage.
     distance : {None, "mean", "min", "min+1", "first"}
         The distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance.
     distance_weight : float
-        The cost of a distance as long as the whole context (d = 1), at least 0.
+        The cost of a distance as long as the entire context (d = 1), at least 0.
     stop_words : str
         The stop words of the distance: the name of a stop list, or a file.
     decision : Decision, optional
@@ -64,26 +64,26 @@ class SpanSlidingWindow(Solver):
     variants: ClassVar[Mapping[str, Variant]] = {
         "squad2016": Variant(
             {"context": "sentence"},
-            "overlap of words and bigrams, then the window within the sentence; candidates are the generator's "
-            "spans, not constituents of a parse",
+            "overlap of words and bigrams, then the window within the sentence; candidates are generated spans "
+            "instead of constituents of a parse",
             f"{_PAPER}, sliding window",
         ),
         "squad2016-distance": Variant(
             {"context": "sentence", "distance": "min", "distance_weight": 1.0},
-            "the same with the distance within the sentence, which and of what weight the paper does not say: here "
-            "as Richardson et al. 2013 print it",
+            "the same with a distance within the sentence; the paper specifies neither the distance nor its "
+            "weight: here they are those that Richardson et al. 2013 print",
             f"{_PAPER}, sliding window + distance",
         ),
     }
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "context": Parameter("what window and distance take for a passage", ("sentence", "passage")),
+        "context": Parameter("the text in which window and distance are computed", ("sentence", "passage")),
         "distance": Parameter(
-            "how the words' distances become one; None for no distance", (None, *get_args(DistanceRule))
+            "how to combine the words' distances into one; None for no distance", (None, *get_args(DistanceRule))
         ),
         "distance_weight": Parameter(
-            "what a distance of the whole context costs",
+            "the cost of a distance as long as the entire context",
             also="a number from 0",
             fits=lambda value: is_number(value, 0),
         ),
@@ -118,7 +118,7 @@ class SpanSlidingWindow(Solver):
         self.check_parameters()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
-            terms = self._terms(spans)
+            terms = self._compute_terms(spans)
             parts.append(Scores(terms.score, spans.candidate_offsets, terms.overlap > 0))
             order.append(index)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
@@ -127,26 +127,30 @@ class SpanSlidingWindow(Solver):
         """Show the overlap, the window and the distance of each span, and the question's words around it."""
         self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
-        return explain_spans(self, question, spans, self._terms(spans).numbers)
+        return explain_spans(self, question, spans, self._compute_terms(spans).numbers)
 
-    def _terms(self, spans: EncodedSpans) -> _Terms:
-        # The overlap always has the sentence as its context, whatever `context` says.
+    def _compute_terms(self, spans: EncodedSpans) -> _SpanTerms:
+        # The context of the overlap is always the sentence; `context` does not change it.
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
         span = spans.candidate_span[order]
         begin = spans.sentence_offsets[spans.sentence[span]]
-        overlap = _put_back(span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order)
+        overlap = _restore_order(span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order)
         if self.context == "passage":
             passage = np.searchsorted(spans.passage_sentences, spans.sentence, side="right") - 1
             arrays, order = spans.in_contexts(passage, spans.passage_offsets)
-        windows, distances = (_put_back(values, order) for values in self._window(arrays, spans))
+        windows, distances = (
+            _restore_order(values, order) for values in self._windows_and_distances(arrays, spans)
+        )
         weight = 0.0 if self.distance is None else float(self.distance_weight)
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
-        # One unit of overlap is worth more than any window (at most |P| ln 2) and distance (at most `weight`).
+        # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most `weight`).
         step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
         score = overlap * step + windows - weight * distances
-        return _Terms(score, overlap, windows, None if self.distance is None else distances)
+        return _SpanTerms(score, overlap, windows, None if self.distance is None else distances)
 
-    def _window(self, arrays: TokenArrays, spans: EncodedSpans) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _windows_and_distances(
+        self, arrays: TokenArrays, spans: EncodedSpans
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self.distance is None:
             windows = sliding_window(arrays) / SCALE
             return windows, np.zeros_like(windows)
@@ -155,7 +159,7 @@ class SpanSlidingWindow(Solver):
         return best / SCALE, distances
 
 
-class _Terms(NamedTuple):
+class _SpanTerms(NamedTuple):
     """The scores of all questions' candidates and their terms, each of shape (n_candidates,)."""
 
     score: NDArray[np.float64]
@@ -165,11 +169,12 @@ class _Terms(NamedTuple):
 
     def numbers(self, i: int) -> dict[str, float]:
         """Return a candidate's terms by name."""
-        named = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
-        return named if self.distance is None else {**named, "distance": float(self.distance[i])}
+        terms = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
+        return terms if self.distance is None else {**terms, "distance": float(self.distance[i])}
 
 
-def _put_back(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+def _restore_order(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    """Undo the reordering ``values = restored[order]``."""
     restored = np.empty_like(values)
     restored[order] = values
     return restored

@@ -1,4 +1,4 @@
-"""The design matrix of surface features: each feature has a column of its own, or one that a hash chooses."""
+"""The design matrix of surface features: each feature has its own column, or one that a hash chooses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ROW_BITS = 16
 """The bits of a row number: a block has at most 2**16 rows."""
-_MOST_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
+_MAX_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
 """The largest vocabulary for which a pair of words and a row number fit into one int64."""
 
 
@@ -60,7 +60,7 @@ class Columns(ABC):
 
         The order depends only on the features, not on the ids that an encoding gives their words.
         """
-        found = [(np.empty(0, dtype=np.int64),) * 2]
+        parts = [(np.empty(0, dtype=np.int64),) * 2]
         for group, features in words.items():
             usable, keys = self.keys(group, features, word_ids)
             # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
@@ -71,8 +71,8 @@ class Columns(ABC):
             starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
             columns = np.repeat(self.of_keys(group, sorted_keys[starts]), np.diff(np.append(starts, len(packed))))
             rows = packed & ((1 << _ROW_BITS) - 1)
-            found.append((rows[columns >= 0], columns[columns >= 0]))
-        rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            parts.append((rows[columns >= 0], columns[columns >= 0]))
+        rows, columns = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return rows, columns
 
 
@@ -103,8 +103,14 @@ class VocabularyColumns(Columns):
         """
         arrays = encoded.arrays
         used = np.union1d(arrays.candidate_tokens, arrays.question_tokens).tolist()
-        if len(used) > _MOST_WORDS:
-            raise UsageError(f"{len(used):,} words are too many for a column a feature: give hashing=COLUMNS")
+        if len(used) > _MAX_WORDS:
+            raise UsageError(
+                f"{len(used):,} words are too many for one column per feature, the limit is {_MAX_WORDS:,}: "
+                "set the number of columns, for example hashing=1048576",
+                field="hashing",
+                found="None",
+                expected="a number of columns",
+            )
         words = sorted(encoded.vocabulary[i] for i in used)
         return cls(words, {group: np.empty(0, dtype=np.int64) for group in groups})
 
@@ -132,9 +138,9 @@ class VocabularyColumns(Columns):
         keys = word_ids[features.words]
         known = keys >= 0
         if features.asked is not None:
-            asked = word_ids[features.asked]
-            known &= asked >= 0
-            keys = keys * len(self.words) + asked
+            question_words = word_ids[features.asked]
+            known &= question_words >= 0
+            keys = keys * len(self.words) + question_words
         return known, keys[known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -163,7 +169,7 @@ class HashedColumns(Columns):
 
     @property
     def n_columns(self) -> int:
-        """The number of columns, as given."""
+        """The number of columns."""
         return self._n_columns
 
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:

@@ -16,15 +16,15 @@ from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_
 from classic_rc.text.encoded import EncodedDataset
 
 GROUPS: Mapping[str, str] = {
-    "lengths": "how long passage, question and candidate are, in characters and in words",
-    "overlap": "how many distinct words each two of passage, question and candidate share",
+    "lengths": "the lengths of passage, question and candidate, in characters and in words",
+    "overlap": "how many distinct words each pair of passage, question and candidate shares",
     "answer": "the distinct words of the candidate",
     "text-answer": "the distinct words that passage and candidate share",
-    "question-answer": "the pairs of a distinct word of the question and one of the candidate",
-    "token-overlap": "as overlap, but of passage and question it counts pairs of equal tokens (MultiRC's release)",
-    "prominent": "the shared words that the passage has more often than average, again (MultiRC's release)",
+    "question-answer": "the pairs of a distinct question word and a distinct candidate word",
+    "token-overlap": "like overlap, but counts pairs of equal tokens for passage and question (MultiRC's release)",
+    "prominent": "again, the shared words that occur in the passage more often than average (MultiRC's release)",
 }
-"""The groups of features, by name. ``all`` stands for the first five."""
+"""The groups of features, by name. ``all`` means the first five."""
 
 _ALL = tuple(GROUPS)[:5]
 
@@ -34,7 +34,7 @@ INPUTS: Mapping[str, frozenset[str]] = {
     "no-question": frozenset({"passage"}),
     "candidates": frozenset(),
 }
-"""By name, what is read in addition to the candidates."""
+"""The inputs to read in addition to the candidates, by name."""
 
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "lengths": tuple(
@@ -46,7 +46,7 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "token-overlap": ("candidate words in passage", "candidate words in question", "question tokens in passage"),
     "prominent": ("prominent candidate words in passage",),
 }
-"""The groups that have numbers, and the names of the numbers. A name contains the inputs that its number needs."""
+"""The names of the numbers, by group. A name contains the inputs that its number needs."""
 
 _WORDS: Mapping[str, frozenset[str]] = {
     "answer": frozenset(),
@@ -54,7 +54,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "prominent": frozenset({"passage"}),
     "question-answer": frozenset({"question"}),
 }
-"""The groups that have words, and the inputs that they need."""
+"""The inputs that the groups of words need, by group."""
 
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
@@ -110,12 +110,16 @@ class FeatureSet:
 
     groups: tuple[str, ...]  # names of GROUPS
     inputs: str = "all"  # a name of INPUTS; features that need other inputs are left out
-    question_words: int | None = None  # read only so many words from the question's start; None reads all
+    question_words: int | None = None  # the number of words to read from the question's start; None reads all
 
     def __post_init__(self) -> None:
         if not self.numbers and not self.word_groups:
+            groups = "+".join(self.groups)
             raise UsageError(
-                f"no feature is left: {'+'.join(self.groups)} need more than inputs={self.inputs!r} lets be read"
+                f"no feature is left: {groups!r} needs inputs that inputs={self.inputs!r} leaves out",
+                field="features",
+                found=repr(groups),
+                expected=f"a feature of inputs={self.inputs!r}",
             )
 
     @property
@@ -133,17 +137,17 @@ class FeatureSet:
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        for where, arrays in _blocks(self._read(encoded.arrays)):
-            matches = _match(arrays)
-            numbers = {**_lengths(arrays, word_lengths), **_counts(arrays, matches)}
+        for where, arrays in _split_blocks(self._hide_inputs(encoded.arrays)):
+            matches = _match_words(arrays)
+            numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))
             for column, name in enumerate(self.numbers):
                 table[:, column] = numbers[name]
             words = {group: _word_features(group, arrays, matches) for group in self.word_groups}
             yield FeatureBlock(where, table, words, numbers["candidate words in passage"] > 0)
 
-    def _read(self, arrays: TokenArrays) -> TokenArrays:
-        """Return the arrays with the inputs that are not read made empty."""
+    def _hide_inputs(self, arrays: TokenArrays) -> TokenArrays:
+        """Return the arrays with empty texts for the inputs that are not read."""
         read = INPUTS[self.inputs]
         if "passage" not in read:
             tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)
@@ -158,11 +162,12 @@ class FeatureSet:
 def _first_words(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    kept = np.minimum(np.diff(offsets), most)
-    return tokens[ragged_indices(offsets[:-1], kept)], offsets_of(kept)
+    """Return the first `most` tokens of each text, and their offsets."""
+    lengths = np.minimum(np.diff(offsets), most)
+    return tokens[ragged_indices(offsets[:-1], lengths)], offsets_of(lengths)
 
 
-def _blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
+def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
     """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
     for where, part in arrays.blocks(_BLOCK_TOKENS):
         pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
@@ -183,7 +188,7 @@ class _Matches(NamedTuple):
     in_question: NDArray[np.bool_]  # of each candidate word, whether the question has it
 
 
-def _match(arrays: TokenArrays) -> _Matches:
+def _match_words(arrays: TokenArrays) -> _Matches:
     passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
     questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
     candidates = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
@@ -193,7 +198,7 @@ def _match(arrays: TokenArrays) -> _Matches:
     return _Matches(passages, questions, candidates, in_passage, in_question)
 
 
-def _prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
+def _is_prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
     """Return which candidate words occur in the passage more often than its ratio of types to tokens.
 
     This is the release's "more often than average". The ratio is at most 1, so every word of a passage in which any
@@ -204,7 +209,7 @@ def _prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
     return matches.in_passage * n_tokens[passage] > n_types[passage]
 
 
-def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """Return the lengths of each candidate's texts by name; characters include one space between two words."""
     question = arrays.candidate_question
     lengths = {}
@@ -220,24 +225,24 @@ def _lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, 
     return lengths
 
 
-def _counts(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[Any]]:
+def _count_shared(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[Any]]:
     """Return how many words each candidate's texts share, by name."""
     question, candidate = arrays.candidate_question, matches.candidates.texts
-    asked = matches.questions.texts
-    recurs = occurrences(matches.passages, arrays.question_passage[asked], matches.questions.words)
+    owner = matches.questions.texts
+    in_passage = occurrences(matches.passages, arrays.question_passage[owner], matches.questions.words)
 
-    def of_candidate(amounts: NDArray[Any]) -> NDArray[Any]:
+    def sum_candidate_words(amounts: NDArray[Any]) -> NDArray[Any]:
         return np.bincount(candidate, weights=amounts, minlength=len(question))
 
-    def of_question(amounts: NDArray[Any]) -> NDArray[Any]:
-        return np.bincount(asked, weights=amounts, minlength=len(arrays.question_passage))[question]
+    def sum_question_words(amounts: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(owner, weights=amounts, minlength=len(arrays.question_passage))[question]
 
     return {
-        "candidate words in passage": of_candidate(matches.in_passage > 0),
-        "candidate words in question": of_candidate(matches.in_question),
-        "question words in passage": of_question(recurs > 0),
-        "question tokens in passage": of_question(recurs * matches.questions.counts),
-        "prominent candidate words in passage": of_candidate(_prominent(arrays, matches)),
+        "candidate words in passage": sum_candidate_words(matches.in_passage > 0),
+        "candidate words in question": sum_candidate_words(matches.in_question),
+        "question words in passage": sum_question_words(in_passage > 0),
+        "question tokens in passage": sum_question_words(in_passage * matches.questions.counts),
+        "prominent candidate words in passage": sum_candidate_words(_is_prominent(arrays, matches)),
     }
 
 
@@ -247,5 +252,5 @@ def _word_features(group: str, arrays: TokenArrays, matches: _Matches) -> WordFe
         return WordFeatures(*word_pairs(candidates, matches.questions, arrays.candidate_question))
     if group == "answer":
         return WordFeatures(candidates.texts, candidates.words)
-    chosen = matches.in_passage > 0 if group == "text-answer" else _prominent(arrays, matches)
+    chosen = matches.in_passage > 0 if group == "text-answer" else _is_prominent(arrays, matches)
     return WordFeatures(candidates.texts[chosen], candidates.words[chosen])

@@ -50,19 +50,19 @@ SURFACE_VARIANTS = {
             "scaling": "none",
             "learner": "newton-cg",
         },
-        "the features that MultiRC's authors released, unscaled; a word is 'prominent' if the passage has it more "
-        "often than its types a token, which is every word of a passage in which one recurs (a bug), so shared "
-        "words count twice. Not copied: the prediction script takes the header of LIBLINEAR's output for the first "
-        "prediction; lengths in characters leave out blanks at a text's ends. Newton's method finds LIBLINEAR's "
-        "optimum",
+        "the features that MultiRC's authors released, unscaled; a word is 'prominent' if it occurs in the passage "
+        "more often than the passage's ratio of types to tokens, which is true of every word of a passage in which "
+        "any word recurs (a bug), so shared words count twice. Not copied: the prediction script reads the header "
+        "of LIBLINEAR's output as the first prediction; lengths in characters exclude blanks at a text's ends. "
+        "Newton's method finds LIBLINEAR's optimum",
         "Khashabi et al. 2018, MultiRC, SurfaceLR, and the released surfaceLR_train.pl",
         cites=("khashabi2018multirc",),
     ),
     "mitre2018": Variant(
         {"features": "all", "scaling": "none", "learner": "newton-cg"},
-        "the features as the paper words them: the candidate's words, those common to story and candidate, the "
-        "product of question and candidate, three counts of common words and the lengths, unscaled; its tokens and "
-        "the ensemble around it are not known",
+        "the features as the paper describes them: the candidate's words, those shared by story and candidate, the "
+        "product of question and candidate, three counts of shared words and the lengths, unscaled; the paper does "
+        "not specify its tokens and its ensemble",
         "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11, logistic regression",
         cites=("merkhofer2018",),
     ),
@@ -131,21 +131,21 @@ class SurfaceLR(Solver):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
         "features": Parameter("groups of features joined by a plus, or 'all'"),
-        "inputs": Parameter("which parts of a question are read", tuple(INPUTS)),
+        "inputs": Parameter("the inputs to read", tuple(INPUTS)),
         "question_words": Parameter(
-            "how many words of the question are read; None for all",
+            "how many words to read from the start of the question; None for all",
             also="a positive whole number or None",
             fits=lambda value: value is None or is_whole(value, 1, 2**31),
         ),
-        "scaling": Parameter("whether lengths and counts are divided by their root mean square", ("rms", "none")),
+        "scaling": Parameter("whether to divide lengths and counts by their root mean square", ("rms", "none")),
         "hashing": Parameter(
-            "how many columns words and pairs share by a hash; None for one each",
+            "the number of columns that words and pairs share by a hash; None for one column each",
             also="a positive whole number or None",
             fits=lambda value: value is None or is_whole(value, 1, 2**31),
         ),
-        "learner": Parameter("what learns the weights: a name or a classifier of scikit-learn"),
+        "learner": Parameter("the learner of the weights: a name or a scikit-learn classifier"),
         "C": REGULARISATION,
-        "output": Parameter("what a score is", ("log-odds", "probability")),
+        "output": Parameter("the kind of score", ("log-odds", "probability")),
         "decision": DECISION,
     }
 
@@ -184,15 +184,21 @@ class SurfaceLR(Solver):
         DataError
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
-        features = self._features()
+        features = self._feature_set()
         right = right_candidates(self.name, questions)
         if questions[0].task not in self.tasks:
-            raise UsageError(f"{self.name} cannot learn from {questions[0].task} questions")
+            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
+            raise UsageError(
+                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
+                field="task",
+                found=task,
+                expected=expected,
+            )
         encoded = self.encoded(questions)
         self.design_ = Design.fit(features, encoded, scaled=self.scaling == "rms", hashing=self.hashing)
         if not self.design_.n_features:
             raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
-        self.model_, self.caveats_ = self._learn(encoded, _in_order(right, encoded))
+        self.model_, self.caveats_ = self._learn(encoded, _reorder_flags(right, encoded))
         self.trained_on_ = provenance(questions)
         return self
 
@@ -226,8 +232,11 @@ class SurfaceLR(Solver):
         model = self._fitted_model()
         if not isinstance(model, LogisticModel):
             raise UsageError(
-                f"{self.name} with learner={self.learner!r} cannot be saved: without pickle only a logistic "
-                "regression can be, so fit the others where they are run (--train DATA)"
+                f"{self.name} with learner={self.learner!r} cannot be saved: only a logistic regression can be "
+                "saved without pickle; fit other learners where they are run (--train DATA)",
+                field="learner",
+                found=repr(self.learner),
+                expected="a logistic regression",
             )
         state, arrays = self.design_.to_state()
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
@@ -240,7 +249,7 @@ class SurfaceLR(Solver):
         KeyError or ValueError
             The state does not match the parameters.
         """
-        design, weights = Design.from_state(self._features(), state, arrays, self.hashing), arrays["weights"]
+        design, weights = Design.from_state(self._feature_set(), state, arrays, self.hashing), arrays["weights"]
         if weights.shape != (design.n_features,):
             raise ValueError(f"{len(weights)} weights for {design.n_features} features")
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
@@ -253,9 +262,9 @@ class SurfaceLR(Solver):
             )
         return self.model_
 
-    def _features(self) -> FeatureSet:
+    def _feature_set(self) -> FeatureSet:
         self.check_parameters()
-        make_learner(self.learner, self.C)  # raises UsageError if there is no such learner
+        make_learner(self.learner, self.C)  # raises UsageError if the learner is unknown
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
     def _learn(self, encoded: EncodedDataset, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
@@ -278,7 +287,7 @@ class SurfaceLR(Solver):
         return model, caveats
 
 
-def _in_order(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.int64]:
+def _reorder_flags(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.int64]:
     """Reorder the flags of all candidates from the questions' order to the arrays' order."""
     counts = np.empty(len(encoded), dtype=np.int64)
     counts[encoded.order] = np.diff(encoded.question_offsets)
@@ -292,9 +301,9 @@ _LABELS = {
     "answer": "candidate has {word!r}",
     "text-answer": "passage and candidate have {word!r}",
     "prominent": "candidate has prominent {word!r}",
-    "question-answer": "question has {asked!r} and candidate {word!r}",
+    "question-answer": "question has {question_word!r} and candidate {word!r}",
 }
-_OF_PASSAGE = ("text-answer", "prominent")
+_PASSAGE_GROUPS = ("text-answer", "prominent")
 
 
 def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
@@ -310,28 +319,28 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     if solver.model_.weights is None:
         return Explanation(solver.name, question, tuple(explained))
     encoded = solver.encoded([question])
-    terms = _terms(solver, encoded)
+    terms = _compute_terms(solver, encoded)
     located = get_analyzer(solver.analyzer).locate(question.passage.text)
     reads_passage = "passage" in INPUTS[solver.design_.features.inputs]
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         row = i if encoded.candidate_rows is None else int(encoded.candidate_rows[i])
-        of_word: dict[str, float] = defaultdict(float)
+        word_weights: dict[str, float] = defaultdict(float)
         for term in terms[row]:
-            if term.group in _OF_PASSAGE:
-                of_word[term.word] += term.weight
-        shared = {word for word in _words(encoded, row) if reads_passage}
+            if term.group in _PASSAGE_GROUPS:
+                word_weights[term.word] += term.weight
+        shared = _candidate_words(encoded, row) if reads_passage else set()
         explained[i] = CandidateExplanation(
             explained[i].text,
             explained[i].score,
             explained[i].evidence,
-            tuple(Mark(start, end, "candidate", of_word.get(w)) for w, start, end in located if w in shared),
-            _numbers(terms[row], solver.model_.bias, one_is_sought=question.task is not Task.MULTIPLE_ANSWER),
+            tuple(Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared),
+            _shown_numbers(terms[row], solver.model_.bias, one_is_right=question.task is not Task.MULTIPLE_ANSWER),
         )
     return Explanation(solver.name, question, tuple(explained))
 
 
 class _Term(NamedTuple):
-    """A feature's contribution to the log-odds."""
+    """A feature and what it adds to the log-odds."""
 
     label: str
     weight: float
@@ -339,7 +348,7 @@ class _Term(NamedTuple):
     word: str = ""
 
 
-def _terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
+def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
     """Return the terms of each candidate row of the arrays."""
     design, weights = solver.design_, solver.model_.weights
     assert weights is not None
@@ -350,22 +359,27 @@ def _terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Ter
         start = block.where.start
         for row, added in enumerate((block.numbers / design.scale * weights[:n_numbers]).tolist(), start):
             terms[row] += map(_Term, design.features.numbers, added)
-        for group, found in block.words.items():
-            usable, keys = design.columns.keys(group, found, word_ids)
-            places = design.columns.of_keys(group, keys)
-            asked = found.words if found.asked is None else found.asked
-            for row, word, other, place in zip(
-                *(ids[usable].tolist() for ids in (found.rows, found.words, asked)), places.tolist(), strict=True
+        for group, features in block.words.items():
+            usable, keys = design.columns.keys(group, features, word_ids)
+            columns = design.columns.of_keys(group, keys)
+            question_words = features.words if features.asked is None else features.asked
+            ids = (features.rows, features.words, question_words)
+            for row, word, question_word, column in zip(
+                *(own[usable].tolist() for own in ids), columns.tolist(), strict=True
             ):
-                if place >= 0:
-                    texts = {"word": encoded.vocabulary[word], "asked": encoded.vocabulary[other]}
-                    weight = float(weights[n_numbers + place])
+                if column >= 0:
+                    texts = {
+                        "word": encoded.vocabulary[word],
+                        "question_word": encoded.vocabulary[question_word],
+                    }
+                    weight = float(weights[n_numbers + column])
                     terms[start + row].append(_Term(_LABELS[group].format(**texts), weight, group, texts["word"]))
     return terms
 
 
-def _numbers(terms: list[_Term], bias: float, *, one_is_sought: bool) -> dict[str, float]:
-    deciding = [term for term in terms if "candidate" in term.label or not one_is_sought]
+def _shown_numbers(terms: list[_Term], bias: float, *, one_is_right: bool) -> dict[str, float]:
+    """Return the heaviest terms that can decide between candidates, the sum of all others, and the bias."""
+    deciding = [term for term in terms if "candidate" in term.label or not one_is_right]
     shown = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
     numbers = {term.label: term.weight for term in shown if term.weight}
     numbers["other features"] = sum(term.weight for term in terms) - sum(numbers.values())
@@ -373,6 +387,6 @@ def _numbers(terms: list[_Term], bias: float, *, one_is_sought: bool) -> dict[st
     return numbers
 
 
-def _words(encoded: EncodedDataset, row: int) -> set[str]:
+def _candidate_words(encoded: EncodedDataset, row: int) -> set[str]:
     start, end = encoded.arrays.candidate_offsets[row : row + 2]
     return {encoded.vocabulary[token] for token in encoded.arrays.candidate_tokens[start:end]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from classic_rc.solvers.alignment.solve import Solution
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
 from classic_rc.text.annotations import Annotations
+from tests.errors import raises
 
 STORY = Passage(
     "s",
@@ -41,7 +43,7 @@ WHO = question("Who stole the bike, near the lake?", "a sly fox", "Mary", "the o
 """Chunks: stole; bike; near; lake. Two of the four may be active."""
 
 
-def test_the_values_are_those_worked_out_by_hand():
+def test_values_equal_those_computed_by_hand():
     """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half of one."""
     asked = 0.6 + 0.1 + 2 * 0.33
     found = scores(WHO)
@@ -53,7 +55,7 @@ def test_the_values_are_those_worked_out_by_hand():
     assert found.evidence.all()
 
 
-def test_the_published_constants_are_what_the_terms_are_made_of():
+def test_terms_use_the_published_constants():
     fox, *_ = terms(WHO)
     assert fox == pytest.approx(
         {
@@ -66,7 +68,7 @@ def test_the_published_constants_are_what_the_terms_are_made_of():
     )
 
 
-def test_what_no_graph_supports_has_no_evidence_and_scores_less_than_all_that_has():
+def test_a_candidate_without_a_graph_has_no_evidence_and_scores_less_than_any_with_one():
     nothing = scores(question("Why does an owl hoot?", "a fox", "a bike"))
     assert not nothing.evidence.any()
     assert nothing.values.tolist() == [-6.4, -6.4]
@@ -79,7 +81,7 @@ def test_a_question_of_one_chunk_may_use_it():
     assert scores(question("What of the lake?", "old", "an owl")).evidence.all()
 
 
-def test_what_follows_without_must_be_aligned():
+def test_the_chunk_after_without_must_be_aligned():
     asked = "Who rode to the lake without {}?"
     assert scores(question(asked.format("the bike"), "Mary")).evidence.all()
     assert not scores(question(asked.format("a towel"), "Mary")).evidence.any()
@@ -87,7 +89,7 @@ def test_what_follows_without_must_be_aligned():
     assert scores(question("Who rode to the lake without", "Mary")).evidence.all()
 
 
-def test_a_long_option_is_worth_a_little_more():
+def test_a_long_option_has_a_small_bonus():
     four, three = terms(
         question("Who stole the bike?", "a fox, an owl, a cat and a dog", "a fox, an owl and a cat")
     )
@@ -96,14 +98,14 @@ def test_a_long_option_is_worth_a_little_more():
     assert off["long_option"] == 0.0
 
 
-def test_words_by_themselves_are_other_chunks():
+def test_chunks_can_be_single_words():
     asked = question("Who stole the bike, near the lake?", "sly fox")
     words, runs = terms(asked, chunks="words"), terms(asked)
     assert words[0]["option_edges"] == pytest.approx(1.2)
     assert runs[0]["option_edges"] == pytest.approx(5 / 6 - 0.4)
 
 
-def test_it_keeps_the_interfaces_promises():
+def test_it_keeps_the_solver_contract():
     unlimited = AlignmentILP(chunks="words", max_sentences=None, sentence_weight=-0.3)
     check_solver(unlimited, tasks=[Task.SINGLE_CHOICE])
 
@@ -136,8 +138,8 @@ def test_programs_that_stopped_are_reported(monkeypatch):
     solver = AlignmentILP(node_limit=7).fit([WHO])
     assert solver.caveats([WHO]) == ()
     solver.score_candidates([WHO])
-    (said,) = solver.caveats([WHO])
-    assert said == "4 programs stopped at node_limit=7: theirs may not be the best graphs"
+    (caveat,) = solver.caveats([WHO])
+    assert re.search("^4 programs .*node_limit=7", caveat)
     assert solver.caveats([replace(WHO, id="other")]) == ()
 
 
@@ -153,7 +155,7 @@ class TestExplanation:
                     assert not candidate.numbers
                     assert not candidate.marks
 
-    def test_the_graph_is_drawn_and_marked(self):
+    def test_the_graph_is_described_and_marked(self):
         fox = AlignmentILP().explain(WHO).candidates[0]
         assert fox.source == "support graph"
         assert fox.quote == (
@@ -171,7 +173,7 @@ class TestExplanation:
 
 class TestWordNet:
     class Known:
-        """Stands for a database in which a bicycle is a vehicle, and a bike another word for it."""
+        """A fake database in which a bicycle is a vehicle, and a bike is another word for it."""
 
         signature = "3.0@01234567"
 
@@ -199,7 +201,7 @@ class TestWordNet:
         (found,) = terms(question("Who rode, to the lake?", "an object"), wordnet="auto")
         assert found["option_edges"] == pytest.approx(-0.4)
 
-    def test_the_signature_says_what_was_used(self, known, monkeypatch):
+    def test_the_signature_names_the_database(self, known, monkeypatch):
         def signature(**params):
             (row,) = evaluate(Dataset([WHO]), [AlignmentILP(**params)]).rows
             return row.signature, row.caveats
@@ -210,15 +212,15 @@ class TestWordNet:
         monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: None)
         text, caveats = signature(wordnet="auto")
         assert "|wordnet:absent|" in text
-        assert caveats == ("no WordNet database was found: words entail nothing but their equals",)
+        assert [("WordNet" in caveat) for caveat in caveats] == [True]
         assert np.array_equal(scores(WHO, wordnet="auto").values, scores(WHO).values)
 
-    def test_a_folder_without_one_is_an_error(self, tmp_path):
-        with pytest.raises(DataError, match="WordNet cannot be read"):
+    def test_a_folder_without_wordnet_is_an_error(self, tmp_path):
+        with raises(DataError, source=re.compile(re.escape(str(tmp_path)))):
             AlignmentILP(wordnet=str(tmp_path)).fit([WHO])
 
-    def test_scores_do_not_depend_on_what_was_seen_before(self, known):
-        """Words of one stem are not one word of WordNet."""
+    def test_scores_do_not_depend_on_earlier_questions(self, known):
+        """Words with the same stem are different words in WordNet."""
         solver = AlignmentILP(wordnet="auto")
         first = question("Who rode, to the lake?", "a bikes vehicles")
         second = question("Who rode, to the lake?", "a vehicle", id="r")
@@ -277,7 +279,7 @@ class TestGroups:
         )
         (asked, candidate), passage = self.groups(path)
         assert asked == [("stole", "bikes")]
-        assert candidate == [("sly", "foxes", "did")]  # nothing but what is left over
+        assert candidate == [("sly", "foxes", "did")]  # all words, because there is no chunk
         assert [(c.words, c.sentence) for c in passage] == [
             (("mary", "rode", "red", "bike"), 0),
             (("sly", "fox"), 1),
@@ -303,7 +305,7 @@ class TestGroups:
             plain,
             self.annotated("Sly foxes did", "JJ NNS VBD"),
         )
-        with pytest.raises(DataError, match=r"question q.*neither chunks nor part-of-speech tags"):
+        with raises(DataError, source=path, where="question q", problem=re.compile("chunks.*part-of-speech tags")):
             AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
 
 
@@ -314,8 +316,9 @@ def test_the_command_line_turns_limits_off():
 
 
 def test_it_learns_nothing_that_could_be_saved(tmp_path):
-    with pytest.raises(UsageError, match="learns nothing"):
+    with raises(UsageError) as error:
         save_solver(AlignmentILP().fit([WHO]), tmp_path / "a.npz")
+    assert "-s alignment-ilp" in str(error.value)
 
 
 def test_a_pickled_solver_scores_the_same():

@@ -27,11 +27,11 @@ from classic_rc.solvers.alignment.solve import sentence_bounds, solve, solve_by_
 
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
 MAX_EDGES = 11
-"""Of exhaustive search: 2,048 graphs."""
+"""The limit of exhaustive search: 2,048 graphs."""
 
 
 def program(question, option, sentences, copies=None, constants=PUBLISHED, *, reduced=True, **others) -> Program:
-    """From similarities: one row a chunk of the question or the option, one column a chunk of the passage."""
+    """Make a program from similarities: a row per question or option chunk, a column per passage chunk."""
     sentences = np.array(sentences)
     copies = np.arange(len(sentences)) if copies is None else np.array(copies)
     asked = np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
@@ -48,7 +48,7 @@ def value(found: Program, constants: Constants = PUBLISHED) -> float | None:
 
 
 def exhaustive(full: Program, c: Constants) -> float | None:
-    """The best of all graphs, straight from the definitions."""
+    """Return the value of the best of all graphs, directly from the definitions."""
     asked, answered = (
         [Edge(*edge) for edge in zip(*map(np.ndarray.tolist, edges), strict=True)]
         for edges in (full.question, full.option)
@@ -90,7 +90,7 @@ def constants(draw):
 
 @st.composite
 def instances(draw):
-    """The arguments of :func:`program`, few enough edges for exhaustive search."""
+    """Draw arguments of :func:`program` with few enough edges for exhaustive search."""
     n_chunks = draw(st.integers(0, 5))
     n_asked, n_option = draw(st.integers(0, 3)), draw(st.integers(0, 2))
     similarity = st.sampled_from(SIMILARITIES)
@@ -109,7 +109,7 @@ def instances(draw):
 
 
 def arrays(instance, c, *, reduced):
-    """A program also of no passage chunk, whose matrices have no shape of their own."""
+    """Make a program that may have no passage chunk, so that its matrices need an explicit shape."""
     shaped = {**instance, "sentences": np.array(instance["sentences"], dtype=np.int64)}
     copies = np.array(instance["copies"], dtype=np.int64)
     if len(copies):
@@ -121,7 +121,7 @@ def arrays(instance, c, *, reduced):
 
 @settings(max_examples=150)
 @given(instances(), constants())
-def test_the_optimum_is_that_of_exhaustive_search(instance, c):
+def test_the_optimum_equals_exhaustive_search(instance, c):
     full = arrays(instance, c, reduced=False)
     best = exhaustive(full, c)
     for found in (solve(arrays(instance, c, reduced=True), c), solve_by_highs(full, c)):
@@ -134,7 +134,7 @@ def test_the_optimum_is_that_of_exhaustive_search(instance, c):
 @settings(max_examples=100)
 @given(instances(), constants())
 def test_bounds_bound(instance, c):
-    """No graph of a sentence is worth more than its bound, and an exact bound is reached."""
+    """No graph of a sentence has a greater value than its bound, and exact bounds are reached."""
     found = arrays(instance, c, reduced=True)
     if not found.option.n or not found.question.n or not c.align_option:
         return
@@ -160,7 +160,7 @@ def test_the_order_of_sentences_changes_nothing(instance, random):
 
 @settings(max_examples=60)
 @given(instances(), constants())
-def test_no_graph_is_worth_less_than_none(instance, c):
+def test_every_graph_has_a_greater_value_than_no_graph(instance, c):
     found = arrays(instance, c, reduced=True)
     graph = solve(found, c).graph
     if graph is not None:
@@ -234,7 +234,7 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_program_an_option_chooses_as_the_joint_program_does(seed):
+def test_a_program_per_option_chooses_like_the_joint_program(seed):
     rng = np.random.default_rng(seed)
     n_chunks, n_asked = 8, int(rng.integers(2, 6))
     sentences = np.sort(rng.integers(0, 4, n_chunks))
@@ -335,7 +335,7 @@ def exhaustive_or_highs(full, c):
     return exhaustive(full, c) if small else solve_by_highs(full, c).graph.value
 
 
-def test_a_constraint_that_is_off_has_no_row():
+def test_a_disabled_constraint_has_no_rows():
     found = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
     off = Constants(**dict.fromkeys(Constants._fields[4:11]), align_without=False, align_option=False)
     rows = {

@@ -38,7 +38,7 @@ def percents(dataset, solver):
         ("mc500.dev", [58.14, 47.59, 52.12], [73.26, 57.24, 64.12], [73.26, 58.11, 64.62]),
     ],
 )
-def test_entailment_and_the_two_together_by_kind_of_question(shared_data, name, rte, together, released):
+def test_entailment_and_its_combination_by_kind_of_question(shared_data, name, rte, together, released):
     dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
     assert percents(dataset, ScoreFile(path=own["RTE"])) == rte
     variant = f"combination:mctest{name[2:5]}-rte,score-file__path={own['RTE']}"
@@ -50,7 +50,7 @@ def test_entailment_and_the_two_together_by_kind_of_question(shared_data, name, 
 
 
 class EarlierRelease(Solver):
-    """SW+D as the authors' file of the sum has it: the distance divided by |P|, its weight 10 for both sets."""
+    """SW+D as in the authors' file of the sum: the distance divided by |P|, with weight 10 for both sets."""
 
     analyzer = "mctest"
 
@@ -66,8 +66,8 @@ class EarlierRelease(Solver):
 
 
 @pytest.mark.parametrize("name", ["mc160.train", "mc160.dev", "mc500.train", "mc500.dev"])
-def test_the_released_sum_is_that_of_an_earlier_release(shared_data, name):
-    """All candidates, to the five decimals of the file that was added."""
+def test_the_released_sum_uses_an_earlier_release(shared_data, name):
+    """All candidates agree to five decimals, the precision of the added file."""
     dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
     weights = Combination.variants[f"mctest{name[2:5]}-rte"].params["weights"]
     solver = Combination(solvers=[ScoreFile(path=own["RTE"]), EarlierRelease()], weights=weights).fit(dataset)
@@ -76,7 +76,7 @@ def test_the_released_sum_is_that_of_an_earlier_release(shared_data, name):
     assert np.abs(solver.score_candidates(dataset).values - released.values).max() <= rounding
 
 
-def test_the_variants_rows_are_marked_on_the_split_of_their_constants(shared_data):
+def test_rows_of_variants_are_marked_on_the_split_that_tuned_their_constants(shared_data):
     rows = []
     for name in ("mc160.dev", "mc500.dev"):
         own = files(shared_data, name)["RTE"]
@@ -87,7 +87,7 @@ def test_the_variants_rows_are_marked_on_the_split_of_their_constants(shared_dat
 
 
 def test_multirc_released_scores_stacked_within_questions(shared_data):
-    """What the released systems know besides sliding window and distance: more than its interval."""
+    """Stacking the released systems improves on sliding window and distance by more than the interval."""
     folder = shared_data / "multirc"
     dataset = load(folder / "dev_83-fixedIds.json")
     raw = [folder / "baseline-scores" / "raw" / f"{n}-raw.json" for n in ("lucene_paragraphs", "simpleLR")]
@@ -104,7 +104,7 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
 
 
 def test_one_question_is_explained_by_a_saved_combination_with_score_files(shared_data, tmp_path):
-    """Whose lines say nothing of which question they are of: they are read for all of the data."""
+    """The lines of the score files do not name their questions, so the files are read for the entire data."""
     train, dev = (load(shared_data / "mctest" / f"mc160.{split}.tsv") for split in ("train", "dev"))
     both = ScoreFile(path=[files(shared_data, f"mc160.{split}")["RTE"] for split in ("train", "dev")])
     stacked = Combination(solvers=[both, parse_solver("sw+d:mctest160")], weights="stacked")

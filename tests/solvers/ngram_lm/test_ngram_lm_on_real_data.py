@@ -20,7 +20,7 @@ def multirc(shared_data):
 
 @pytest.fixture(scope="module")
 def texts(multirc):
-    """The sentences of 400 paragraphs to learn from, and of the other 56, which are held out."""
+    """Return the sentences of 400 paragraphs for training and of the other 56, which are held out."""
     ids = {passage.id for passage in multirc.passages[:400]}
     learned, held_out = (multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False))
     return list(passage_texts(learned)), list(passage_texts(held_out))
@@ -30,7 +30,7 @@ def perplexity(learned, held_out, order, vocabulary=()):
     return LanguageModel.fit(learned, analyzer="word", order=order, vocabulary=vocabulary).perplexity(held_out)
 
 
-def test_perplexity_on_passages_held_out_falls_with_the_order(texts):
+def test_perplexity_of_held_out_passages_falls_with_the_order(texts):
     learned, held_out = texts
     by_order = [perplexity(learned, held_out, order) for order in (1, 2, 3)]
     assert by_order == sorted(by_order, reverse=True)
@@ -38,8 +38,8 @@ def test_perplexity_on_passages_held_out_falls_with_the_order(texts):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_perplexity_on_passages_held_out_falls_with_more_text(texts, order):
-    """The same words being known: else a model of little text has few, and takes all others for one."""
+def test_perplexity_of_held_out_passages_falls_with_more_text(texts, order):
+    """All models have the same vocabulary; otherwise, with little text, most words are one unknown word."""
     learned, held_out = texts
     parts = [learned[: len(learned) // n] for n in (8, 4, 2, 1)]
     by_size = [perplexity(part, held_out, order, vocabulary=learned) for part in parts]
@@ -53,7 +53,7 @@ def test_discounts_of_real_text_are_estimated_and_rise_with_the_count(texts):
         assert 0 < one < two < more < 3
 
 
-def test_what_the_model_learned_is_least_surprising(texts):
+def test_training_text_has_the_lowest_perplexity(texts):
     learned, held_out = texts
     model = LanguageModel.fit(learned, analyzer="word", order=3)
     assert model.perplexity(learned[:500]) < model.perplexity(held_out) / 5

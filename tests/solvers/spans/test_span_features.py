@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -28,6 +29,7 @@ from classic_rc.solvers.spans.features import (
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.spans import SpanGenerator
+from tests.errors import raises
 
 
 def encoded(questions):
@@ -36,7 +38,7 @@ def encoded(questions):
 
 
 def of_synthetic():
-    """Questions that begin with words of their passage."""
+    """Return encoded questions that begin with words of their passage."""
     dataset = [replace(q, text=q.passage.text[:60] + q.text) for q in synthetic_dataset(Task.SPAN, n_passages=4)]
     made = {id(q.passage): SpanGenerator(max_tokens=4)(q.passage) for q in dataset}
     return encoded([replace(q, candidates=made[id(q.passage)]) for q in dataset])
@@ -110,7 +112,7 @@ def test_shapes(span, shape):
         ("", "other"),
     ],
 )
-def test_questions_ask_with_their_first_wh_word(text, word):
+def test_the_kind_of_a_question_is_its_first_wh_word(text, word):
     assert WH_WORDS[question_kinds([text])[0]] == word
 
 
@@ -138,7 +140,7 @@ def test_buckets_of_distinct_numbers_are_of_equal_size():
 @pytest.mark.parametrize(
     "groups", ["all", "span-words", "shape+wh-shape", "matching-bigrams", "lengths+span-words"]
 )
-def test_columns_sum_and_multiply_to_the_same(groups):
+def test_sums_over_columns_equal_matrix_products(groups):
     spans, names = of_synthetic(), span_groups(groups)
     words = WordWeights.of_counts(sorted(spans.vocabulary)[3:], np.arange(3, len(spans.vocabulary)), 40)
     features = SpanFeatures.of(names, words, spans, *pairs_of(spans))
@@ -150,7 +152,7 @@ def test_columns_sum_and_multiply_to_the_same(groups):
     assert columns.fixed.shape[0] == len(design.names) + ("shape" in names) + ("wh-shape" in names)
 
 
-def test_columns_say_what_they_stand_for():
+def test_columns_have_readable_labels():
     question = Question("q", Passage("p", "Ann ran."), "Who ran?", (Candidate("Ann", 0, 3),), None, Task.SPAN)
     spans, words = encoded([question]), WordWeights.of_counts(["ann", "ran"], np.array([1, 1]), 1)
     features = SpanFeatures.of(tuple(GROUPS), words, spans, *pairs_of(spans))
@@ -177,5 +179,5 @@ def test_columns_say_what_they_stand_for():
 def test_groups_are_named():
     assert span_groups("shape+lengths") == ("lengths", "shape")
     assert span_groups("all") == tuple(GROUPS)
-    with pytest.raises(UsageError, match="unknown group of span features 'shapes': did you mean 'shape'"):
+    with raises(UsageError, field="group of span features", found="shapes", expected=re.compile(r"^shape\b")):
         span_groups("shapes")

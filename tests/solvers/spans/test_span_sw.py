@@ -23,7 +23,7 @@ from classic_rc.text.stop_words import stop_words
 
 
 def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:
-    """The score of one span, and whether there is evidence, from the formulas."""
+    """Return the score of one span, and whether there is evidence, from the formulas."""
     assert candidate.start is not None
     assert candidate.end is not None
     analyzer = get_analyzer(solver.analyzer)
@@ -48,7 +48,7 @@ def spans_of(task: Task = Task.MULTI_SPAN, seed: int = 0) -> list[Question]:
     return [replace(q, candidates=generator(q.passage)) for q in synthetic_dataset(task, seed=seed)]
 
 
-def asked(text: str, passage: str, *candidates: str) -> Question:
+def make_question(text: str, passage: str, *candidates: str) -> Question:
     places = [Candidate(c, passage.index(c), passage.index(c) + len(c)) for c in candidates]
     return Question("q", Passage("p", passage), text, tuple(places), ("x",), Task.SPAN)
 
@@ -68,10 +68,10 @@ def test_scores_equal_the_definition(context, distance, analyzer):
 
 
 def test_overlap_comes_before_any_window():
-    question = asked("red fox", "A red hen saw long grey geese there. A goose ran.", "hen", "goose")
+    question = make_question("red fox", "A red hen saw long grey geese there. A goose ran.", "hen", "goose")
     hen, goose = SpanSlidingWindow().score_candidates([question])[0]
     assert hen > goose
-    more = asked("red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese")
+    more = make_question("red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese")
     few, many = SpanSlidingWindow(context="passage", distance="min", distance_weight=50.0).score_candidates([more])[
         0
     ]
@@ -79,14 +79,18 @@ def test_overlap_comes_before_any_window():
 
 
 def test_windows_choose_among_equal_overlaps():
-    hen, ran = SpanSlidingWindow().score_candidates([asked("fox", "The fox saw a hen run.", "hen", "hen run")])[0]
+    hen, ran = SpanSlidingWindow().score_candidates(
+        [make_question("fox", "The fox saw a hen run.", "hen", "hen run")]
+    )[0]
     assert ran - hen == pytest.approx(math.log(2), abs=1e-7)
 
 
-def test_a_span_has_no_credit_for_question_words_of_its_own():
-    inside, outside = SpanSlidingWindow().score_candidates([asked("fox", "Fox hid. Fox ran.", "Fox", "ran")])[0]
+def test_question_words_inside_the_span_do_not_count():
+    inside, outside = SpanSlidingWindow().score_candidates(
+        [make_question("fox", "Fox hid. Fox ran.", "Fox", "ran")]
+    )[0]
     assert inside < outside
-    scores = SpanSlidingWindow().score_candidates([asked("fox", "Fox hid.", "Fox", "hid")])
+    scores = SpanSlidingWindow().score_candidates([make_question("fox", "Fox hid.", "Fox", "hid")])
     assert scores.evidence.tolist() == [False, True]
 
 
@@ -100,12 +104,12 @@ def test_variants_are_parameters():
 @pytest.mark.parametrize(
     "parameters", [{"context": "passage", "distance": "first"}, {"analyzer": "word+porter+stop=smart"}]
 )
-def test_promises_hold_with_other_parameters(parameters):
+def test_it_keeps_the_solver_contract_with_other_parameters(parameters):
     check_solver(SpanSlidingWindow(**parameters))
 
 
-def test_explanations_tell_the_terms_and_mark_what_matched():
-    question = asked("Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl")
+def test_explanations_show_the_terms_and_mark_matches():
+    question = make_question("Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl")
     fox, owl = SpanSlidingWindow(distance="min").explain(question).candidates
     assert fox.numbers["overlap"] == 4  # the, saw, hen, saw the
     assert owl.numbers["overlap"] == 0

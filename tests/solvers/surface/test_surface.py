@@ -1,7 +1,8 @@
-"""The surface-feature learner: what it learns, what it must not see, what it refuses, and its explanations."""
+"""The surface-lr solver: what it learns, what it must not read, what it refuses, and its explanations."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import ClassVar, cast
@@ -23,6 +24,7 @@ from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import SurfaceLR, parse_solver
 from classic_rc.solvers.learning import LEARNERS
 from classic_rc.testing import check_solver, synthetic_dataset
+from tests.errors import raises
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=1)
@@ -38,7 +40,7 @@ def scores(solver: SurfaceLR, questions: Dataset = DEV) -> np.ndarray:
 
 
 def leaky(n: int) -> Dataset:
-    """Questions whose right candidate alone has the word "blue"."""
+    """Return questions in which only the right candidate has the word "blue"."""
     passage = Passage("p", "Nothing of use stands here.")
     options = ["a red kite", "a blue kite", "a green kite"]
     return Dataset(
@@ -74,12 +76,12 @@ def test_a_word_that_gives_the_answer_away_is_learned(learner):
         {"learner": make_pipeline(LogisticRegression())},
     ],
 )
-def test_every_way_of_learning_keeps_the_interfaces_promises(params):
+def test_all_parameters_keep_the_solver_contract(params):
     check_solver(SurfaceLR(**params))
 
 
 def test_the_default_learner_is_liblinears_logistic_regression_on_all_features():
-    """Leaving out copies of columns changes nothing but the rounding."""
+    """Merging equal columns changes only the rounding."""
     liblinear = LogisticRegression(
         solver="liblinear", tol=1e-10, intercept_scaling=1, max_iter=5000, random_state=0
     )
@@ -114,7 +116,7 @@ def test_scaling_divides_by_the_root_mean_square_in_training():
     ("inputs", "hidden"),
     [("no-passage", ("passage",)), ("no-question", ("text",)), ("candidates", ("passage", "text"))],
 )
-def test_what_is_not_read_changes_nothing(inputs, hidden):
+def test_hidden_inputs_do_not_change_scores(inputs, hidden):
     def other(question: Question) -> Question:
         passage = Passage(question.passage.id, "Quite other words.") if "passage" in hidden else question.passage
         return replace(question, passage=passage, text="Something else?" if "text" in hidden else question.text)
@@ -128,7 +130,7 @@ def test_what_is_not_read_changes_nothing(inputs, hidden):
     assert evidence.any() == ("passage" not in hidden)
 
 
-def test_of_the_question_only_the_first_words_are_read():
+def test_only_the_first_question_words_are_read():
     def with_end(end: str) -> Dataset:
         return Dataset([replace(q, text=f"the garden {end}") for q in DEV])
 
@@ -138,14 +140,14 @@ def test_of_the_question_only_the_first_words_are_read():
     assert not np.array_equal(scores(solver, with_end("was red")), scores(solver, with_end("and so on and on")))
 
 
-def test_the_order_of_training_questions_does_not_decide_on_columns():
+def test_columns_do_not_depend_on_the_order_of_training_questions():
     backwards = Dataset([replace(q) for q in reversed(TRAIN.questions)])
     one, other = fitted(learner="newton-cg"), SurfaceLR(learner="newton-cg").fit(backwards)
     assert one.design_.columns.words == other.design_.columns.words
     assert np.allclose(one.model_.weights, other.model_.weights, atol=1e-5)
 
 
-def test_candidates_of_one_text_are_learned_from_each_by_itself():
+def test_each_candidate_with_the_same_text_counts_in_training():
     """Two right and one wrong of the same text are more right than one right and two wrong."""
 
     def three(right: set[int]) -> Dataset:
@@ -166,13 +168,13 @@ def test_a_cloze_candidate_is_right_if_its_text_is_accepted():
     assert min(values[0], values[2]) > 0 > max(values[1], values[3])
 
 
-def test_a_fit_that_stops_early_says_so_and_warns_of_nothing_else():
+def test_a_fit_that_stops_early_is_a_caveat_and_no_other_warning():
     learner = LogisticRegression(solver="liblinear", max_iter=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solver = SurfaceLR(learner=learner).fit(TRAIN)
     (caveat,) = solver.caveats_
-    assert caveat.startswith("the learner LogisticRegression stopped before it converged")
+    assert re.search("learner LogisticRegression .*converged", caveat)
     evaluation = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN)
     assert evaluation.rows[0].caveats == (caveat,)
     assert f"surface-lr: {caveat}" in evaluation.warnings
@@ -189,7 +191,7 @@ def test_other_warnings_of_a_learner_are_passed_on():
         assert SurfaceLR(learner=Talkative()).fit(TRAIN).caveats_ == ()
 
 
-def test_the_learner_that_is_given_is_not_fitted():
+def test_the_learner_parameter_is_not_fitted():
     learner = LogisticRegression(max_iter=500)
     solver = SurfaceLR(learner=learner)
     clone(solver).fit(TRAIN)
@@ -198,64 +200,63 @@ def test_the_learner_that_is_given_is_not_fitted():
     assert not hasattr(learner, "coef_")
 
 
-def test_certain_classifiers_give_finite_scores():
+def test_probabilities_of_0_and_1_give_finite_scores():
     values = scores(SurfaceLR(learner=RandomForestClassifier(3, random_state=0)).fit(leaky(9)), leaky(9))
     assert np.isfinite(values).all()
     assert values.max() > 0 > values.min()
 
 
-def test_a_learner_without_probabilities_says_so():
-    with pytest.raises(
-        UsageError, match="the learner LinearSVC gives no probabilities: output='log-odds' needs none"
-    ):
+def test_a_learner_without_probabilities_is_refused():
+    with raises(UsageError) as error:
         fitted(learner="linear-svm", output="probability").score_candidates(DEV)
+    assert re.search("LinearSVC.*output='log-odds'", str(error.value))
 
 
 def test_scoring_needs_a_fit():
-    with pytest.raises(NotFittedError, match=r"surface-lr learns from gold answers: call fit\(train\) first"):
+    with raises(NotFittedError) as error:
         SurfaceLR().score_candidates(DEV)
+    assert re.search("surface-lr.*--train DATA", str(error.value))
 
 
 @pytest.mark.parametrize(
-    ("questions", "error", "message"),
+    ("questions", "error", "facts"),
     [
-        ([], UsageError, "surface-lr cannot learn from data without a question"),
-        ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "3 of 3 questions hide theirs"),
-        (
-            [replace(TRAIN[0], gold=frozenset())],
-            DataError,
-            "all . candidates are wrong. It needs right and wrong ones",
-        ),
+        ([], UsageError, "surface-lr.* questions?"),
+        ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "gold.* 3 of 3 questions"),
+        ([replace(TRAIN[0], gold=frozenset())], DataError, f"{len(TRAIN[0].candidates)} (candidates are )?wrong"),
         (
             [replace(q, candidates=q.candidates[:1], gold=frozenset({0})) for q in TRAIN[:2]],
             DataError,
-            "2 .* right",
+            "2 (candidates are )?right",
         ),
-        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "all 0 candidates are wrong"),
+        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "0 (candidates are )?wrong"),
         (
             [
                 replace(q, candidates=tuple(map(Candidate, (*cast("tuple[str, ...]", q.gold), "no"))))
                 for q in synthetic_dataset(Task.SPAN)
             ],
             UsageError,
-            "surface-lr cannot learn from span questions",
+            "surface-lr.* span questions",
         ),
     ],
 )
-def test_data_that_teaches_nothing_is_refused(questions, error, message):
-    with pytest.raises(error, match=message):
+def test_data_without_anything_to_learn_is_refused(questions, error, facts):
+    with raises(error) as refused:
         SurfaceLR().fit(questions)
+    assert re.search(facts, str(refused.value))
+    if questions and error is UsageError:
+        assert (refused.value.field, refused.value.found) == ("task", "span")
 
 
 def test_candidates_without_a_feature_are_refused():
     candidates = (Candidate(""), Candidate("!"))
     question = Question("q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
-    with pytest.raises(DataError, match="no candidate has any of the features 'answer'"):
+    with raises(DataError, problem=re.compile("features 'answer'")):
         SurfaceLR(features="answer").fit([question])
     assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
 
 
-def test_questions_without_a_right_candidate_teach_what_is_wrong():
+def test_questions_without_a_right_candidate_are_learned_from():
     train = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=6, seed=1)
     assert any(not q.gold for q in train)
     assert isinstance(SurfaceLR().fit(train).score_candidates(train), Scores)
@@ -268,12 +269,12 @@ def test_a_variant_is_recognised_and_parsed(variant):
     assert parse_solver(f"{spec},C=0.5").variant_name() is None
 
 
-def test_the_command_line_has_words_for_all_parameters():
+def test_parameters_can_be_set_on_the_command_line():
     solver = parse_solver("surface-lr,features=lengths+answer,inputs=candidates,learner=naive-bayes,hashing=64")
     assert solver.fit(TRAIN).design_.n_features == 2 + 64
 
 
-def test_a_learner_is_one_line_of_a_signature():
+def test_a_learner_is_one_line_in_a_signature():
     learner = make_pipeline(LogisticRegression(solver="liblinear", C=3, max_iter=500, random_state=3))
     (row,) = evaluate(DEV, [SurfaceLR(learner=learner)], train=TRAIN).rows
     assert "|learner:Pipeline(steps=[('logisticregression', LogisticRegression(C=3, " in row.signature
@@ -281,7 +282,7 @@ def test_a_learner_is_one_line_of_a_signature():
 
 
 class WatchedLearner(LogisticRegression):
-    """Notes how many threads linear algebra has while it learns."""
+    """Records how many threads linear algebra has during the fit."""
 
     threads: ClassVar[list[int]] = []
 
@@ -290,7 +291,7 @@ class WatchedLearner(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
-def test_learning_takes_one_thread_so_that_cores_change_no_digit():
+def test_learning_uses_one_thread_so_that_results_do_not_depend_on_cores():
     with threadpool_limits(2):
         fitted(learner=WatchedLearner())
         assert {library["num_threads"] for library in threadpool_info()} == {2}
@@ -340,7 +341,7 @@ def test_pairs_of_words_are_named():
     assert "question has 'goat' and candidate 'blue'" in explanation.candidates[0].numbers
 
 
-def test_what_all_candidates_share_is_named_only_where_it_decides():
+def test_features_of_all_candidates_are_named_only_if_they_can_decide():
     one = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0))
     several = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0, Task.MULTIPLE_ANSWER))
     assert "passage length in words" not in one.candidates[0].numbers
@@ -358,21 +359,21 @@ def test_the_candidates_words_are_marked_in_the_passage():
     assert "The goat ate *a* *blue* *hat*, and Mina" in explanation_text(explanation)
 
 
-def test_nothing_is_marked_where_the_passage_is_not_read():
+def test_an_unread_passage_has_no_marks():
     explanation = SurfaceLR(inputs="no-passage").fit(GOATS).explain(GOATS[0])
     assert all(candidate.marks == () for candidate in explanation.candidates)
     without_words = SurfaceLR(features="overlap").fit(GOATS).explain(GOATS[0]).candidates[0]
     assert [mark.weight for mark in without_words.marks] == [None] * 3
 
 
-def test_a_learner_without_weights_has_its_scores_alone():
+def test_a_learner_without_weights_shows_only_scores():
     explanation = SurfaceLR(learner="naive-bayes").fit(GOATS).explain(GOATS[0])
     assert all(candidate.numbers == {} for candidate in explanation.candidates)
     svm = SurfaceLR(learner="linear-svm").fit(GOATS).explain(GOATS[0])
     assert sum(svm.candidates[0].numbers.values()) == pytest.approx(svm.candidates[0].score)
 
 
-def test_of_many_candidates_the_best_are_explained():
+def test_only_the_best_of_many_candidates_are_explained():
     words = [f"word{i}" for i in range(300)]
     candidates = tuple(map(Candidate, [*words, "a blue hat", "a blue hat"]))
     question = Question("many", PASSAGE, "What?", candidates, frozenset({300}), Task.SINGLE_CHOICE)

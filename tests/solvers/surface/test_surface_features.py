@@ -1,6 +1,8 @@
-"""Surface features in bulk against a slow plain-Python reference, and their columns."""
+"""Surface features computed in blocks against a slow plain-Python reference, and their columns."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
@@ -16,12 +18,13 @@ from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feat
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
+from tests.errors import raises
 
 RELEASED = "lengths+token-overlap+answer+text-answer+question-answer+prominent"
 
 
 def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:
-    """The features of all candidates of all questions, in their order."""
+    """Return the features of all candidates of all questions, in their order."""
     encoded = encode(questions, analyzer)
     rows: list[dict[object, float]] = []
     for block in features.blocks(encoded):
@@ -89,7 +92,7 @@ def test_bulk_equals_the_reference(analyzer, groups, questions, inputs, question
 
 
 @pytest.mark.parametrize("size", [1, 7, 40])
-def test_any_size_of_block_gives_the_same(monkeypatch, size):
+def test_features_do_not_depend_on_the_size_of_blocks(monkeypatch, size):
     questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     features = FeatureSet(feature_groups("all"))
     whole = in_bulk(questions, features, "word")
@@ -100,7 +103,7 @@ def test_any_size_of_block_gives_the_same(monkeypatch, size):
 
 
 @pytest.mark.parametrize("block_pairs", [1, 2**20])
-def test_features_have_a_column_each_whatever_ids_their_words_have(monkeypatch, block_pairs):
+def test_each_feature_has_a_column_that_does_not_depend_on_word_ids(monkeypatch, block_pairs):
     monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", block_pairs)
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all+prominent"))
@@ -121,15 +124,16 @@ def test_features_have_a_column_each_whatever_ids_their_words_have(monkeypatch, 
 
     whole = rows(questions)
     assert [len(row) for row in whole] == [
-        sum(isinstance(key, tuple) for key in row) for row in in_bulk(_distinct(questions), features, "word")
+        sum(isinstance(key, tuple) for key in row)
+        for row in in_bulk(_with_distinct_candidates(questions), features, "word")
     ]
     assert all(row == sorted(set(row)) for row in whole), "columns rise within a row"
     last = rows(questions[-3:])
     assert last == whole[-len(last) :]
 
 
-def _distinct(questions: Dataset) -> Dataset:
-    """The questions, with candidates of one text once."""
+def _with_distinct_candidates(questions: Dataset) -> Dataset:
+    """Return the questions with each candidate text only once."""
     from dataclasses import replace
 
     def unique(question: Question) -> tuple[Candidate, ...]:
@@ -158,7 +162,7 @@ def test_unseen_words_have_no_column():
         assert len(found) == n
 
 
-def test_hashed_columns_follow_from_the_words_alone():
+def test_hashed_columns_depend_only_on_the_words():
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all"))
     columns = HashedColumns(1000)
@@ -188,8 +192,8 @@ def test_groups_are_named_with_a_plus(text, groups):
     assert feature_groups(text) == groups
 
 
-def test_an_unknown_group_is_told_the_nearest():
-    with pytest.raises(UsageError, match="unknown group of features 'length': did you mean 'lengths'"):
+def test_an_unknown_group_is_refused_with_the_nearest_name():
+    with raises(UsageError, field="group of features", found="length", expected="lengths"):
         feature_groups("length+answer")
 
 
@@ -202,7 +206,7 @@ def test_an_unknown_group_is_told_the_nearest():
         ("candidates", 2, ("answer",)),
     ],
 )
-def test_what_is_not_read_has_no_features(inputs, n_numbers, word_groups):
+def test_hidden_inputs_have_no_features(inputs, n_numbers, word_groups):
     features = FeatureSet(feature_groups("all"), inputs)
     assert len(features.numbers) == n_numbers
     assert features.word_groups == word_groups
@@ -211,7 +215,7 @@ def test_what_is_not_read_has_no_features(inputs, n_numbers, word_groups):
 
 
 def test_no_feature_at_all_is_an_error():
-    with pytest.raises(UsageError, match="no feature is left: text-answer"):
+    with raises(UsageError, field="features", found="'text-answer'", expected=re.compile("'candidates'")):
         FeatureSet(feature_groups("text-answer"), "candidates")
 
 

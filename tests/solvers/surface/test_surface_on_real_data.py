@@ -23,13 +23,13 @@ def multirc(shared_data: Path) -> tuple[Dataset, Dataset]:
 
 @pytest.fixture(scope="module")
 def released(multirc) -> SurfaceLR:
-    """As released, fitted to MultiRC train: the released raw scores are probabilities, less one."""
+    """Return the released variant fitted on MultiRC train; the released raw scores are probabilities minus 1."""
     return SurfaceLR.variant("multirc2018", output="probability").fit(multirc[0])
 
 
 @pytest.fixture(scope="module")
 def raw_scores(shared_data: Path, multirc) -> np.ndarray:
-    """The released scores of the dev candidates, in the dataset's order."""
+    """Return the released scores of the dev candidates, in the dataset's order."""
     path = shared_data / "multirc" / "baseline-scores" / "raw" / "simpleLR-raw.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     by_id = {f"{row['pid']}=={row['qid']}": row["scores"] for row in rows}
@@ -37,12 +37,12 @@ def raw_scores(shared_data: Path, multirc) -> np.ndarray:
 
 
 def test_there_are_as_many_features_as_released(released):
-    # 575,376 were counted independently; characters outside ASCII, written by another table, make the difference.
+    # 575,376 were counted independently; another transcription of characters outside ASCII causes the difference.
     assert abs(released.design_.n_features - 575_376) < 200
     assert released.caveats_ == ()
 
 
-def test_scores_go_with_the_released_ones(released, multirc, raw_scores):
+def test_scores_correlate_with_the_released_ones(released, multirc, raw_scores):
     dev = multirc[1]
     values = released.score_candidates(dev).values
     right = np.array([i in q.gold for q in dev for i in range(len(q.candidates))])
@@ -57,7 +57,7 @@ def test_the_best_threshold_is_as_good_as_the_published_one(released, multirc, m
     assert low <= decision.best_score_ <= high
 
 
-def test_a_slice_scores_as_the_whole(released, multirc):
+def test_a_slice_has_the_same_scores_as_the_entire_dataset(released, multirc):
     dev = multirc[1]
     scores = released.score_candidates(dev)
     part = released.score_candidates(dev[400:600])
