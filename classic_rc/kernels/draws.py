@@ -37,13 +37,14 @@ def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: i
     """
     offsets = offsets_of(counts)
     index = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
-    start = _mix(keys ^ _mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
+    start = mix(keys ^ mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
     state = np.repeat(start, counts) + _GOLDEN * (index + 1).astype(np.uint64)
     # The upper 53 of 64 bits: a double holds them exactly.
-    return (_mix(state) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return (mix(state) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the finaliser of SplitMix64: a bijection of 64-bit integers whose results look random."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))

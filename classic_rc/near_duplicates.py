@@ -1,0 +1,307 @@
+"""Near duplicates: texts that are equal but for a few words.
+
+Two texts are near duplicates if at least half of the 4-grams of the text with fewer are in the other one
+(:data:`CONTAINMENT`), and the shorter text has at least half of the tokens of the longer one
+(:data:`LENGTH_RATIO`). Texts of fewer than 20 tokens (:data:`MIN_TOKENS`) have to be equal. Tokens are lower-cased
+words, or characters in scripts without spaces between words; punctuation does not count.
+
+Candidate pairs share entries of their sketches, the smallest hashes of their 4-grams (Broder 1997: On the
+resemblance and containment of documents). Every pair is then verified on its 4-grams. The time is linear in the
+size of the texts.
+
+At a containment of .5 and more, all pairs that we read in RACE and DREAM were two versions of one text. Below .4
+different short dialogues with the same phrases begin to appear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.draws import mix, text_keys
+from classic_rc.questions import normalised_text
+from classic_rc.text.encode import TextEncoder
+
+VERSION = 1
+"""The version of the definition. It is part of the signature of everything that depends on it."""
+
+CONTAINMENT = 0.5
+LENGTH_RATIO = 0.5
+MIN_TOKENS = 20
+
+_ORDER = 4
+_SKETCH = 64
+"""Hashes in a sketch.
+
+In the worst case, where one text is twice as long as the other, 32 of the shorter text's hashes can be in the other
+sketch, and each is there with a probability of at least `CONTAINMENT`. In 3 of 10,000 such pairs fewer than
+`_MIN_SHARED` of the 32 are.
+"""
+_MIN_SHARED = 0.2
+_NEIGHBOURS = 64
+"""How many texts each text is compared with among those that share a hash.
+
+It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are still found: they
+share many hashes, and groups are transitive.
+"""
+_BLOCK_TOKENS = 2**20
+_BLOCK_PAIRS = 2**22
+
+
+class NearDuplicatePairs(NamedTuple):
+    """Pairs of near duplicates, in ascending order."""
+
+    first: NDArray[np.int64]  # numbers of texts, shape (n_pairs,)
+    second: NDArray[np.int64]  # numbers of later texts, or of texts in `others`
+    containment: NDArray[np.float64]  # share of the 4-grams of the text with fewer that the other has; 1 if equal
+
+
+def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NearDuplicatePairs:
+    """Find the pairs of near duplicates.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    others : sequence of str, optional
+        Where the second texts of the pairs come from. By default they come from `texts` too.
+
+    Returns
+    -------
+    NearDuplicatePairs
+        Of several equal second texts only the first one is named, and without `others` only the first of equal
+        texts is paired with different ones. So equal texts never make more pairs than there are texts.
+
+    Examples
+    --------
+    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree and sang to the rain"
+    >>> pairs = near_duplicate_pairs([fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"])
+    >>> list(zip(pairs.first.tolist(), pairs.second.tolist(), pairs.containment.round(2).tolist()))
+    [(0, 2, 0.79), (1, 3, 1.0)]
+    """
+    collection = _Collection([*texts, *(others or ())])
+    n_texts, original = len(texts), collection.original
+    if others is None:
+        first, second, containment = collection.pairs()
+        copies = np.flatnonzero(original != np.arange(len(original)))
+        first, second = np.concatenate([first, original[copies]]), np.concatenate([second, copies])
+        containment = np.concatenate([containment, np.ones(len(copies))])
+    else:
+        here, there = np.zeros((2, len(original)), dtype=bool)
+        here[original[:n_texts]] = there[original[n_texts:]] = True
+        one, two, near = collection.pairs(here, there)
+        both = np.flatnonzero(here & there)
+        left, right = np.concatenate([one, two, both]), np.concatenate([two, one, both])
+        near = np.concatenate([near, near, np.ones(len(both))])
+        across = here[left] & there[right]
+        left, right, near = left[across], right[across], near[across]
+        # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first is named.
+        order = np.argsort(left, kind="stable")
+        left, right, near = left[order], right[order], near[order]
+        starts, ends = np.searchsorted(left, original[:n_texts]), np.searchsorted(left, original[:n_texts], "right")
+        rows = ragged_indices(starts, ends - starts)
+        named = np.full(len(original), -1)
+        named[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
+        first, second, containment = np.repeat(np.arange(n_texts), ends - starts), named[right[rows]], near[rows]
+    order = np.lexsort((second, first))
+    return NearDuplicatePairs(first[order], second[order], containment[order])
+
+
+def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Number the groups of texts that near duplicates connect, directly or through other texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+
+    Returns
+    -------
+    ndarray of int64, shape (n_texts,)
+        Group numbers from 0, in the order of the groups' first texts.
+
+    Examples
+    --------
+    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree and sang to the rain"
+    >>> near_duplicate_groups(["A fox ran.", fox, fox.replace("hen", "cat"), "a fox ran"]).tolist()
+    [0, 1, 1, 0]
+    """
+    pairs = near_duplicate_pairs(texts)
+    shape = (len(texts), len(texts))
+    links = coo_array((np.ones(len(pairs.first), dtype=bool), (pairs.first, pairs.second)), shape=shape)
+    _, labels = connected_components(links, directed=False)
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
+
+
+class _Collection:
+    """The tokens of some texts, and the first occurrence of each text."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        encoder = TextEncoder("char")
+        self.tokens, self.offsets = encoder.encode(texts)
+        self.keys = text_keys(encoder.vocabulary)
+        self.lengths = np.diff(self.offsets)
+        self.original, self.order = self._find_originals(texts)
+
+    def _find_originals(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first text equal to each text, and an order of the texts that depends on their tokens only."""
+        hashes = np.zeros(len(texts), dtype=np.uint64)
+        for start, stop in _runs(self.lengths, _BLOCK_TOKENS):
+            begin, end = self.offsets[start], self.offsets[stop]
+            place = np.arange(begin, end) - np.repeat(self.offsets[start:stop], self.lengths[start:stop])
+            mixed = mix(self.keys[self.tokens[begin:end]] ^ mix(place.astype(np.uint64)))
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+            hashes[start:stop] = (
+                sums[self.offsets[start + 1 : stop + 1] - begin] - sums[self.offsets[start:stop] - begin]
+            )
+        empty = np.flatnonzero(self.lengths == 0)  # texts of punctuation are compared as they are
+        hashes[empty] = text_keys(normalised_text(texts[i]) for i in empty.tolist())
+        order = np.lexsort((np.arange(len(texts)), hashes, self.lengths))
+        follows = (hashes[order[1:]] == hashes[order[:-1]]) & (self.lengths[order[1:]] == self.lengths[order[:-1]])
+        first = np.maximum.accumulate(np.where(np.concatenate([[True], ~follows]), np.arange(len(order)), 0))
+        original = np.empty(len(texts), dtype=np.int64)
+        original[order] = order[first]
+        copies = np.flatnonzero((original != np.arange(len(texts))) & (self.lengths > 0))
+        for block in _runs(self.lengths[copies], _BLOCK_TOKENS):
+            part = copies[slice(*block)]
+            counts = self.lengths[part]
+            own = self.tokens[ragged_indices(self.offsets[part], counts)]
+            same = own == self.tokens[ragged_indices(self.offsets[original[part]], counts)]
+            wrong = np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0  # equal hashes of different texts
+            original[part[wrong]] = part[wrong]
+        return original, order
+
+    def pairs(
+        self, here: NDArray[np.bool_] | None = None, there: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pairs of different texts that are near duplicates: first and second text, containment.
+
+        With `here` and `there`, flags of shape (n_texts,), one text of a pair has the first flag and the other
+        text the second one.
+        """
+        distinct = self.order[(self.original == np.arange(len(self.original)))[self.order]]
+        texts = distinct[self.lengths[distinct] >= MIN_TOKENS]  # by length, so neighbours have similar lengths
+        found = [np.empty((3, 0))]
+        for one, two in self._candidates(texts):
+            ordered = self.lengths[one] >= LENGTH_RATIO * self.lengths[two]
+            if here is not None and there is not None:
+                ordered &= (here[one] & there[two]) | (here[two] & there[one])
+            one, two = one[ordered], two[ordered]
+            for block in _runs(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
+                a, b = one[slice(*block)], two[slice(*block)]
+                shares = self._containments(a, b)
+                near = shares >= CONTAINMENT
+                found.append(np.stack([np.minimum(a, b)[near], np.maximum(a, b)[near], shares[near]]))
+        first, second, containment = np.concatenate(found, axis=1)
+        return first.astype(np.int64), second.astype(np.int64), containment
+
+    def _candidates(self, texts: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer."""
+        sketches = np.concatenate([np.empty((0, _SKETCH), dtype=np.uint64), *self._sketches(texts)])
+        full = sketches != _NO_HASH
+        rows, hashes = np.nonzero(full)[0], sketches[full]
+        order = np.lexsort((rows, hashes))
+        rows_by_hash, hashes = rows[order], hashes[order]
+        ends = np.searchsorted(hashes, hashes, side="right")
+        following = np.minimum(ends - np.arange(len(ends)) - 1, _NEIGHBOURS)
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))  # of each text's hashes in `hashes`, text by text
+        per_text = offsets_of(full.sum(axis=1))
+        per_text = np.diff(offsets_of(following[position])[per_text])
+        entries = offsets_of(full.sum(axis=1))
+        for start, stop in _runs(per_text, _BLOCK_PAIRS):
+            places = position[entries[start] : entries[stop]]
+            counts = following[places]
+            one = np.repeat(rows_by_hash[places], counts)
+            two = rows_by_hash[ragged_indices(places + 1, counts)]
+            codes, shared = np.unique(one * len(texts) + two, return_counts=True)
+            one, two = np.divmod(codes, max(len(texts), 1))
+            # Only hashes below both sketches' largest can be shared.
+            limit = np.minimum(sketches[one, -1], sketches[two, -1])[:, None]
+            comparable = np.minimum((sketches[one] <= limit).sum(axis=1), (sketches[two] <= limit).sum(axis=1))
+            likely = shared >= _MIN_SHARED * np.minimum(comparable, full[one].sum(axis=1))
+            yield texts[one[likely]], texts[two[likely]]
+
+    def _sketches(self, texts: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
+        """Yield the sketches of blocks of texts: ascending hashes, shape (n_texts, _SKETCH), then 2**64 - 1."""
+        for block in _runs(self.lengths[texts], _BLOCK_TOKENS):
+            part = texts[slice(*block)]
+            hashes, text = self._gram_hashes(part)
+            # Hashes are uniform, so three times as many as needed are expected below this limit. A text of few
+            # different 4-grams can have fewer, and is done again with all of them.
+            n_grams = self.lengths[part] - (_ORDER - 1)
+            limit = np.minimum(3 * _SKETCH / n_grams, 1.0) * 2.0**64
+            low = hashes < limit[text]
+            sketches, counts = _smallest(hashes[low], text[low], len(part))
+            again = np.flatnonzero((counts < _SKETCH) & (n_grams > 3 * _SKETCH))
+            if len(again):
+                hashes, text = self._gram_hashes(part[again])
+                sketches[again] = _smallest(hashes, text, len(again))[0]
+            yield sketches
+
+    def _gram_hashes(self, texts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the hash of each 4-gram of the texts, and the row of its text."""
+        keys = self.keys[self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]]
+        starts, text = _gram_starts(self.lengths[texts])
+        hashes = keys[starts]
+        for i in range(1, _ORDER):
+            hashes = mix(hashes + np.uint64(i)) ^ keys[starts + i]
+        return np.minimum(mix(hashes), _NO_HASH - np.uint64(1)), text
+
+    def _containments(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the share of distinct 4-grams of the text with fewer that the other one has, for each pair."""
+        texts, row = np.unique(np.concatenate([one, two]), return_inverse=True)
+        tokens = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])].astype(np.int64)
+        starts, text = _gram_starts(self.lengths[texts])
+        # Numbering the pairs of tokens first keeps the code of a 4-gram below 2**63, so it is exact.
+        bigrams = np.unique(tokens[:-1] * len(self.keys) + tokens[1:], return_inverse=True)[1].reshape(-1)
+        grams = np.unique(bigrams[starts] * len(bigrams) + bigrams[starts + 2], return_inverse=True)[1].reshape(-1)
+        cells = np.unique(text * len(starts) + grams)
+        rows, columns = np.divmod(cells, len(starts))
+        has = coo_array(
+            (np.ones(len(cells), dtype=np.int32), (rows, columns)), shape=(len(texts), len(starts))
+        ).tocsr()
+        a, b = np.split(row.reshape(-1), 2)
+        shared = np.asarray(has[a].multiply(has[b]).sum(axis=1)).reshape(-1)
+        n_grams = np.diff(has.indptr)
+        return shared / np.minimum(n_grams[a], n_grams[b])
+
+
+_NO_HASH = np.uint64(2**64 - 1)
+
+
+def _runs(loads: NDArray[np.int64], limit: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of runs whose loads sum to at most `limit`, or of single items with more."""
+    ends = offsets_of(loads)
+    start = 0
+    while start < len(loads):
+        stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
+        yield start, stop
+        start = stop
+
+
+def _gram_starts(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each 4-gram of concatenated texts starts, and the row of its text."""
+    counts = np.maximum(lengths - (_ORDER - 1), 0)
+    return ragged_indices(offsets_of(lengths)[:-1], counts), np.repeat(np.arange(len(lengths)), counts)
+
+
+def _smallest(
+    hashes: NDArray[np.uint64], text: NDArray[np.int64], n_texts: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the smallest distinct hashes of each text, shape (n_texts, _SKETCH), and how many there are."""
+    order = np.lexsort((hashes, text))
+    hashes, text = hashes[order], text[order]
+    new = np.concatenate([[True], (hashes[1:] != hashes[:-1]) | (text[1:] != text[:-1])])[: len(hashes)]
+    hashes, text = hashes[new], text[new]
+    counts = np.bincount(text, minlength=n_texts)
+    rank = np.arange(len(text)) - offsets_of(counts)[text]
+    sketches = np.full((n_texts, _SKETCH), _NO_HASH)
+    kept = rank < _SKETCH
+    sketches[text[kept], rank[kept]] = hashes[kept]
+    return sketches, np.minimum(counts, _SKETCH)

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from classic_rc.near_duplicates import (
+    CONTAINMENT,
+    LENGTH_RATIO,
+    MIN_TOKENS,
+    near_duplicate_groups,
+    near_duplicate_pairs,
+)
+from classic_rc.text.analyzers import get_analyzer
+
+WORDS = [f"w{i}" for i in range(3000)]
+
+
+def random_text(rng, n_words, words=WORDS):
+    return " ".join(rng.choices(words, k=n_words))
+
+
+def replace_words(rng, text, n_words):
+    words = text.split()
+    for place in rng.sample(range(len(words)), n_words):
+        words[place] = f"new{rng.randrange(10**9)}"
+    return " ".join(words)
+
+
+def containment(one, other):
+    """The share of 4-grams by definition, or None for texts that are no near duplicates."""
+    a, b = (get_analyzer("char").analyze(text) for text in (one, other))
+    if a == b:
+        return 1.0
+    short, long = sorted((len(a), len(b)))
+    if short < MIN_TOKENS or short < LENGTH_RATIO * long:
+        return None
+    grams = [{tuple(words[i : i + 4]) for i in range(len(words) - 3)} for words in (a, b)]
+    share = len(grams[0] & grams[1]) / min(map(len, grams))
+    return share if share >= CONTAINMENT else None
+
+
+def mixture(rng, n_texts):
+    """Texts with versions of one another: words replaced, cut off or put in front, and equal but for case."""
+    texts = [random_text(rng, rng.randrange(5, 120)) for _ in range(n_texts)]
+    for _ in range(n_texts):
+        text = rng.choice(texts)
+        words = text.split()
+        texts.append(
+            rng.choice(
+                (
+                    text.upper() + "!",
+                    replace_words(rng, text, rng.randrange(len(words) // 4 + 1)),
+                    " ".join(words[: rng.randrange(len(words) // 2, len(words)) + 1]),
+                    random_text(rng, 10) + " " + text,
+                )
+            )
+        )
+    rng.shuffle(texts)
+    return texts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_are_those_of_the_definition(seed):
+    texts = mixture(random.Random(seed), 60)
+    pairs = near_duplicate_pairs(texts)
+    found = dict(zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), pairs.containment, strict=True))
+    equal = {j: min(i for i in range(j + 1) if same(texts[i], texts[j])) for j in range(len(texts))}
+    expected = {(i, j): 1.0 for j, i in equal.items() if i < j}
+    originals = [j for j, i in equal.items() if i == j]
+    for i in originals:
+        for j in originals:
+            if i < j and (share := containment(texts[i], texts[j])) is not None:
+                expected[i, j] = share
+    assert found == pytest.approx(expected)
+    assert sum(share < 1 for share in found.values()) > 10
+
+
+def same(one, other):
+    analyze = get_analyzer("char").analyze
+    return analyze(one) == analyze(other)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_with_others_are_those_of_the_definition(seed):
+    texts = mixture(random.Random(seed), 50)
+    texts, others = texts[:50], texts[50:]
+    pairs = near_duplicate_pairs(texts, others)
+    found = dict(zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), pairs.containment, strict=True))
+    first = [j for j in range(len(others)) if not any(same(others[i], others[j]) for i in range(j))]
+    expected = {
+        (i, j): share for i, text in enumerate(texts) for j in first if (share := containment(text, others[j]))
+    }
+    assert found == pytest.approx(expected)
+    assert len(found) > 20
+
+
+def test_four_words_replaced_in_sixty_are_found():
+    rng = random.Random(1)
+    texts = [random_text(rng, 60) for _ in range(200)]
+    changed = [replace_words(rng, text, 4) for text in texts]
+    groups = near_duplicate_groups(texts + changed)
+    np.testing.assert_array_equal(groups, np.tile(np.arange(200), 2))
+
+
+def test_different_dialogues_with_the_same_phrases_are_apart():
+    rng = random.Random(2)
+    phrases = [
+        "W: May I help you?",
+        "M: Yes, I'd like to have",
+        "Thank you very much.",
+        "You are welcome. Good-bye!",
+    ]
+    texts = [" ".join(f"{phrase} {random_text(rng, 8)}" for phrase in phrases) for _ in range(100)]
+    assert len(set(near_duplicate_groups(texts).tolist())) == 100
+
+
+def test_short_texts_have_to_be_equal():
+    text = "the fox ran over the hill and met a hen"
+    assert near_duplicate_groups([text, text.replace("hen", "cat"), text.upper() + "."]).tolist() == [0, 1, 0]
+
+
+def test_scripts_without_spaces_are_compared_by_characters():
+    rng = random.Random(3)
+    text = "".join(chr(0x4E00 + rng.randrange(2000)) for _ in range(60))
+    changed = text[:20] + "猫狗" + text[22:]
+    other = "".join(chr(0x4E00 + rng.randrange(2000)) for _ in range(60))
+    assert near_duplicate_groups([text, other, changed]).tolist() == [0, 1, 0]
+
+
+def test_texts_without_words():
+    assert near_duplicate_groups(["", "...", "", " !!", "!!", "a"]).tolist() == [0, 1, 0, 2, 2, 3]
+    assert near_duplicate_groups([]).tolist() == []
+    assert len(near_duplicate_pairs(["a"], []).first) == len(near_duplicate_pairs([], ["a"]).first) == 0
+
+
+def test_a_repetitive_text_is_compared_too():
+    rng = random.Random(4)
+    loop = "round and round it goes " * 200
+    texts = [loop, loop + "stop", *(random_text(rng, 1000) for _ in range(3))]
+    assert near_duplicate_groups(texts).tolist() == [0, 0, 1, 2, 3]
+
+
+def test_groups_are_transitive():
+    rng = random.Random(5)
+    chain = [random_text(rng, 100)]
+    for _ in range(5):
+        words = chain[-1].split()
+        chain.append(" ".join(words[20:] + random_text(rng, 20).split()))
+    assert containment(chain[0], chain[-1]) is None
+    assert near_duplicate_groups(chain).tolist() == [0] * 6
+
+
+def test_many_versions_of_one_text_are_one_group():
+    rng = random.Random(6)
+    text = random_text(rng, 80)
+    versions = [replace_words(rng, text, 4) for _ in range(1000)]
+    assert set(near_duplicate_groups([*versions[:500], text, *versions[500:]]).tolist()) == {0}
+
+
+def test_many_equal_texts_make_few_pairs():
+    rng = random.Random(7)
+    text = random_text(rng, 50)
+    pairs = near_duplicate_pairs([text] * 20_000 + [replace_words(rng, text, 2)])
+    assert len(pairs.first) == 20_000
+    assert set(pairs.first.tolist()) == {0}
+    assert pairs.containment.min() < 1
+
+
+def test_the_order_of_the_texts_changes_nothing():
+    rng = random.Random(8)
+    texts = mixture(rng, 100)
+    order = rng.sample(range(len(texts)), len(texts))
+    groups = near_duplicate_groups(texts)
+    shuffled = near_duplicate_groups([texts[i] for i in order])
+    assert len({*zip(groups[order].tolist(), shuffled.tolist(), strict=True)}) == len(set(groups.tolist()))
+    assert len(set(groups.tolist())) == len(set(shuffled.tolist()))
+
+
+def test_blocks_change_nothing(monkeypatch):
+    texts = mixture(random.Random(9), 80)
+    whole = near_duplicate_pairs(texts)
+    monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_TOKENS", 100)
+    monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_PAIRS", 10)
+    for one, other in zip(whole, near_duplicate_pairs(texts), strict=True):
+        np.testing.assert_array_equal(one, other)
