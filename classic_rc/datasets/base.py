@@ -90,7 +90,11 @@ class Reading:
             if known.text == text:
                 return known
             raise DataError(
-                "one passage id has two texts", source=source, where=where, field=id, expected="one text an id"
+                "a passage id has two texts",
+                source=source,
+                where=where,
+                found=repr(id),
+                expected="one text for each id",
             )
         name = id if id is not None else self._free_id()
         marks = None if sentences is None else tuple(sentences)
@@ -126,9 +130,7 @@ class Reading:
         """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            self._counts[f"other files passed over ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(
-                others
-            )
+            self._counts[f"other files skipped ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(others)
         return tuple(f"{what}: {number:,}" for what, number in self._counts.items())
 
 
@@ -207,7 +209,9 @@ class Reader(ABC):
                     others.append(file)
                 reading.others = others
                 return found
-        raise DataError(f"no file in it is of the format {self.name}", source=source.path, expected=self.title)
+        raise DataError(
+            f"no file has the format {self.name}", source=source.path, expected=f"files of {self.title}"
+        )
 
     def split_of(self, file: File) -> str | None:
         """Return the split that a file's name gives, or None."""
@@ -253,8 +257,15 @@ class Reader(ABC):
         """
         options = Options(split, subset, answers, fields, gold_as)
         for option in ("subset", "answers", "fields", "gold_as"):
-            if getattr(options, option) is not None and option not in self.takes:
-                raise UsageError(f"the reader {self.name} has no use for {option}")
+            value = getattr(options, option)
+            if value is not None and option not in self.takes:
+                accepted = ", ".join(["split", *sorted(self.takes)])
+                raise UsageError(
+                    f"the reader {self.name} does not accept {option}: it accepts {accepted}",
+                    field=option,
+                    found=str(value),
+                    expected=f"one of {accepted}",
+                )
         reading = Reading(options)
         files = self.files(source, reading)
         splits = {file: self.split_of(file) for file in files}
@@ -266,7 +277,7 @@ class Reader(ABC):
         with _collector_paused():
             questions = self._gather(files, splits, reading)
         if not questions:
-            raise DataError("no question in it", source=source.path)
+            raise DataError("no questions", source=source.path)
         held = {splits[file] for file in files}
         if held == {None}:  # The user's own file may give the split of each question.
             marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
@@ -290,20 +301,19 @@ class Reader(ABC):
             reading.split = splits[file]
             for question in self.questions(file, reading):
                 if question.id in seen:
+                    first = seen[question.id]
                     raise DataError(
-                        "two questions have one id",
+                        "duplicate question id",
                         source=file.name,
                         where=f"question {question.id}",
-                        found=f"another in {seen[question.id]}" if seen[question.id] != file.name else None,
+                        found=f"the same id in {first}" if first != file.name else None,
                         expected="unique ids",
-                        hint="Where rows have no id, name one of the files"
-                        if seen[question.id] != file.name
-                        else None,
+                        hint="If the rows have no ids, load one of the files" if first != file.name else None,
                     )
                 seen[question.id] = file.name
                 questions.append(question)
             if file.blank_lines:
-                reading.count("blank lines passed over", file.blank_lines)
+                reading.count("blank lines skipped", file.blank_lines)
             file.release()
         if unasked := reading.passages - len({id(question.passage) for question in questions}):
             reading.count("passages without questions", unasked)
@@ -366,8 +376,9 @@ def _part(
     chosen = [item for item in items if (name := held[item]) is not None and normal(name) == normal(wanted)]
     if not chosen:
         raise DataError(
-            f"the source does not hold this {kind}",
+            f"no such {kind}",
             source=source.path,
+            field=kind,
             found=", ".join(names) or f"no {kind}",
             expected=repr(wanted),
         )

@@ -30,7 +30,7 @@ class CNNDailyMail(Reader):
 
     name: ClassVar[str] = "cnn-dailymail"
     title: ClassVar[str] = "CNN and Daily Mail"
-    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files, a query each."
+    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files with one query each."
     citation: ClassVar[str] = (
         "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
         "Comprehend, NIPS"
@@ -66,17 +66,19 @@ class CNNDailyMail(Reader):
         lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
         for i in _BLANKS:
             if i < len(lines) and lines[i]:
-                raise _error(file, i, "not a blank line", found=describe(lines[i]))
+                raise _error(file, i, "wrong line", found=describe(lines[i]), expected="a blank line")
         url, text, query, answer = (_text(file, lines, field) for field in _TEXTS)
         if PLACEHOLDER not in query:
             raise _error(file, 4, "no placeholder in the query", found=describe(query), expected=PLACEHOLDER)
         if not _ENTITY.fullmatch(answer):
-            raise _error(file, 6, "the answer is no entity", found=describe(answer), expected="such as @entity1")
+            raise _error(
+                file, 6, "gold is not an entity", found=describe(answer), expected="a marker such as @entity1"
+            )
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
         if not mentions:
-            raise _error(file, 2, "no candidate", found=describe(text), expected="entities such as @entity1")
+            raise _error(file, 2, "no candidates", found=describe(text), expected="entities such as @entity1")
         if answer not in {mention.text for mention in mentions}:
-            reading.count("answers that their passage does not mention, kept")
+            reading.count("queries whose answer is not in the passage (kept)")
         passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
         facts = reading.meta(entities=_entities(file, lines))
         yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
@@ -87,7 +89,7 @@ def _text(file: File, lines: list[str], field: str) -> str:
     number = _TEXTS[field]
     if number < len(lines) and lines[number]:
         return lines[number]
-    raise _error(file, number, f"the {field} is missing", expected=f"the {field}, between blank lines")
+    raise _error(file, number, f"the {field} is missing", expected=f"the {field} between blank lines")
 
 
 def _entities(file: File, lines: list[str]) -> dict[str, str]:
@@ -96,7 +98,7 @@ def _entities(file: File, lines: list[str]) -> dict[str, str]:
     for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
         marker, colon, name = line.partition(":")
         if not (colon and _ENTITY.fullmatch(marker)):
-            raise _error(file, i, "not an entity and its name", found=describe(line), expected="@entity1:Name")
+            raise _error(file, i, "malformed entity", found=describe(line), expected="@entity1:Name")
         names[marker] = name
     return names
 

@@ -16,7 +16,7 @@ _MEANING = {
     "index1": "an index counted from 1",
     "letter": "a letter",
     "text": "a candidate's text",
-    "flags": "a true or false a candidate",
+    "flags": "a list with true or false for each candidate",
 }
 
 
@@ -58,14 +58,16 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     """
     if coding == "flags":
         if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
-            raise GoldMismatchError(describe(value), f"a list of {len(texts)} true or false, or 1 or 0")
+            raise GoldMismatchError(
+                describe(value), f"a list of {len(texts)} values, each true or false (or 1 or 0)"
+            )
         return frozenset(i for i, flag in enumerate(value) if flag)
     one = _ONE[coding]
     if not isinstance(value, (list, tuple)):
         return frozenset((one(value, texts),))
     positions = [one(element, texts) for element in value]
     if len(set(positions)) < len(positions):
-        raise GoldMismatchError(f"{describe(value)} that names a candidate twice", "each right candidate once")
+        raise GoldMismatchError(f"{describe(value)} with a repeated candidate", "each right candidate once")
     return frozenset(positions)
 
 
@@ -95,9 +97,9 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
         fits = [coding for coding in possible if coding in fitting(value, texts)]
         if not fits:
             raise node.error(
-                "gold that fits no coding of gold" if example is None else "gold in another coding than before",
+                "gold fits no known coding" if example is None else "gold does not fit the coding of earlier rows",
                 field="gold",
-                found=f"{describe(value)} beside the candidates {', '.join(describe(text) for text in texts[:4])}",
+                found=f"{describe(value)} with the candidates {', '.join(describe(text) for text in texts[:4])}",
                 expected=" or ".join(_MEANING[coding] for coding in possible),
             )
         if fits != possible or example is None:
@@ -113,7 +115,7 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
         field="gold",
         found=describe(value),
         expected=" or ".join(_MEANING[coding] for coding in named),
-        hint=f"Say which it is: {' or '.join(f'--gold-as {coding}' for coding in named)} (in Python, gold_as=)",
+        hint=f"Choose one: {' or '.join(f'--gold-as {coding}' for coding in named)} (in Python, gold_as=)",
     )
 
 

@@ -59,7 +59,7 @@ class HuggingFace(Reader):
         if schema is None:
             known = ", ".join(schema.name for schema in SCHEMAS)
             raise DataError(
-                "rows of no known schema",
+                "unknown row schema",
                 source=file.name,
                 found=describe(rows[0].value) if rows else "no row",
                 expected=f"rows of {known}",
@@ -187,11 +187,17 @@ def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
         for answer, label in zip(answers, labels, strict=True):
             if label not in (-1, 0, 1) or (label == -1) != (labels[0] == -1):
                 raise answer.error(
-                    "no such label", field="label", found=str(label), expected="0 or 1, or -1 for all"
+                    "invalid label",
+                    field="label",
+                    found=str(label),
+                    expected="0 or 1, or -1 in all rows of the question",
                 )
             if answer.text("question") != first.text("question"):
                 raise answer.error(
-                    "another question than before", field="question", expected=f"that of {first.where}"
+                    "rows with the same idx have different questions",
+                    field="question",
+                    found=describe(answer.text("question")),
+                    expected=f"{describe(first.text('question'))}, as in {first.where}",
                 )
         yield _row(
             first,

@@ -42,7 +42,7 @@ class JsonLines(RowReader):
     name: ClassVar[str] = "jsonl"
     title: ClassVar[str] = "JSON lines"
     description: ClassVar[str] = (
-        "One's own JSON lines: passage, question, candidates, gold; or others with --fields."
+        "Your own JSON lines: passage, question, candidates, gold; or other keys with --fields."
     )
 
     def recognises(self, file: File) -> bool:

@@ -95,16 +95,16 @@ def read_labels(
     known = dataset.by_id
     foreign = [labelled for labelled in found.questions if labelled.id not in known]
     if len(foreign) == len(found.questions):
-        raise _foreign(foreign, dataset, found, "no question of these data in it")
+        raise _foreign(foreign, dataset, found, f"no label is for a question of {dataset.name}")
     passages = {question.passage.id for question in dataset}
     wrong = [q for q in foreign if q.passage in passages] if found.of_several else foreign
     if wrong and not others:
-        raise _foreign(wrong, dataset, found, "labels of a question that is not in these data")
+        raise _foreign(wrong, dataset, found, f"label for a question that is not in {dataset.name}")
     questions = [labelled for labelled in found.questions if labelled.id in known]
     for labelled in questions:
         if fault := labelled.fault(known[labelled.id]):
             raise DataError(
-                f"this is not question {labelled.id} of {dataset.name}",
+                f"question {labelled.id} differs from the one in {dataset.name}",
                 source=found.source,
                 where=labelled.where,
                 found=fault[0],
@@ -136,7 +136,12 @@ def check_names(labels: Sequence[Labels]) -> None:
     for name in names:
         if names.count(name) > 1:
             files = " and ".join(own.source for own in labels if own.name == name)
-            raise UsageError(f"{files} both have labels called {name!r}: rename them in one")
+            raise UsageError(
+                f"{files} both have labels named {name!r}: rename them in one file",
+                field="labels",
+                found=name,
+                expected="unique names",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +175,16 @@ class LabelFile:
 
     def __post_init__(self) -> None:
         if not self.names:
-            raise DataError("no label in it", source=self.source, expected="an id and labels for each question")
+            raise DataError("no labels", source=self.source, expected="an id and labels for each question")
         seen: set[str] = set()
         for question in self.questions:
             if question.id in seen:
                 raise DataError(
-                    "a question has two entries",
+                    "duplicate question id",
                     source=self.source,
                     where=question.where,
                     found=repr(question.id),
-                    expected="one entry with all its labels",
+                    expected="one entry with all labels of the question",
                 )
             seen.add(question.id)
 
@@ -231,7 +236,7 @@ def _foreign(labelled: Sequence[LabelledQuestion], dataset: Dataset, found: Labe
         where=first.where,
         found=f"question {first.id!r}{more}",
         expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
-        hint="Where the file is about other data too, pass over them (--other-questions)" if partly else None,
+        hint="To skip labels of other questions, add --other-questions" if partly else None,
     )
 
 
@@ -244,11 +249,11 @@ def _table(text: str, source: str) -> LabelFile:
     key = next((key for key in _IDS if key in header), None)
     if key is None or len(set(header)) < len(header):
         raise DataError(
-            "no header of a table of labels",
+            "malformed header of a table of labels",
             source=source,
             where="line 1",
             found=describe(text.partition("\n")[0]),
-            expected="id and other columns, each name once; or JSON",
+            expected="id and other columns with unique names, or JSON",
         )
     return LabelFile(source, list(_table_rows(rows[1:], header, key, source)))
 
@@ -259,7 +264,7 @@ def _records(records: Any, source: str) -> list[tuple[int, list[str]]]:
         return [(records.line_num, cells) for cells in records if any(cells)]
     except csv.Error as error:
         where = f"line {records.line_num}"
-        raise DataError(f"not a table ({error})", source=source, where=where) from None
+        raise DataError(f"malformed table ({error})", source=source, where=where) from None
 
 
 def _table_rows(
@@ -315,7 +320,7 @@ def _labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
     several = value if isinstance(value, list) else [value]
     for label in several:
         if not isinstance(label, (str, int, float)) or not str(label).strip():
-            raise node.error("not a label", field=name, found=describe(label), expected=_EXPECTED)
+            raise node.error("invalid label", field=name, found=describe(label), expected=_EXPECTED)
     return tuple(_text(label) for label in several)
 
 
@@ -342,16 +347,16 @@ def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
         for i, entry in enumerate(story.items("annotations")):
             numbers = entry.integers("skills")
             if any(not 0 <= number <= _NONSENSE for number in numbers):
-                raise entry.error("no such skill", field="skills", found=str(list(numbers)), expected="0 to 14")
+                raise entry.error("unknown skill", field="skills", found=str(list(numbers)), expected="0 to 14")
             if _NONSENSE in numbers:
                 n_nonsense += 1
                 continue
             skills = tuple(MCTEST_SKILLS[number] for number in numbers if number != _NO_SKILL)
             n_beside += _NO_SKILL in numbers and bool(skills)
             questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}, passage))
-    notes = [f"{n_nonsense} called nonsense or ambiguous left out"] if n_nonsense else []
+    notes = [f"{n_nonsense} nonsense or ambiguous questions are left out"] if n_nonsense else []
     if n_beside:
-        notes.append(f"{n_beside} that list 'no skill' beside skills have these")
+        notes.append(f"'no skill' is ignored for {n_beside} questions that also list skills")
     return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, of_several=True, notes=notes)
 
 

@@ -77,9 +77,9 @@ class Element:
     def attribute(self, name: str) -> str:
         """Return the value of an attribute."""
         if name not in self.attributes:
-            have = ", ".join(self.attributes) or "no attribute"
+            found = ", ".join(self.attributes) or "no attributes"
             raise self.error(
-                "attribute missing", field=f"{self.tag}/@{name}", found=have, expected=f"an attribute {name}"
+                "missing attribute", field=f"{self.tag}/@{name}", found=found, expected=f"an attribute {name}"
             )
         return self.attributes[name]
 
@@ -88,15 +88,15 @@ class Element:
         found = [child for child in self.children if child.tag == tag]
         if len(found) == 1:
             return found[0]
-        raise self.error(
-            "wrong children", field=self.tag, found=f"{len(found)} elements <{tag}>", expected=f"one <{tag}>"
-        )
+        raise self.error("wrong children", field=self.tag, found=f"{len(found)} <{tag}> elements", expected="1")
 
     def only(self, tag: str) -> list[Element]:
         """Return the children, which must all have this tag."""
         for child in self.children:
             if child.tag != tag:
-                raise child.error("wrong element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>")
+                raise child.error(
+                    "unexpected element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>"
+                )
         return self.children
 
 
@@ -116,7 +116,7 @@ def parse_xml(text: str, source: str) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, source, parser.CurrentLineNumber)
         if len(stack) > _MAX_DEPTH:
-            raise element.error("elements nested too deeply", expected=f"at most {_MAX_DEPTH}")
+            raise element.error("elements nested too deeply", expected=f"at most {_MAX_DEPTH} levels")
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
@@ -125,7 +125,7 @@ def parse_xml(text: str, source: str) -> Element:
 
     def refuse(*declaration: object) -> None:
         raise DataError(
-            "document type and entity declarations are refused",
+            "document type and entity declarations are not allowed",
             source=source,
             where=f"line {parser.CurrentLineNumber}",
             found=describe(str(declaration[0])),
@@ -150,7 +150,9 @@ def parse_xml(text: str, source: str) -> Element:
 
 def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
     if not answers:
-        raise question.error("no candidate", field="question", expected="one <answer> or more")
+        raise question.error(
+            "no candidates", field="question", found="no <answer>", expected="at least one <answer>"
+        )
     if not any("correct" in answer.attributes for answer in answers):
         return None
     right = []
@@ -158,7 +160,7 @@ def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
         correct = _CORRECT.get(answer.attribute("correct").lower())
         if correct is None:
             raise answer.error(
-                "no such value",
+                "invalid value",
                 field="answer/@correct",
                 found=repr(answer.attribute("correct")[:40]),
                 expected="True or False",
@@ -166,5 +168,7 @@ def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
         if correct:
             right.append(i)
     if len(right) != 1:
-        raise question.error("not one right answer", field="answer/@correct", found=str(len(right)), expected="1")
+        raise question.error(
+            "wrong number of right answers", field="answer/@correct", found=str(len(right)), expected="1"
+        )
     return frozenset(right)

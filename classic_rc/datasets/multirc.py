@@ -24,7 +24,9 @@ class MultiRC(Reader):
 
     name: ClassVar[str] = "multirc"
     title: ClassVar[str] = "MultiRC"
-    description: ClassVar[str] = "Paragraphs with questions of several right options: the original JSON."
+    description: ClassVar[str] = (
+        "Paragraphs with questions that have any number of right options: the original JSON."
+    )
     citation: ClassVar[str] = (
         "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for "
         "Reading Comprehension over Multiple Sentences, NAACL"
@@ -47,7 +49,7 @@ class MultiRC(Reader):
                 used = node.integers("sentences_used")
                 if outside := [i for i in used if not 0 <= i < len(sentences)]:
                     raise node.error(
-                        "no such sentence",
+                        "unknown sentence",
                         field="sentences_used",
                         found=f"{outside[0]}",
                         expected=f"0 to {len(sentences) - 1}",
@@ -105,7 +107,9 @@ class SuperGlue(Reader):
 def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
     """Return the answers as candidates; there must be at least one."""
     if not answers:
-        raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
+        raise question.error(
+            "no candidates", field="answers", found="an empty list", expected="at least one answer"
+        )
     return tuple(Candidate(answer.text("text")) for answer in answers)
 
 
@@ -121,7 +125,7 @@ def _zero_or_one(node: Node, key: str) -> bool:
     label = node.integer(key)
     if label in (0, 1):
         return label == 1
-    raise node.error("no such label", field=key, found=describe(label), expected="0 or 1")
+    raise node.error("invalid label", field=key, found=describe(label), expected="0 or 1")
 
 
 def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
@@ -130,13 +134,13 @@ def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
     texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
     if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
         raise paragraph.error(
-            "sentences are not marked one after the other",
+            "sentences are not marked in order",
             field="text",
             found=describe(paragraph.text("text")),
             expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
         )
     if "" in texts:
-        raise paragraph.error("an empty sentence", field="text", found=f"Sent {texts.index('') + 1}")
+        raise paragraph.error("empty sentence", field="text", found=f"Sent {texts.index('') + 1}", expected="text")
     sentences, end = [], -1
     for text in texts:
         start = end + 1

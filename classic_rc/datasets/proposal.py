@@ -46,8 +46,8 @@ def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> Dat
         call = f"classic-rc run {path} --fields {spelt}" + (f" --gold-as {gold_as}" if coded else "")
     else:
         call = f"from_rows(rows, fields={fields!r}" + (f", gold_as={gold_as!r})" if coded else ")")
-    hint = f"Say what is what, for instance: {call}"
-    return DataError("no reader recognises it", source=source, found=found, expected="a known format", hint=hint)
+    hint = f"Map roles to keys, for example: {call}"
+    return DataError("unknown format", source=source, found=found, expected="a known format", hint=hint)
 
 
 def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:

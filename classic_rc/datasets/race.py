@@ -46,9 +46,7 @@ class Race(Reader):
             return [source.single]
         articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
         if not articles:
-            raise DataError(
-                "no article of RACE in it", source=source.path, expected="files such as train/middle/1.txt"
-            )
+            raise DataError("no articles of RACE", source=source.path, expected="files such as train/middle/1.txt")
         kept = set(articles)
         reading.others = [f for f in source.files if f not in kept]
         return articles
@@ -71,7 +69,7 @@ class Race(Reader):
             raise root.error(
                 "lists of different lengths",
                 found=f"{len(questions)} questions, {len(options)} options, {len(answers)} answers",
-                expected="one of each a question",
+                expected="one of each for every question",
             )
         passage = reading.passage(number, article, file.name, "$.id")
         meta = reading.meta(level=level)
@@ -81,9 +79,9 @@ class Race(Reader):
             gold = _GOLD.get(answer)
             if gold is None or _LETTERS.index(answer) >= len(choices):
                 raise root.child("answers").error(
-                    "gold is not among the options",
+                    "gold is not an option",
                     field=f"[{i}]",
-                    found=f"{describe(answer)} and {len(choices)} options",
+                    found=f"{describe(answer)} with {len(choices)} options",
                     expected="the letter of an option",
                 )
             yield Question(
@@ -100,7 +98,7 @@ def _number_and_level(root: Node, file: File) -> tuple[str, str]:
     if level is None or (folder in _LEVELS and folder != level):
         places = [folder] if folder in _LEVELS else _LEVELS
         raise root.error(
-            "the id does not fit the file's place",
+            "the id does not match the path",
             field="id",
             found=describe(found),
             expected=" or ".join(f"'{level}{file.base}'" for level in places),

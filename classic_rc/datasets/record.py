@@ -48,7 +48,9 @@ class Record(Reader):
             passage = reading.passage(entry.name(key), text, file.name, entry.where)
             mentions = tuple(_mention(node, text) for node in content.items("entities"))
             if not mentions:
-                raise content.error("no candidate", field="entities", found="an empty list", expected="entities")
+                raise content.error(
+                    "no candidates", field="entities", found="an empty list", expected="at least one entity"
+                )
             for node in entry.items("qas"):
                 query = node.text("query")
                 if PLACEHOLDER not in query:
@@ -65,7 +67,7 @@ def _mention(node: Node, text: str) -> Candidate:
     if 0 <= start < end <= len(text):
         return Candidate(text[start:end], start, end)
     raise node.error(
-        "a mention outside the passage",
+        "mention outside the passage",
         found=f"{start} to {end - 1}",
         expected=f"offsets from 0 to {len(text) - 1}",
     )

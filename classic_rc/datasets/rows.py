@@ -22,7 +22,7 @@ OWN_FIELDS = {role: role for role in ROLES}
 """The fields of our own schema: each role is its own key."""
 
 _TASKS = {task.value: task for task in Task}
-_SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
+_SAY_TASK = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -60,10 +60,20 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
         if role not in ROLES:
             raise unknown_name("field", role, ROLES)
         if not path or role in parsed:
-            raise UsageError(f"fields: {role!r} needs one path, as in {role}=key.inner")
+            raise UsageError(
+                f"fields: {role!r} needs exactly one path, for example {role}=key.inner",
+                field="fields",
+                found=f"{role}={path}",
+                expected=f"one path for {role}",
+            )
         parsed[role] = path
     if missing := [role for role in ("passage", "question") if role not in parsed]:
-        raise UsageError(f"fields: say where {' and '.join(missing)} is, as in passage=context,question=q.text")
+        raise UsageError(
+            f"fields: no path for {' and '.join(missing)}: expected for example passage=context,question=q.text",
+            field="fields",
+            found=",".join(f"{role}={path}" for role, path in parsed.items()),
+            expected=f"a path for {' and '.join(missing)}",
+        )
     return parsed
 
 
@@ -139,7 +149,12 @@ def questions_of(
     own = fields is None and gold_as is None
     task = task or _task_of(read, own)
     if task.has_spans and gold_as not in (None, "text"):
-        raise UsageError(f"gold_as={gold_as} means nothing for {task} questions, whose gold is text")
+        raise UsageError(
+            f"gold_as={gold_as} does not apply to {task} questions, whose gold is text",
+            field="gold_as",
+            found=gold_as,
+            expected="text",
+        )
     coding = "own" if own else gold_as or _coding_of(read, task)
     for row in read:
         gold = _gold(row, task, coding)
@@ -217,7 +232,7 @@ class _Row:
 
 def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
     if not isinstance(node.value, dict):
-        raise node.error("wrong type", found=describe(node.value), expected="an object, one a question")
+        raise node.error("wrong type", found=describe(node.value), expected="an object for each question")
     found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
     for role in ("passage", "question"):
         if fields[role] not in found:
@@ -263,10 +278,10 @@ def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
             continue
         start, end = node.integer("start"), node.integer("end")
         if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
-            there = describe(passage[max(start, 0) : max(end, 0)])
+            span = describe(passage[max(start, 0) : max(end, 0)])
             raise node.error(
-                "the candidate does not stand there",
-                found=f"{describe(text)} and, from {start} to {end}, {there}",
+                "the candidate's text is not at its offsets",
+                found=f"{describe(text)}, with {span} from {start} to {end}",
                 expected="the passage's text from start to end (exclusive)",
             )
         candidates.append(Candidate(text, start, end))
@@ -279,7 +294,7 @@ def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
         marks = values.integers(i)
         if len(marks) != 2 or not last <= marks[0] <= marks[1] <= len(passage):
             raise node.error(
-                "not a sentence's offsets",
+                "invalid sentence offsets",
                 found=str(list(marks))[:60],
                 expected=f"[start, end] in order, from {last} to {len(passage)}",
             )
@@ -291,7 +306,7 @@ def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
 def _own_task(values: Node, key: str) -> Task:
     name = values.text(key)
     if name not in _TASKS:
-        raise values.error("no such task", field=key, found=describe(name), expected=", ".join(_TASKS))
+        raise values.error("unknown task", field=key, found=describe(name), expected=", ".join(_TASKS))
     return _TASKS[name]
 
 
@@ -317,7 +332,7 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     for role, path in fields.items():
         literal = role == "task" and path in _TASKS
         if rows and not literal and all(lookup(row.node, path) is None for row in rows):
-            raise rows[0].error("no row has this", path, describe(rows[0].node.value), f"the {role}")
+            raise rows[0].error("no row has this key", path, describe(rows[0].node.value), f"the {role}")
 
 
 def _task_of(rows: Sequence[_Row], own: bool) -> Task:
@@ -326,10 +341,10 @@ def _task_of(rows: Sequence[_Row], own: bool) -> Task:
     for row in rows:
         task = row.task or _only_reading(row, own)
         if task is not None and told is not None and task != told:
-            raise row.error("rows of different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
+            raise row.error("the rows have different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
         told = told or task
     if told is None and rows:
-        raise rows[0].error("the task is open: all gold is hidden", "task", "none", "a task", _SAY_TASK)
+        raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _SAY_TASK)
     return told or Task.SINGLE_CHOICE
 
 
@@ -338,7 +353,7 @@ def _only_reading(row: _Row, own: bool) -> Task | None:
     if row.gold is None:
         return None
     if _are_texts(row.gold) and (own or not row.candidates):
-        raise row.error("the task is open", "task", f"none, and gold {describe(row.gold)}", "a task", _SAY_TASK)
+        raise row.error("the task is unknown", "task", f"none, with gold {describe(row.gold)}", "a task", _SAY_TASK)
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
@@ -359,13 +374,13 @@ def _gold(row: _Row, task: Task, coding: str) -> Gold:
     if not task.has_choices and _are_texts(row.gold) and coding in ("own", "text"):
         return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
     if task.has_spans:
-        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of one string or more")
+        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of at least one string")
     try:
         right = decode(row.gold, row.texts, coding)
     except GoldMismatchError as mismatch:
         raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
     if not right and task is not Task.MULTIPLE_ANSWER:
-        raise row.error("no right answer", "gold", describe(row.gold), "one or more")
+        raise row.error("no right answer", "gold", describe(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
 
 
@@ -377,10 +392,8 @@ def _are_texts(gold: Any) -> bool:
 def _check_candidates(row: _Row, task: Task) -> None:
     if task.has_spans and row.candidates:
         found = f"{len(row.candidates)} candidates"
-        raise row.error(f"{task} questions have no candidates of their own", "candidates", found, "none")
+        raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error(
-            "no candidate", "candidates", "none", f"one or more, as in every {task} question", _SAY_TASK
-        )
+        raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _SAY_TASK)
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)

@@ -10,7 +10,7 @@ from classic_rc.io.archives import File
 from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
-UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
+UNANSWERABLE = "questions without an answer, kept with the empty text as gold"
 """The note that counts questions without an answer."""
 
 
@@ -70,7 +70,7 @@ class Squad(Reader):
                 "no answer",
                 field="answers",
                 found="an empty list",
-                expected="an answer, or is_impossible: true, or no answers where they are hidden",
+                expected="an answer, or is_impossible: true, or no key answers if gold is hidden",
             )
         texts = [answer.text("text") for answer in answers]
         spans = [
@@ -127,8 +127,8 @@ def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int
         # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
         places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
         if places == (-1, -1):
-            reading.count("answers whose text is not in their passage, kept")
+            reading.count("answers whose text is not in their passage (kept)")
             return None
-        reading.count("answer offsets moved to where the answer's text stands")
+        reading.count("answer offsets moved to the answer's text")
         start = min((place for place in places if place >= 0), key=lambda place: abs(place - start))
     return start, start + len(text)

@@ -34,7 +34,7 @@ class Table(RowReader):
     name: ClassVar[str] = "table"
     title: ClassVar[str] = "CSV or TSV"
     description: ClassVar[str] = (
-        "One's own table: passage, question, candidate_0, …, gold; or others with --fields."
+        "Your own table: passage, question, candidate_0, …, gold; or other columns with --fields."
     )
 
     def recognises(self, file: File) -> bool:
@@ -53,7 +53,9 @@ class Table(RowReader):
         fields = reading.options.fields
         columns = header(file)
         if twice := next((column for column in columns if columns.count(column) > 1), None):
-            raise DataError("two columns have one name", source=file.name, where="line 1", found=repr(twice))
+            raise DataError(
+                "duplicate column", source=file.name, where="line 1", found=repr(twice), expected="unique names"
+            )
         key, wide = _wide_columns(columns, fields, file)
         seen_header = False
         for number, cells in _records(file):
@@ -92,10 +94,10 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
             start = records.line_num + 1
     except csv.Error as error:
         raise DataError(
-            f"not a table ({error})",
+            f"malformed table ({error})",
             source=file.name,
             where=f"line {start}",
-            hint="A field that begins with a quote ends with one, and has quotes doubled",
+            hint="End a quoted field with a quote, and double the quotes inside it",
         ) from None
 
 
@@ -108,11 +110,11 @@ def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: Fi
     numbered = sorted((int(match[1]), column) for column in columns if (match := _NUMBERED.fullmatch(column)))
     if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
         raise DataError(
-            "candidate columns that do not count from 0",
+            "the candidate columns are not numbered from 0",
             source=file.name,
             where="line 1",
             found=", ".join(column for column in columns if column.startswith("candidate")),
-            expected="candidate_0, candidate_1, … or candidates",
+            expected="candidate_0, candidate_1, …, or only candidates",
         )
     return "candidates", [column for _, column in numbered]
 
@@ -138,7 +140,9 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         while texts and not texts[-1]:
             texts.pop()
         if "" in texts:
-            raise node.error("an empty candidate before others", field=wide[texts.index("")], expected="a text")
+            raise node.error(
+                "empty candidate before another one", field=wide[texts.index("")], found="''", expected="text"
+            )
         for column in wide if own else ():
             del row[column]
         row[key] = texts
@@ -151,5 +155,5 @@ def _json(node: Node, column: str) -> Any:
     except DataError as error:
         found = describe(node.value[column])
         raise node.error(
-            error.problem, field=column, found=found, expected='JSON, as [0, 2] or ["a", "b"]'
+            error.problem, field=column, found=found, expected='JSON, such as [0, 2] or ["a", "b"]'
         ) from None

@@ -34,7 +34,7 @@ class JSONLines(Format):
     """
 
     name = "jsonl"
-    description = "JSON Lines, a row a candidate: question_id, candidate, text, score, evidence, selected"
+    description = "JSON Lines, a row for each candidate: question_id, candidate, text, score, evidence, selected"
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
@@ -121,13 +121,23 @@ def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
     answered = cast("tuple[str, ...]", answer)
     strange = [text for text in answered if text not in texts]
     if strange:
-        raise UsageError(f"question {question.id} is answered {strange[0]!r}, which none of its candidates is")
+        raise UsageError(
+            f"question {question.id} has the answer {strange[0]!r}, which is not one of its candidates",
+            field="predictions",
+            found=repr(strange[0]),
+            expected="the text of a candidate",
+        )
     return {texts.index(text) for text in answered}
 
 
 def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
     if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
-        raise UsageError(f"{source} holds scores of spans: generate the spans that they belong to first")
+        raise UsageError(
+            f"{source} has scores of spans, but the questions have no candidate spans: generate the spans first",
+            field="candidates",
+            found="none",
+            expected="the candidate spans of each question",
+        )
     groups = _rows_of_candidates(rows, questions, source, partial=partial)
     flat = [row for group in groups for row in group]
     return Scores(
@@ -149,11 +159,11 @@ def _rows_of_candidates(
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
-                "the candidate is another one here",
+                "the candidate has another text in the data",
                 field="text",
                 found=describe(row.value["text"]),
                 expected=describe(text),
-                hint="Was the file written for these data?",
+                hint="Is it a file for other data?",
             )
     return groups
 
@@ -164,7 +174,7 @@ def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> li
     for row in rows:
         name = row.name("question_id")
         if name not in groups:
-            raise row.error("no such question", field="question_id", found=describe(name))
+            raise row.error("unknown question id", field="question_id", found=describe(name))
         groups[name].append(row)
     missing = [name for name, group in groups.items() if not group]
     if missing:
@@ -172,7 +182,7 @@ def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> li
             f"{len(missing):,} of {len(groups):,} questions have no row",
             source=source,
             found=f"none for {describe(missing[0])}",
-            expected="one at least, with nothing selected where there is no answer",
+            expected="at least one for each question, with nothing selected if there is no answer",
         )
     return list(groups.values())
 

@@ -31,21 +31,21 @@ class _StoryLines(Format):
         lines = text.rstrip("\n").split("\n") if text.strip() else []
         if len(lines) != len(stories):
             raise DataError(
-                "a line for each story is needed",
+                "wrong number of lines",
                 source=source,
-                found=f"{len(lines):,} lines",
-                expected=f"{len(stories):,}",
-                hint="Is it the file of another set?",
+                found=f"{len(lines):,}",
+                expected=f"{len(stories):,}, one for each story",
+                hint="Is it a file for another dataset or split?",
             )
         for number, (line, story) in enumerate(zip(lines, stories, strict=True), start=1):
             cells = line.rstrip().split("\t")
             if len(cells) != len(story):
                 raise DataError(
-                    "a cell for each question is needed",
+                    "wrong number of tab-separated cells",
                     source=source,
                     where=f"line {number}",
-                    found=f"{len(cells)} tab-separated cells",
-                    expected=f"{len(story)}",
+                    found=f"{len(cells)}",
+                    expected=f"{len(story)}, one for each question",
                 )
             for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
                 yield question, f"line {number}, question {column}", cell
@@ -68,8 +68,11 @@ class _StoryLines(Format):
         for story in stories:
             if len(story) != QUESTIONS_PER_STORY:
                 raise UsageError(
-                    f"the format {self.name} needs {QUESTIONS_PER_STORY} questions a passage, one after the other, "
-                    f"and passage {story[0].passage.id} has {len(story)}: choose another, such as jsonl"
+                    f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for each passage, "
+                    f"but passage {story[0].passage.id} has {len(story)}: use another format, such as jsonl",
+                    field="format",
+                    found=f"{len(story)} consecutive questions for passage {story[0].passage.id}",
+                    expected=f"{QUESTIONS_PER_STORY}",
                 )
         return stories
 
@@ -78,7 +81,7 @@ class MCTestScores(_StoryLines):
     """The authors' score files: the scores of a question's four options, separated by commas, to five decimals."""
 
     name = "mctest-scores"
-    description = "a line a story; questions separated by tabs, their options' scores by commas, to 5 decimals"
+    description = "a line for each story: questions separated by tabs, scores of options by commas, to 5 decimals"
     holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
@@ -103,7 +106,7 @@ class MCTestAnswers(_StoryLines):
     """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
 
     name = "mctest-answers"
-    description = "a line a story; the letters of its questions' answers separated by tabs"
+    description = "a line for each story: the letters of the answers, separated by tabs"
     holds = frozenset({"decisions"})
 
     def recognises(self, text: str) -> bool:
@@ -128,16 +131,16 @@ def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
     texts = [text.strip() for text in cell.split(",")]
     if len(texts) != n_options:
         raise DataError(
-            "a score for each option is needed",
+            "wrong number of comma-separated scores",
             source=source,
             where=where,
-            found=f"{len(texts)} comma-separated scores",
-            expected=f"{n_options}",
+            found=f"{len(texts)}",
+            expected=f"{n_options}, one for each option",
         )
     for option, text in enumerate(texts, start=1):
         if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
             raise DataError(
-                "not a score",
+                "invalid score",
                 source=source,
                 where=f"{where}, option {option}",
                 found=repr(text[:50]),
@@ -159,6 +162,6 @@ def _option(letter: str, n_options: int, source: str, where: str) -> int:
     letters = [_letter(option) for option in range(n_options)]
     if letter not in letters:
         raise DataError(
-            "not an option", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
+            "invalid answer", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
         )
     return letters.index(letter)

@@ -19,7 +19,7 @@ class MultiRC(Format):
     """
 
     name = "multirc"
-    description = '[{"pid", "qid", "scores": [a number an option]}]: raw scores, or 0/1 decisions'
+    description = '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
     citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     holds = frozenset({"scores", "decisions"})
@@ -87,10 +87,10 @@ def _row(node: Node, n_options: int) -> list[float]:
     values = node.sequence("scores")
     if len(values) != n_options:
         raise node.error(
-            "a score for each option is needed",
+            "wrong number of scores",
             field="scores",
-            found=f"{len(values)} scores",
-            expected=str(n_options),
+            found=str(len(values)),
+            expected=f"{n_options}, one for each option",
         )
     scores = node.child("scores")
     return [score_at(scores, i) for i in range(n_options)]

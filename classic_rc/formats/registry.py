@@ -146,7 +146,12 @@ def write_predictions(
     try:
         write_whole(Path(path), text)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}",
+            field="path",
+            found=str(path),
+            expected="a file that can be written",
+        ) from None
 
 
 def _format_of(text: str, dataset: Sequence[Question], name: str | None, source: str) -> Format:
@@ -157,9 +162,9 @@ def _format_of(text: str, dataset: Sequence[Question], name: str | None, source:
     if fitting or recognised:
         return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
     raise DataError(
-        "no format of predictions is recognised",
+        "unknown format of predictions",
         source=source,
         found=repr(text.strip()[:40]) if text.strip() else "an empty file",
         expected=f"one of {', '.join(FORMATS)}",
-        hint="Name the format to learn what is wrong with the file",
+        hint="Name the format to see what it expects",
     )

@@ -86,8 +86,11 @@ def _option_keys(question: Question) -> list[Key]:
 
 def _foreign(question: Question) -> UsageError:
     return UsageError(
-        f"question {question.id} lacks SuperGLUE's numbers: the format superglue is for datasets read from "
-        "SuperGLUE's own files"
+        f"question {question.id} has no SuperGLUE numbers: the format superglue is for datasets that are read from "
+        "SuperGLUE files",
+        field="format",
+        found=f"question {question.id} without SuperGLUE numbers",
+        expected="a dataset that is read from SuperGLUE files",
     )
 
 
@@ -102,7 +105,7 @@ def _label(answer: Node) -> bool:
     label = answer.integer("label")
     if label in (0, 1):
         return label == 1
-    raise answer.error("not a label", field="label", found=describe(label), expected="0 or 1")
+    raise answer.error("invalid label", field="label", found=describe(label), expected="0 or 1")
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:

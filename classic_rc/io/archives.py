@@ -91,7 +91,13 @@ def open_input(path: str | os.PathLike[str]) -> Input:
     data = single.data
     if not is_tar(data):
         if data.startswith(b"PK\x03\x04"):
-            raise DataError("a zip archive", source=name, hint="Unpack it and name the folder or file")
+            raise DataError(
+                "zip archives cannot be read",
+                source=name,
+                found="a zip archive",
+                expected="a file, a folder or a tar archive",
+                hint="Unpack it and load the folder or a file",
+            )
         return Input(name, (single,))
     members: dict[tuple[str, ...], File] = {}
     for parts, content in tar_members(data, name):
@@ -272,7 +278,9 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
                 if member.isdir():
                     continue
                 if parts in seen:
-                    raise DataError("two members of the archive have this name", source=f"{source}/{member.name}")
+                    raise DataError(
+                        "duplicate member of the archive", source=f"{source}/{member.name}", expected="unique names"
+                    )
                 seen.add(parts)
                 end = member.offset_data + member.size
                 if end > len(data):
@@ -306,7 +314,7 @@ class _Member(tarfile.TarInfo):
 def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     if not (member.isreg() or member.isdir()) or member.issparse():
         raise DataError(
-            "the archive holds more than files and folders",
+            "the member of the archive is not a file or folder",
             source=name,
             found="a link, a device or a sparse file",
             expected="plain files",
@@ -316,7 +324,7 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
         raise DataError(
-            "a member of the archive has an unsafe path",
+            "the member of the archive has an unsafe path",
             source=name,
             found=repr(member.name[:80]),
             expected="a relative path without '..'",
@@ -327,16 +335,16 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
 
 
 def _broken(source: str, error: BaseException) -> DataError:
-    return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
+    return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
 
 
 def _input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
     kept = [file for file in files if not _is_junk(file)]
     if not kept:
-        raise DataError(f"the {'archive' if archive else 'folder'} holds no file", source=name)
+        raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
     kept.sort(key=lambda file: [_natural(part) for part in file.path])
     junk = len(files) - len(kept)
-    notes = (f"files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: {junk:,}",) if junk else ()
+    notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {junk:,}",) if junk else ()
     return Input(name, tuple(kept), archive, is_folder, notes)
 
 
@@ -346,8 +354,8 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
         raise DataError(
             "folders nested too deeply",
             source=folder,
-            expected=f"at most {MAX_DEPTH}",
-            hint="Name the data's own folder",
+            expected=f"at most {MAX_DEPTH} levels",
+            hint="Load the folder of the data",
         )
     try:
         with os.scandir(folder) as entries:
@@ -360,7 +368,13 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
             continue
         count[0] += 1
         if count[0] > MAX_FILES:
-            raise DataError(f"more than {MAX_FILES:,} files", source=folder, hint="Name the data's own folder")
+            raise DataError(
+                "too many files",
+                source=folder,
+                found=f"more than {MAX_FILES:,}",
+                expected=f"at most {MAX_FILES:,}",
+                hint="Load the folder of the data",
+            )
         yield (*parts, name)
 
 
@@ -381,7 +395,9 @@ def _missing(name: str) -> DataError:
     try:
         names = os.listdir(folder)
     except OSError:
-        return DataError("no such file or folder", source=name, hint=f"There is no folder {str(folder)!r} either")
+        return DataError(
+            "no such file or folder", source=name, hint=f"The folder {str(folder)!r} does not exist either"
+        )
     near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(str(folder / n) for n in near)}?" if near else None
     return DataError("no such file or folder", source=name, hint=hint)

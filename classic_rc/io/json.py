@@ -203,7 +203,7 @@ def describe(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        digits = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "of over 18 digits"
+        digits = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "with over 18 digits"
         return f"the number {digits}"
     if isinstance(value, str):
         return repr(value if len(value) <= 50 else value[:47] + "...")
@@ -312,7 +312,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
         return members
     keys = [key for key, _ in pairs]
     twice = next(key for key in members if keys.count(key) > 1)
-    return _Fault("a key stands twice in one object", describe(twice), "each key once")
+    return _Fault("duplicate key in an object", describe(twice), "each key once")
 
 
 def _decoder(strict: bool) -> json.JSONDecoder:
@@ -352,11 +352,13 @@ def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:
             fault = node.value
             return node.error(fault.problem, found=fault.found, expected=fault.expected)
         if isinstance(node.value, str) and not _is_text(node.value):
-            return node.error("half of a surrogate pair", found=ascii(node.value)[:40], expected="whole characters")
+            return node.error("lone surrogate", found=ascii(node.value)[:40], expected="complete characters")
         if isinstance(node.value, dict):
             for key in node.value:
                 if not _is_text(key):
-                    return node.error("half of a surrogate pair in a key", found=ascii(key)[:40])
+                    return node.error(
+                        "lone surrogate in a key", found=ascii(key)[:40], expected="complete characters"
+                    )
             stack += [node.at(key) for key in reversed(node.value)]
         elif isinstance(node.value, list):
             stack += [node.at(i) for i in range(len(node.value) - 1, -1, -1)]

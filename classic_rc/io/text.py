@@ -105,7 +105,13 @@ def write_file(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as error:
-        raise UsageError(f"cannot write {os.path.realpath(path)}: {error.strerror or error}") from error
+        target = os.path.realpath(path)
+        raise UsageError(
+            f"cannot write {target}: {error.strerror or error}",
+            field="path",
+            found=target,
+            expected="a file that can be written",
+        ) from error
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -153,7 +159,7 @@ def replace_file(temporary: Path, path: Path) -> None:
 def _unreadable(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
     line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
     return DataError(
-        "the file is not text that can be read",
+        "the file is not valid text",
         source=source,
         where=f"byte offset {offset} (line {line})",
         found=found,
