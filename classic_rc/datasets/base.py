@@ -195,15 +195,15 @@ class Reader(ABC):
             level = [file for file in source.files if file.depth == depth]
             found: list[File] = []
             others: list[File] = []
-            broken: list[tuple[File, DataError]] = []
+            unreadable: list[tuple[File, DataError]] = []
             for file in level:
                 try:
                     (found if self.accepts(file, reading) else others).append(file)
                 except DataError as error:
-                    broken.append((file, error))
+                    unreadable.append((file, error))
             if found:
                 suffixes = {file.suffix for file in found}
-                for file, problem in broken:
+                for file, problem in unreadable:
                     if file.suffix in suffixes:  # It looks like a file of the dataset, so it must be readable.
                         raise problem
                     others.append(file)
@@ -271,23 +271,23 @@ class Reader(ABC):
         splits = {file: self.split_of(file) for file in files}
         subsets = {file: self.subset_of(file) for file in files}
         reading.mark_split = len({s for s in splits.values() if s}) > 1
-        files = _part(files, subsets, subset, str.lower, "subset", source)
-        files = _part(files, splits, split, canonical_split, "split", source)
+        files = _select_part(files, subsets, subset, str.lower, "subset", source)
+        files = _select_part(files, splits, split, canonical_split, "split", source)
 
-        with _collector_paused():
+        with _pause_collector():
             questions = self._gather(files, splits, reading)
         if not questions:
             raise DataError("no questions", source=source.path)
-        held = {splits[file] for file in files}
-        if held == {None}:  # The user's own file may give the split of each question.
-            marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = _part(questions, marks, split, canonical_split, "split", source)
-            held = {marks[q] for q in questions}
-        told = held.pop() if len(held) == 1 else None
+        found_splits = {splits[file] for file in files}
+        if found_splits == {None}:  # The user's own file may give the split of each question.
+            split_of_question = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
+            questions = _select_part(questions, split_of_question, split, canonical_split, "split", source)
+            found_splits = {split_of_question[q] for q in questions}
+        found_split = found_splits.pop() if len(found_splits) == 1 else None
         return Dataset(
             questions,
-            name=self.dataset_name(source, files, told, subset),
-            split=told or split,
+            name=self.dataset_name(source, files, found_split, subset),
+            split=found_split or split,
             reader=self.name,
             sources=source.sources(files + reading.used),
             notes=source.notes + reading.notes,
@@ -315,8 +315,8 @@ class Reader(ABC):
             if file.blank_lines:
                 reading.count("blank lines skipped", file.blank_lines)
             file.release()
-        if unasked := reading.passages - len({id(question.passage) for question in questions}):
-            reading.count("passages without questions", unasked)
+        if n_unused := reading.passages - len({id(question.passage) for question in questions}):
+            reading.count("passages without questions", n_unused)
         return questions
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
@@ -334,8 +334,8 @@ def split_in(name: str) -> str | None:
     >>> split_in("dev_83-fixedIds"), split_in("val"), split_in("RACE-train-dev")
     ('dev', 'val', None)
     """
-    told = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}
-    return told.pop() if len(told) == 1 else None
+    found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}
+    return found.pop() if len(found) == 1 else None
 
 
 def canonical_split(split: str) -> str:
@@ -350,7 +350,7 @@ def canonical_split(split: str) -> str:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
     was_on = gc.isenabled()
     gc.disable()
@@ -361,19 +361,21 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _part(
+def _select_part(
     items: list[_Item],
-    held: Mapping[_Item, str | None],
+    part_of: Mapping[_Item, str | None],
     wanted: str | None,
-    normal: Callable[[str], str],
+    normalise: Callable[[str], str],
     kind: str,
     source: Input,
 ) -> list[_Item]:
     """Return the items of the wanted part; all items if no part is wanted or the source names no split."""
-    names = list(dict.fromkeys(name for name in held.values() if name is not None))
+    names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if wanted is None or (kind == "split" and not names):
         return items
-    chosen = [item for item in items if (name := held[item]) is not None and normal(name) == normal(wanted)]
+    chosen = [
+        item for item in items if (name := part_of[item]) is not None and normalise(name) == normalise(wanted)
+    ]
     if not chosen:
         raise DataError(
             f"no such {kind}",

@@ -13,7 +13,7 @@ from classic_rc.io.json import describe
 from classic_rc.questions import Candidate, Question, Task
 
 _MAX_DEPTH = 100
-_CORRECT = {"true": True, "false": False}
+_FLAGS = {"true": True, "false": False}
 
 
 class MCScript(Reader):
@@ -54,7 +54,7 @@ class MCScript(Reader):
                     passage,
                     question.attribute("text"),
                     tuple(Candidate(answer.attribute("text")) for answer in answers),
-                    _gold(question, answers),
+                    _read_gold(question, answers),
                     Task.SINGLE_CHOICE,
                     reading.meta(**meta),
                 )
@@ -123,7 +123,7 @@ def parse_xml(text: str, source: str) -> Element:
     def characters(data: str) -> None:
         stack[-1].text += data
 
-    def refuse(*declaration: object) -> None:
+    def refuse_declaration(*declaration: object) -> None:
         raise DataError(
             "document type and entity declarations are not allowed",
             source=source,
@@ -135,8 +135,8 @@ def parse_xml(text: str, source: str) -> Element:
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda tag: stack.pop()
     parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = refuse_declaration
+    parser.EntityDeclHandler = refuse_declaration
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
@@ -148,16 +148,16 @@ def parse_xml(text: str, source: str) -> Element:
     return roots[0]
 
 
-def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
+def _read_gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
     if not answers:
         raise question.error(
             "no candidates", field="question", found="no <answer>", expected="at least one <answer>"
         )
     if not any("correct" in answer.attributes for answer in answers):
         return None
-    right = []
+    right_answers = []
     for i, answer in enumerate(answers):
-        correct = _CORRECT.get(answer.attribute("correct").lower())
+        correct = _FLAGS.get(answer.attribute("correct").lower())
         if correct is None:
             raise answer.error(
                 "invalid value",
@@ -166,9 +166,9 @@ def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
                 expected="True or False",
             )
         if correct:
-            right.append(i)
-    if len(right) != 1:
+            right_answers.append(i)
+    if len(right_answers) != 1:
         raise question.error(
-            "wrong number of right answers", field="answer/@correct", found=str(len(right)), expected="1"
+            "wrong number of right answers", field="answer/@correct", found=str(len(right_answers)), expected="1"
         )
-    return frozenset(right)
+    return frozenset(right_answers)

@@ -62,7 +62,7 @@ class MCTest(Reader):
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
         """Yield four questions per line."""
         lines = file.text.rstrip("\n").split("\n")
-        answers = _answers_of(file, reading)
+        answers = _find_answers(file, reading)
         gold = _read_answers(answers, len(lines), file.name) if answers else None
         if gold is None:
             reading.count(f"files without answers, so gold is hidden ({file.base})")
@@ -82,8 +82,8 @@ class MCTest(Reader):
                 raise DataError("the story has no id", source=file.name, where=where, field="id")
             passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
             for i, start in enumerate(_STARTS):
-                prefixed = _QUESTION.match(columns[start])
-                if not prefixed:
+                match = _QUESTION.match(columns[start])
+                if not match:
                     raise DataError(
                         "missing question type",
                         source=file.name,
@@ -95,33 +95,35 @@ class MCTest(Reader):
                 yield Question(
                     f"{columns[0]},{i}",
                     passage,
-                    prefixed[2].strip(),
+                    match[2].strip(),
                     tuple(map(Candidate, columns[start + 1 : start + 5])),
                     None if gold is None else frozenset((gold[story][i],)),
                     Task.SINGLE_CHOICE,
-                    reading.meta(type=prefixed[1]),
+                    reading.meta(type=match[1]),
                 )
 
 
-def _answers_of(file: File, reading: Reading) -> File | None:
+def _find_answers(file: File, reading: Reading) -> File | None:
     """Return the answer file of a story file, or None."""
     name = f"{file.stem}.ans"
-    given = reading.options.answers
-    if given is None:
+    answers_path = reading.options.answers
+    if answers_path is None:
         places = ((name,), ("MCTestAnswers", name), ("..", "MCTestAnswers", name))
         found = next((answers for place in places if (answers := file.sibling(*place))), None)
-    elif os.path.isdir(given):
-        found = next((answers for answers in open_input(given).files if answers.base == name), None)
+    elif os.path.isdir(answers_path):
+        found = next((answers for answers in open_input(answers_path).files if answers.base == name), None)
         if found is None:
-            raise DataError("the folder of answers does not have this file", source=os.fspath(given), expected=name)
+            raise DataError(
+                "the folder of answers does not have this file", source=os.fspath(answers_path), expected=name
+            )
     else:
-        found = open_input(given).single
+        found = open_input(answers_path).single
         if found is None or any(other.name == found.name for other in reading.used):
             raise UsageError(
                 f"several story files need a folder of .ans files, and one story file needs one .ans file: "
-                f"found {given}",
+                f"found {answers_path}",
                 field="answers",
-                found=os.fspath(given),
+                found=os.fspath(answers_path),
                 expected="one .ans file, or a folder of .ans files",
             )
     if found is not None:

@@ -42,24 +42,24 @@ class MultiRC(Reader):
         """Yield the questions of every paragraph."""
         for entry in file.root().items("data"):
             pid, paragraph = entry.name("id"), entry.child("paragraph")
-            text, sentences = _without_marks(paragraph)
+            text, sentences = _remove_marks(paragraph)
             passage = reading.passage(pid, text, file.name, paragraph.where, sentences)
             for node in paragraph.items("questions"):
                 qid, answers = node.name("idx"), list(node.items("answers"))
                 used = node.integers("sentences_used")
-                if outside := [i for i in used if not 0 <= i < len(sentences)]:
+                if unknown := [i for i in used if not 0 <= i < len(sentences)]:
                     raise node.error(
                         "unknown sentence",
                         field="sentences_used",
-                        found=f"{outside[0]}",
+                        found=f"{unknown[0]}",
                         expected=f"0 to {len(sentences) - 1}",
                     )
                 yield Question(
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    _candidates(node, answers),
-                    _flagged(answers, "isAnswer", Node.flag),
+                    _read_candidates(node, answers),
+                    _read_gold(answers, "isAnswer", Node.flag),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
                 )
@@ -97,14 +97,14 @@ class SuperGlue(Reader):
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    _candidates(node, answers),
-                    _flagged(answers, "label", _zero_or_one),
+                    _read_candidates(node, answers),
+                    _read_gold(answers, "label", _read_label),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, answer_idx=tuple(answer.integer("idx") for answer in answers)),
                 )
 
 
-def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+def _read_candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
     """Return the answers as candidates; there must be at least one."""
     if not answers:
         raise question.error(
@@ -113,14 +113,14 @@ def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
     return tuple(Candidate(answer.text("text")) for answer in answers)
 
 
-def _flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
+def _read_gold(answers: list[Node], key: str, read_flag: Callable[[Node, str], bool]) -> frozenset[int] | None:
     """Return the positions of the answers flagged as right; None (hidden gold) if no answer has the flag."""
     if not any(answer.has(key) for answer in answers):
         return None
-    return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
+    return frozenset(i for i, answer in enumerate(answers) if read_flag(answer, key))
 
 
-def _zero_or_one(node: Node, key: str) -> bool:
+def _read_label(node: Node, key: str) -> bool:
     """Return the label at a key, 0 or 1, as a bool."""
     label = node.integer(key)
     if label in (0, 1):
@@ -128,7 +128,7 @@ def _zero_or_one(node: Node, key: str) -> bool:
     raise node.error("invalid label", field=key, found=describe(label), expected="0 or 1")
 
 
-def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
+def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without sentence marks, and the offsets of its sentences."""
     before, *parts = _MARK.split(paragraph.text("text"))
     texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]

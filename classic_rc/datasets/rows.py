@@ -22,7 +22,7 @@ OWN_FIELDS = {role: role for role in ROLES}
 """The fields of our own schema: each role is its own key."""
 
 _TASKS = {task.value: task for task in Task}
-_SAY_TASK = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
+_TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -89,8 +89,8 @@ def lookup(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict) and path in node.value:
         return node.at(path)
     if "+" in path:
-        return _gathered(node, path, [lookup(node, part.strip()) for part in path.split("+")])
-    return _follow(node, path)
+        return _gather_list(node, path, [lookup(node, part.strip()) for part in path.split("+")])
+    return _follow_path(node, path)
 
 
 def is_own_row(row: Any) -> bool:
@@ -143,11 +143,11 @@ def questions_of(
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
-    read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
+    read_rows = [_read_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
-        _check_paths(read, fields)
+        _check_paths(read_rows, fields)
     own = fields is None and gold_as is None
-    task = task or _task_of(read, own)
+    task = task or _determine_task(read_rows, own)
     if task.has_spans and gold_as not in (None, "text"):
         raise UsageError(
             f"gold_as={gold_as} does not apply to {task} questions, whose gold is text",
@@ -155,9 +155,9 @@ def questions_of(
             found=gold_as,
             expected="text",
         )
-    coding = "own" if own else gold_as or _coding_of(read, task)
-    for row in read:
-        gold = _gold(row, task, coding)
+    coding = "own" if own else gold_as or _determine_coding(read_rows, task)
+    for row in read_rows:
+        gold = _decode_gold(row, task, coding)
         yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
 
 
@@ -186,24 +186,24 @@ class RowReader(Reader):
         return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
 
 
-def _follow(node: Node, path: str) -> Node | None:
+def _follow_path(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict):
         if path in node.value:  # The path itself may be a key that has dots.
             return node.at(path)
         key, _, rest = path.partition(".")
-        return _follow(node.at(key), rest) if rest and key in node.value else None
+        return _follow_path(node.at(key), rest) if rest and key in node.value else None
     if isinstance(node.value, (list, tuple)):
         position, _, rest = path.partition(".")
         if position.isascii() and position.isdigit():
             if len(position) > 9 or int(position) >= len(node.value):
                 return None
             element = node.at(int(position))
-            return _follow(element, rest) if rest else element
-        return _gathered(node, path, [_follow(element, path) for element in node.elements()])
+            return _follow_path(element, rest) if rest else element
+        return _gather_list(node, path, [_follow_path(element, path) for element in node.elements()])
     return None
 
 
-def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
+def _gather_list(node: Node, path: str, parts: list[Node | None]) -> Node | None:
     if any(part is None for part in parts):
         return None
     return Node([part.value for part in parts if part is not None], node.source, None, node, path)
@@ -230,7 +230,7 @@ class _Row:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
 
 
-def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
+def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
     if not isinstance(node.value, dict):
         raise node.error("wrong type", found=describe(node.value), expected="an object for each question")
     found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
@@ -248,21 +248,21 @@ def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], u
         text,
         node.source,
         node.where,
-        _sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
+        _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
     )
     return _Row(
         node,
         values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
         passage,
         values.text(fields["question"]),
-        _candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
+        _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
         found.get(fields.get("gold", "")),
-        _own_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
-        reading.meta(**_meta(node, values, fields, used)),
+        _read_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
+        reading.meta(**_collect_meta(node, values, fields, used)),
     )
 
 
-def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
+def _read_candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
     """Return the candidates from a list of strings, or of objects with text, start and end."""
     nodes = list(values.elements())
     if all(isinstance(node.value, str) for node in nodes):
@@ -288,7 +288,7 @@ def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
     return tuple(candidates)
 
 
-def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
+def _read_sentences(values: Node, passage: str) -> list[tuple[int, int]]:
     sentences, last = [], 0
     for i, node in enumerate(values.elements()):
         marks = values.integers(i)
@@ -303,7 +303,7 @@ def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
     return sentences
 
 
-def _own_task(values: Node, key: str) -> Task:
+def _read_task(values: Node, key: str) -> Task:
     name = values.text(key)
     if name not in _TASKS:
         raise values.error("unknown task", field=key, found=describe(name), expected=", ".join(_TASKS))
@@ -316,7 +316,7 @@ def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
     return paths | {path.strip().partition(".")[0] for path in paths}
 
 
-def _meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
+def _collect_meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
     """Return the other facts of a row: the keys that no path uses, and the members of its meta."""
     meta = {str(key): value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
@@ -335,39 +335,43 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
             raise rows[0].error("no row has this key", path, describe(rows[0].node.value), f"the {role}")
 
 
-def _task_of(rows: Sequence[_Row], own: bool) -> Task:
+def _determine_task(rows: Sequence[_Row], own: bool) -> Task:
     """Return the one task that the rows name, or that their gold implies."""
-    told: Task | None = None
+    common_task: Task | None = None
     for row in rows:
-        task = row.task or _only_reading(row, own)
-        if task is not None and told is not None and task != told:
-            raise row.error("the rows have different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
-        told = told or task
-    if told is None and rows:
-        raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _SAY_TASK)
-    return told or Task.SINGLE_CHOICE
+        task = row.task or _infer_task(row, own)
+        if task is not None and common_task is not None and task != common_task:
+            raise row.error(
+                "the rows have different tasks", "task", f"{task} after {common_task}", "one task", _TASK_HINT
+            )
+        common_task = common_task or task
+    if common_task is None and rows:
+        raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT)
+    return common_task or Task.SINGLE_CHOICE
 
 
-def _only_reading(row: _Row, own: bool) -> Task | None:
+def _infer_task(row: _Row, own: bool) -> Task | None:
     """Return the task that a row's gold implies; None for hidden gold, which fits the task of the other rows."""
     if row.gold is None:
         return None
     if _are_texts(row.gold) and (own or not row.candidates):
-        raise row.error("the task is unknown", "task", f"none, with gold {describe(row.gold)}", "a task", _SAY_TASK)
+        raise row.error(
+            "the task is unknown", "task", f"none, with gold {describe(row.gold)}", "a task", _TASK_HINT
+        )
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
-def _coding_of(rows: Sequence[_Row], task: Task) -> str:
+def _determine_coding(rows: Sequence[_Row], task: Task) -> str:
     """Return the coding of gold in rows for which the user gave fields but no coding."""
-    coded = [row for row in rows if row.gold is not None]
-    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in coded)):
+    rows_with_gold = [row for row in rows if row.gold is not None]
+    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in rows_with_gold)):
         return "text"
-    for row in coded:
+    for row in rows_with_gold:
         _check_candidates(row, task)
-    return infer((row.node, row.gold, row.texts) for row in coded)
+    return infer((row.node, row.gold, row.texts) for row in rows_with_gold)
 
 
-def _gold(row: _Row, task: Task, coding: str) -> Gold:
+def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     _check_candidates(row, task)
     if row.gold is None:
         return None
@@ -394,6 +398,6 @@ def _check_candidates(row: _Row, task: Task) -> None:
         found = f"{len(row.candidates)} candidates"
         raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _SAY_TASK)
+        raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT)
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)

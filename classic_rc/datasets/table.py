@@ -17,7 +17,7 @@ from classic_rc.io.json import Node, describe, parse_json
 
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
-_NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
+_CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
 
 class Table(RowReader):
@@ -41,7 +41,7 @@ class Table(RowReader):
         """Return whether the columns are those of our schema."""
         columns = header(file)
         return is_own_row(
-            dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns)
+            dict.fromkeys("candidates" if _CANDIDATE_COLUMN.fullmatch(column) else column for column in columns)
         )
 
     def has_rows(self, file: File) -> bool:
@@ -52,13 +52,13 @@ class Table(RowReader):
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
-        if twice := next((column for column in columns if columns.count(column) > 1), None):
+        if duplicate := next((column for column in columns if columns.count(column) > 1), None):
             raise DataError(
-                "duplicate column", source=file.name, where="line 1", found=repr(twice), expected="unique names"
+                "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
             )
-        key, wide = _wide_columns(columns, fields, file)
+        key, candidate_columns = _find_candidate_columns(columns, fields, file)
         seen_header = False
-        for number, cells in _records(file):
+        for number, cells in _read_records(file):
             if not cells:
                 file.blank_lines += 1
                 continue
@@ -70,17 +70,17 @@ class Table(RowReader):
                 raise node.error(
                     "wrong number of columns", found=str(len(cells)), expected=f"{len(columns)}, as in the header"
                 )
-            yield _values(node, key, wide, fields or OWN_FIELDS)
+            yield _parse_cells(node, key, candidate_columns, fields or OWN_FIELDS)
 
 
 def header(file: File) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.text.lstrip()[0] in "{[<":
         return []
-    return next((cells for _, cells in _records(file) if cells), [])
+    return next((cells for _, cells in _read_records(file) if cells), [])
 
 
-def _records(file: File) -> Iterator[tuple[int, list[str]]]:
+def _read_records(file: File) -> Iterator[tuple[int, list[str]]]:
     """Yield the line at which each record starts, and its cells."""
     text = file.text
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
@@ -101,13 +101,17 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: File) -> tuple[str, list[str]]:
+def _find_candidate_columns(
+    columns: list[str], fields: Mapping[str, str] | None, file: File
+) -> tuple[str, list[str]]:
     """Return the common name of the columns that have one candidate each, and those columns."""
     if fields:
         path = fields.get("candidates", "")
         several = "+" in path and path not in columns
         return path, [column.strip() for column in path.split("+")] if several else []
-    numbered = sorted((int(match[1]), column) for column in columns if (match := _NUMBERED.fullmatch(column)))
+    numbered = sorted(
+        (int(match[1]), column) for column in columns if (match := _CANDIDATE_COLUMN.fullmatch(column))
+    )
     if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
         raise DataError(
             "the candidate columns are not numbered from 0",
@@ -119,7 +123,7 @@ def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: Fi
     return "candidates", [column for _, column in numbered]
 
 
-def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) -> Node:
+def _parse_cells(node: Node, key: str, candidate_columns: list[str], fields: Mapping[str, str]) -> Node:
     """Return a row with its cells parsed: lists, objects, numbers, or None."""
     row: dict[str, Any] = dict(node.value)
     own = fields is OWN_FIELDS
@@ -131,25 +135,28 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         if not cell.strip():
             row[column] = None
         elif role in ("candidates", "sentences", "meta"):
-            row[column] = _json(node, column)
+            row[column] = _parse_json_cell(node, column)
         elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):
             with suppress(DataError):  # Text that only looks like JSON is the gold text.
-                row[column] = _json(node, column)
-    if wide:
-        texts = [node.text(column) for column in wide]
+                row[column] = _parse_json_cell(node, column)
+    if candidate_columns:
+        texts = [node.text(column) for column in candidate_columns]
         while texts and not texts[-1]:
             texts.pop()
         if "" in texts:
             raise node.error(
-                "empty candidate before another one", field=wide[texts.index("")], found="''", expected="text"
+                "empty candidate before another one",
+                field=candidate_columns[texts.index("")],
+                found="''",
+                expected="text",
             )
-        for column in wide if own else ():
+        for column in candidate_columns if own else ():
             del row[column]
         row[key] = texts
     return node.with_value(row)
 
 
-def _json(node: Node, column: str) -> Any:
+def _parse_json_cell(node: Node, column: str) -> Any:
     try:
         return parse_json(node.value[column], node.source)
     except DataError as error:

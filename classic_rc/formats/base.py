@@ -152,11 +152,11 @@ class Format(ABC):
             or an infinite score.
         """
         self._check_questions(questions)
-        given = {"scores": scores, "decisions": predictions}
-        if all(given[content] is None for content in self.holds):
+        contents = {"scores": scores, "decisions": predictions}
+        if all(contents[content] is None for content in self.holds):
             needed = " or ".join(sorted(self.holds))
             raise UsageError(f"the format {self.name} needs {needed}", field=needed, found="none", expected=needed)
-        for content, rows in given.items():
+        for content, rows in contents.items():
             if rows is not None and len(rows) != len(questions):
                 raise UsageError(
                     f"{len(questions)} questions need {len(questions)} {content}, found {len(rows)}",
@@ -268,7 +268,7 @@ def in_order(
         raise DataError(
             f"{len(missing):,} of {len(keys):,} entries are missing",
             source=source,
-            found=f"none for {_label(missing[0], names)}",
+            found=f"none for {_describe_key(missing[0], names)}",
             expected="one for each",
             hint="Is it a file for another split?",
         )
@@ -286,11 +286,11 @@ def matched(
     """Return the entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
     known = set(keys)
     if len(known) < len(keys):
-        twice = Counter(keys).most_common(1)[0][0]
+        duplicate = Counter(keys).most_common(1)[0][0]
         raise UsageError(
-            f"two questions have the same ids in this format: {_label(twice, names)}",
+            f"two questions have the same ids in this format: {_describe_key(duplicate, names)}",
             field=", ".join(names),
-            found=_label(twice, names),
+            found=_describe_key(duplicate, names),
             expected="unique ids",
         )
     found: dict[Key, Node] = {}
@@ -300,21 +300,23 @@ def matched(
                 continue
             raise node.error(
                 "unknown question id" if len(names) < 2 else "unknown ids",
-                found=_label(key, names),
-                expected=f"one of {len(keys):,} entries such as {_label(keys[0], names)}" if keys else "no entry",
+                found=_describe_key(key, names),
+                expected=f"one of {len(keys):,} entries such as {_describe_key(keys[0], names)}"
+                if keys
+                else "no entry",
                 hint="Is it a file for another split?",
             )
         if key in found:
             raise node.error(
                 "answered twice",
-                found=_label(key, names),
+                found=_describe_key(key, names),
                 expected=f"one answer (the first is at {found[key].where})",
             )
         found[key] = node
     return found
 
 
-def _label(key: Key, names: Sequence[str]) -> str:
+def _describe_key(key: Key, names: Sequence[str]) -> str:
     return ", ".join(f"{name} {part!r}" for name, part in zip(names, key, strict=True))
 
 

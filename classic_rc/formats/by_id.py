@@ -32,7 +32,7 @@ class AnswersById(Format):
         found = matched(entries, [(question.id,) for question in questions], ("id",), source)
         nodes = (found.get((question.id,)) for question in questions)
         return [
-            decided(question, _texts(node, question)) if node else decided(question)
+            decided(question, _read_answer(node, question)) if node else decided(question)
             for question, node in zip(questions, nodes, strict=True)
         ]
 
@@ -69,13 +69,13 @@ class SQuAD(AnswersById):
     readers = frozenset({"squad", "quoref"})
 
 
-def _texts(node: Node, question: Question) -> tuple[str, ...]:
+def _read_answer(node: Node, question: Question) -> tuple[str, ...]:
     if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
-        return tuple(map(_text, node.elements()))
-    return (_text(node),)
+        return tuple(map(_read_answer_text, node.elements()))
+    return (_read_answer_text(node),)
 
 
-def _text(node: Node) -> str:
+def _read_answer_text(node: Node) -> str:
     if isinstance(node.value, str):
         return node.value
     raise node.error("invalid answer", found=describe(node.value), expected="a string")

@@ -49,13 +49,13 @@ class JSONLines(Format):
         """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
         rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
-            return _scores(rows, questions, source)
+            return _read_scores(rows, questions, source)
         if questions and questions[0].task.has_spans:
-            groups = _rows_of(rows, questions, source)
+            groups = _group_rows_by_question(rows, questions, source)
         else:
-            groups = _rows_of_candidates(rows, questions, source)
+            groups = _group_rows_by_candidate(rows, questions, source)
         selected = ([row for row in group if row.flag("selected")] for group in groups)
-        return [decided(q, *_selection(q, group)) for q, group in zip(questions, selected, strict=True)]
+        return [decided(q, *_read_answers(q, group)) for q, group in zip(questions, selected, strict=True)]
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -71,7 +71,7 @@ class JSONLines(Format):
         """
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
-            return _scores(rows, questions, source, partial=partial)
+            return _read_scores(rows, questions, source, partial=partial)
         return super().read_scores(text, questions, source=source)
 
     def render(
@@ -80,7 +80,7 @@ class JSONLines(Format):
         """Return the rows as text; see :meth:`write`."""
         rows: list[dict[str, Any]] = []
         for i, question in enumerate(questions):
-            answer = None if predictions is None else _answer(question, predictions[i])
+            answer = None if predictions is None else _first_answer_or_none(question, predictions[i])
             if question.task.has_spans and scores is None:
                 rows += _span_rows(question, answer or ())
             else:
@@ -88,7 +88,7 @@ class JSONLines(Format):
         return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def _answer(question: Question, prediction: Prediction) -> Answer:
+def _first_answer_or_none(question: Question, prediction: Prediction) -> Answer:
     if prediction.answers or question.task is Task.MULTIPLE_ANSWER:
         return first_answer(prediction)
     return ()
@@ -103,34 +103,34 @@ def _candidate_rows(
     question: Question, scores: Scores | None, i: int, answer: Answer | None
 ) -> Iterator[dict[str, Any]]:
     texts = [candidate.text for candidate in question.candidates]
-    chosen = set() if answer is None else _chosen(question, texts, answer)
+    selected_indices = set() if answer is None else _find_selected(question, texts, answer)
     for index, text in enumerate(texts):
         row = {"question_id": question.id, "candidate": index, "text": text}
         if scores is not None:
             flat = scores.offsets[i] + index
             row |= {"score": float(scores.values[flat]), "evidence": bool(scores.evidence[flat])}
         if answer is not None:
-            row["selected"] = index in chosen
+            row["selected"] = index in selected_indices
         yield row
 
 
-def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
+def _find_selected(question: Question, texts: list[str], answer: Answer) -> set[int]:
     """Return the indices of the candidates to mark as selected for an answer."""
     if question.task.has_choices:
         return set(cast("frozenset[int]", answer))
-    answered = cast("tuple[str, ...]", answer)
-    strange = [text for text in answered if text not in texts]
-    if strange:
+    answer_texts = cast("tuple[str, ...]", answer)
+    unknown = [text for text in answer_texts if text not in texts]
+    if unknown:
         raise UsageError(
-            f"question {question.id} has the answer {strange[0]!r}, which is not one of its candidates",
+            f"question {question.id} has the answer {unknown[0]!r}, which is not one of its candidates",
             field="predictions",
-            found=repr(strange[0]),
+            found=repr(unknown[0]),
             expected="the text of a candidate",
         )
-    return {texts.index(text) for text in answered}
+    return {texts.index(text) for text in answer_texts}
 
 
-def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
+def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
     if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
         raise UsageError(
             f"{source} has scores of spans, but the questions have no candidate spans: generate the spans first",
@@ -138,7 +138,7 @@ def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, par
             found="none",
             expected="the candidate spans of each question",
         )
-    groups = _rows_of_candidates(rows, questions, source, partial=partial)
+    groups = _group_rows_by_candidate(rows, questions, source, partial=partial)
     flat = [row for group in groups for row in group]
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
@@ -147,15 +147,15 @@ def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, par
     )
 
 
-def _rows_of_candidates(
+def _group_rows_by_candidate(
     rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> list[list[Node]]:
     """Return the rows of each question, in the order of its candidates; each candidate must have exactly one."""
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
-    keys = [(q.id, i) for q, own in zip(questions, texts, strict=True) for i in range(len(own))]
+    keys = [(q.id, i) for q, own_texts in zip(questions, texts, strict=True) for i in range(len(own_texts))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
     ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
-    groups = [list(islice(ordered, len(own))) for own in texts]
+    groups = [list(islice(ordered, len(own_texts))) for own_texts in texts]
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
@@ -168,7 +168,7 @@ def _rows_of_candidates(
     return groups
 
 
-def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
+def _group_rows_by_question(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
     """Return the rows of each question, in the file's order; each question must have at least one."""
     groups: dict[str, list[Node]] = {question.id: [] for question in questions}
     for row in rows:
@@ -187,7 +187,7 @@ def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> li
     return list(groups.values())
 
 
-def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
+def _read_answers(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
     """Return the answer of the selected rows. Without any there is no answer, except the empty multiple answer."""
     if question.task is Task.MULTIPLE_ANSWER:
         return (frozenset(row.integer("candidate") for row in selected),)

@@ -79,7 +79,7 @@ def read_predictions(
         (unless the official script allows that) not at all.
     """
     text = read_text(path)
-    content = _format_of(text, dataset, format, str(path)).read(text, dataset, source=str(path))
+    content = _find_format(text, dataset, format, str(path)).read(text, dataset, source=str(path))
     if notes is not None and not isinstance(content, Scores):
         unanswered = sum(not prediction.answers for prediction in content)
         if unanswered:
@@ -111,7 +111,7 @@ def read_scores(
         See :func:`read_predictions`.
     """
     text = read_text(path)
-    layout = _format_of(text, dataset, format, str(path))
+    layout = _find_format(text, dataset, format, str(path))
     return layout.read_scores(text, dataset, source=str(path), partial=partial)
 
 
@@ -154,7 +154,7 @@ def write_predictions(
         ) from None
 
 
-def _format_of(text: str, dataset: Sequence[Question], name: str | None, source: str) -> Format:
+def _find_format(text: str, dataset: Sequence[Question], name: str | None, source: str) -> Format:
     if name is not None:
         return get_format(name)
     recognised = [layout for layout in FORMATS.values() if layout.recognises(text)]

@@ -28,9 +28,9 @@ MAX_FILES = 100_000
 MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
 
-_DIGEST_APART = 64  # With more files than this, provenance is one digest of the folder.
+_MAX_LISTED_FILES = 64  # With more files than this, provenance is one digest of the folder.
 # RecursionError: tarfile reads a chain of extension headers by recursion.
-_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
+_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Input:
         """
         if self.archive:
             return (self.archive,)
-        if len(files) <= _DIGEST_APART:
+        if len(files) <= _MAX_LISTED_FILES:
             return tuple(Source(file.name, file.sha256) for file in files)
         return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
 
@@ -81,12 +81,12 @@ def open_input(path: str | os.PathLike[str]) -> Input:
     """
     name = os.fspath(path)
     if not os.path.exists(name):
-        raise _missing(name)
+        raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
         found = list(_walk(name, ()))
         files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
-        return _input(name, files, None, is_folder=True)
+        return _make_input(name, files, None, is_folder=True)
     single = File(name, Path(os.path.abspath(name)).parts, 0)
     data = single.data
     if not is_tar(data):
@@ -102,7 +102,7 @@ def open_input(path: str | os.PathLike[str]) -> Input:
     members: dict[tuple[str, ...], File] = {}
     for parts, content in tar_members(data, name):
         File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
-    return _input(name, list(members.values()), Source(name, single.sha256))
+    return _make_input(name, list(members.values()), Source(name, single.sha256))
 
 
 class File:
@@ -274,7 +274,7 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
             for member in tar:
-                parts = _checked_path(member, f"{source}/{member.name}")
+                parts = _check_path(member, f"{source}/{member.name}")
                 if member.isdir():
                     continue
                 if parts in seen:
@@ -286,8 +286,8 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
                 if end > len(data):
                     raise EOFError(f"{member.name} ends after the archive does")
                 yield parts, data[member.offset_data : end]
-    except _BROKEN as error:
-        raise _broken(source, error) from None
+    except _TAR_ERRORS as error:
+        raise _damaged_archive_error(source, error) from None
 
 
 class _Member(tarfile.TarInfo):
@@ -311,7 +311,7 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
+def _check_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     if not (member.isreg() or member.isdir()) or member.issparse():
         raise DataError(
             "the member of the archive is not a file or folder",
@@ -334,18 +334,18 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     return parts
 
 
-def _broken(source: str, error: BaseException) -> DataError:
+def _damaged_archive_error(source: str, error: BaseException) -> DataError:
     return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
 
 
-def _input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
-    kept = [file for file in files if not _is_junk(file)]
-    if not kept:
+def _make_input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
+    data_files = [file for file in files if not _is_junk(file)]
+    if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
-    kept.sort(key=lambda file: [_natural(part) for part in file.path])
-    junk = len(files) - len(kept)
+    data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
+    junk = len(files) - len(data_files)
     notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {junk:,}",) if junk else ()
-    return Input(name, tuple(kept), archive, is_folder, notes)
+    return Input(name, tuple(data_files), archive, is_folder, notes)
 
 
 def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:
@@ -382,14 +382,14 @@ def _is_junk(file: File) -> bool:
     return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 
-def _natural(part: str) -> tuple[int, int, str]:
+def _natural_key(part: str) -> tuple[int, int, str]:
     stem = part.partition(".")[0]
     if stem.isascii() and stem.isdigit() and len(stem) < 19:
         return 0, int(stem), part
     return 1, 0, part
 
 
-def _missing(name: str) -> DataError:
+def _missing_path_error(name: str) -> DataError:
     path = Path(name)
     folder = path.parent
     try:
@@ -398,6 +398,6 @@ def _missing(name: str) -> DataError:
         return DataError(
             "no such file or folder", source=name, hint=f"The folder {str(folder)!r} does not exist either"
         )
-    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(str(folder / n) for n in near)}?" if near else None
+    close_names = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(str(folder / n) for n in close_names)}?" if close_names else None
     return DataError("no such file or folder", source=name, hint=hint)

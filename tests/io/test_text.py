@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
     refused = []
     monkeypatch.setattr(text.os, "replace", refuse)
-    monkeypatch.setattr(text, "_PATIENCE", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(text, "_RETRY_DELAYS", (0.0, 0.0, 0.0))
     (tmp_path / "f").write_bytes(b"old")
     with pytest.raises(UsageError, match="in use"):
         write_file(tmp_path / "f", "text")
