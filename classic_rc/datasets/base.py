@@ -277,7 +277,7 @@ class Reader(ABC):
         with _pause_collector():
             questions = self._gather(files, splits, reading)
         if not questions:
-            raise DataError("no questions", source=source.path)
+            raise DataError("no questions", source=source.path, expected="at least one question")
         found_splits = {splits[file] for file in files}
         if found_splits == {None}:  # The user's own file may give the split of each question.
             split_of_question = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}

@@ -79,7 +79,7 @@ class MCTest(Reader):
                 )
             columns = [column.replace(r"\tab", "\t") for column in columns]
             if not columns[0]:
-                raise DataError("the story has no id", source=file.name, where=where, field="id")
+                raise DataError("missing", source=file.name, where=where, field="id", expected="the id of the story")
             passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
             for i, start in enumerate(_STARTS):
                 match = _QUESTION.match(columns[start])
@@ -138,8 +138,8 @@ def _read_answers(file: File, stories: int, questions_file: str) -> list[list[in
         raise DataError(
             f"the answers do not match {questions_file}",
             source=file.name,
-            found=f"{len(lines)} lines",
-            expected=f"{stories}, one for each story",
+            found=str(len(lines)),
+            expected=f"{stories} lines, one for each story",
         )
     gold = []
     for number, line in enumerate(lines, start=1):

@@ -183,7 +183,7 @@ def from_rows(
     task_override = None if task is None else task_named(task)
     nodes = [_row_node(row, name, number) for number, row in enumerate(rows)]
     if not nodes:
-        raise DataError("no rows", source=name)
+        raise DataError("no rows", source=name, expected="at least one row")
     reading = Reading(Options(split=split, fields=roles, gold_as=gold_as))
     if roles is None and not is_own_row(nodes[0].value):
         from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.

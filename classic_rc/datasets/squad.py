@@ -70,7 +70,7 @@ class Squad(Reader):
                 "no answer",
                 field="answers",
                 found="an empty list",
-                expected="an answer, or is_impossible: true, or no key answers if gold is hidden",
+                expected="at least one answer, is_impossible: true, or no key 'answers' if gold is hidden",
             )
         texts = [answer.text("text") for answer in answers]
         spans = [

@@ -153,7 +153,7 @@ class Node:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        raise self._wrong(key, "a string that is not empty, or a whole number")
+        raise self._wrong(key, "a non-empty string or a whole number")
 
     def sequence(self, key: int | str) -> Sequence[Any]:
         """Return the list at a key, unchanged."""
