@@ -79,7 +79,9 @@ class MCTest(Reader):
                 )
             columns = [column.replace(r"\tab", "\t") for column in columns]
             if not columns[0]:
-                raise DataError("missing", source=file.name, where=where, field="id", expected="the id of the story")
+                raise DataError(
+                    "missing", source=file.name, where=where, field="id", expected="the id of the story"
+                )
             passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
             for i, start in enumerate(_STARTS):
                 match = _QUESTION.match(columns[start])

@@ -203,8 +203,8 @@ def describe(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        digits = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "with over 18 digits"
-        return f"the number {digits}"
+        is_short = not isinstance(value, int) or abs(value) < 10**18
+        return f"the number {value}" if is_short else "a number with over 18 digits"
     if isinstance(value, str):
         return repr(value if len(value) <= 50 else value[:47] + "...")
     if isinstance(value, dict):
