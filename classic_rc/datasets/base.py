@@ -364,17 +364,17 @@ def _pause_collector() -> Iterator[None]:
 def _select_part(
     items: list[_Item],
     part_of: Mapping[_Item, str | None],
-    wanted: str | None,
+    requested: str | None,
     normalise: Callable[[str], str],
     kind: str,
     source: Input,
 ) -> list[_Item]:
-    """Return the items of the wanted part; all items if no part is wanted or the source names no split."""
+    """Return the items of the requested part; all items if no part is requested or no split is known."""
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
-    if wanted is None or (kind == "split" and not names):
+    if requested is None or (kind == "split" and not names):
         return items
     chosen = [
-        item for item in items if (name := part_of[item]) is not None and normalise(name) == normalise(wanted)
+        item for item in items if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
     ]
     if not chosen:
         raise DataError(
@@ -382,6 +382,6 @@ def _select_part(
             source=source.path,
             field=kind,
             found=", ".join(names) or f"no {kind}",
-            expected=repr(wanted),
+            expected=repr(requested),
         )
     return chosen

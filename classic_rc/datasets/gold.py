@@ -21,7 +21,7 @@ _MEANINGS = {
 
 
 class GoldMismatchError(Exception):
-    """A value is not valid gold in a coding. It says what was found and what the coding expects."""
+    """A value is not valid gold in a coding. Its attributes are what was found and what the coding expects."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}, expected {expected}")
@@ -79,7 +79,7 @@ def fitting(value: Any, texts: Sequence[str]) -> list[str]:
 def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     """Return the one coding that fits all values.
 
-    The values that happen to occur never decide whether indices count from 0 or from 1: the user must say.
+    The values never decide whether indices count from 0 or from 1: the user must choose.
 
     Parameters
     ----------

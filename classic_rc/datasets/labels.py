@@ -95,9 +95,7 @@ def read_labels(
     known = dataset.by_id
     unknown = [labelled for labelled in label_file.questions if labelled.id not in known]
     if len(unknown) == len(label_file.questions):
-        raise _unknown_questions_error(
-            unknown, dataset, label_file, f"no label is for a question of {dataset.name}"
-        )
+        raise _unknown_questions_error(unknown, dataset, label_file, f"no labels for questions of {dataset.name}")
     passages = {question.passage.id for question in dataset}
     refused = [q for q in unknown if q.passage in passages] if label_file.of_several else unknown
     if refused and not others:
@@ -174,7 +172,7 @@ class LabelFile:
     source: str
     questions: Sequence[LabelledQuestion]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, the order of the labels if any
-    of_several: bool = False  # whether the file was released for several datasets or splits at once
+    of_several: bool = False  # whether the file was released for several datasets or splits
     notes: Sequence[str] = ()  # for the user
 
     def __post_init__(self) -> None:
@@ -348,8 +346,8 @@ def _is_mctest_skills(row: object) -> bool:
 def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
     """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
 
-    "No skill" alone is an empty set of labels; next to skills it is ignored. Questions that the annotators call
-    nonsense or ambiguous are left out.
+    "No skill" without other skills is an empty set of labels; otherwise it is ignored. Questions that the
+    annotators call nonsense or ambiguous are left out.
     """
     questions, n_nonsense, n_mixed = [], 0, 0
     for story in stories:
@@ -404,5 +402,5 @@ def _gold_indices(question: Question) -> Sequence[int]:
 
 
 def _letters_and_digits(text: str) -> str:
-    """Return the letters and digits alone: the release has other blanks and underscores than the dataset."""
+    """Return the letters and digits: blanks and underscores differ between the release and the dataset."""
     return re.sub(r"[\W_]+", "", text).casefold()

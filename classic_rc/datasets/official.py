@@ -15,7 +15,7 @@ class Official:
     """A published dataset and split, the subject of published figures."""
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
-    split: str | None  # "train", "dev" or "test"; None if the source does not say
+    split: str | None  # "train", "dev" or "test"; None if unknown
     # Whether the content equals the official file to the letter; None if that file's fingerprint is not known.
     is_exact: bool | None = None
 

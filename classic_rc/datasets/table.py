@@ -26,9 +26,9 @@ class Table(RowReader):
     The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates are in
     columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
     ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``. Any other
-    text is the gold text itself; a gold text of digits alone needs quotes (``"1990"`` within the cell). An empty
-    cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that contain the
-    separator, quotes or line ends are quoted, with quotes doubled.
+    text is the gold text itself; a gold text that has only digits needs quotes (``"1990"`` within the cell). An
+    empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that
+    contain the separator, quotes or line ends are quoted, with quotes doubled.
     """
 
     name: ClassVar[str] = "table"

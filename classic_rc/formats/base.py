@@ -172,7 +172,7 @@ class Format(ABC):
         if questions and questions[0].task not in self.tasks:
             tasks = " or ".join(sorted(self.tasks))
             raise UsageError(
-                f"the format {self.name} is for {tasks} questions, found {questions[0].task} questions",
+                f"the format {self.name} supports {tasks} questions, found {questions[0].task} questions",
                 field="format",
                 found=questions[0].task.value,
                 expected=tasks,

@@ -86,11 +86,10 @@ def _option_keys(question: Question) -> list[Key]:
 
 def _missing_numbers_error(question: Question) -> UsageError:
     return UsageError(
-        f"question {question.id} has no SuperGLUE numbers: the format superglue is for datasets that are read from "
-        "SuperGLUE files",
+        f"question {question.id} has no SuperGLUE numbers: the format superglue needs SuperGLUE data",
         field="format",
         found=f"question {question.id} without SuperGLUE numbers",
-        expected="a dataset that is read from SuperGLUE files",
+        expected="a dataset read from SuperGLUE files",
     )
 
 

@@ -45,7 +45,7 @@ def article(content):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_a_tar_is_read_whatever_its_name(tmp_path, article, mode):
+def test_tar_detection_ignores_the_file_name(tmp_path, article, mode):
     path = tmp_path / "download"
     path.write_bytes(_tar(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), mode=mode))
     dataset = load(path)
@@ -70,7 +70,7 @@ def test_mctest_answers_are_found_in_an_archive(tmp_path, write):
     assert len(dataset.sources) == 1
 
 
-def test_numeric_order(tmp_path, content):
+def test_articles_are_in_numeric_order(tmp_path, content):
     members = []
     for number in (10, 9, 100):
         value = content("race") | {"id": f"middle{number}.txt"}
@@ -103,7 +103,7 @@ def test_hostile_archives_are_refused(tmp_path, names, facts, member, found, exp
     assert caught.value.exit_code == 3
 
 
-def test_a_member_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
+def test_huge_members_are_refused_before_reading(tmp_path):
     header = tarfile.TarInfo("RACE/dev/middle/1.txt")
     header.size = 1 << 40
     (tmp_path / "a.tar").write_bytes(header.tobuf() + bytes(1024))
@@ -111,7 +111,7 @@ def test_a_member_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
         load(tmp_path / "a.tar")
 
 
-def test_what_gzip_claims_of_its_size_is_not_trusted(tmp_path, monkeypatch):
+def test_the_size_in_a_gzip_header_is_not_trusted(tmp_path, monkeypatch):
     monkeypatch.setattr(compression, "MAX_UNPACKED", 1_000_000)
     bomb = bytearray(gzip.compress(bytes(5_000_000)))
     bomb[-4:] = (10).to_bytes(4, "little")
@@ -122,7 +122,7 @@ def test_what_gzip_claims_of_its_size_is_not_trusted(tmp_path, monkeypatch):
             load(tmp_path / name)
 
 
-def test_a_broken_header_in_mid_archive_is_not_taken_for_its_end(tmp_path, article):
+def test_a_broken_header_is_not_the_end_of_the_archive(tmp_path, article):
     data = bytearray(_tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/middle/8.txt", article), mode="w"))
     second = data.index(b"RACE/dev/middle/8.txt")
     data[second + 10] ^= 1
@@ -135,7 +135,7 @@ def test_a_broken_header_in_mid_archive_is_not_taken_for_its_end(tmp_path, artic
         load(path)
 
 
-def test_a_negative_size_does_not_read_for_ever(tmp_path):
+def test_a_negative_member_size_is_refused(tmp_path):
     header = bytearray(tarfile.TarInfo("a").tobuf())
     header[124:136] = b"\xff" * 11 + b"\x00"
     header[148:156] = b" " * 8
@@ -145,7 +145,7 @@ def test_a_negative_size_does_not_read_for_ever(tmp_path):
         load(tmp_path / "a.tar")
 
 
-def test_every_reader_reads_a_file_compressed_with_gzip(form, tmp_path, write):
+def test_every_reader_reads_gzip_files(form, tmp_path, write):
     path = write(tmp_path, form)
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -156,7 +156,7 @@ def test_every_reader_reads_a_file_compressed_with_gzip(form, tmp_path, write):
         assert load(packed).fingerprint == load(path).fingerprint
 
 
-def test_a_zip_archive_says_what_to_do(tmp_path):
+def test_zip_archives_are_refused_with_a_hint(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
     with raises(DataError, source=str(tmp_path / "a.zip"), found="a zip archive", hint=re.compile("Unpack")):
         load(tmp_path / "a.zip")
@@ -164,7 +164,7 @@ def test_a_zip_archive_says_what_to_do(tmp_path):
 
 @given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 20_000))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_damaged_archive_is_read_or_one_error(article, flips, cut):
+def test_a_damaged_archive_is_read_or_raises_data_error(article, flips, cut):
     whole = _tar(
         ("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"}
     )

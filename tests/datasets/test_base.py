@@ -13,7 +13,7 @@ from classic_rc.io import archives as inputs
 from tests.errors import raises
 
 
-def test_options_that_mean_nothing(tmp_path, write):
+def test_unsupported_options_are_refused(tmp_path, write):
     path = write(tmp_path, "squad")
     for option in ({"subset": "high"}, {"answers": "a"}, {"gold_as": "text"}):
         ((field, value),) = option.items()
@@ -24,14 +24,14 @@ def test_options_that_mean_nothing(tmp_path, write):
         load(path, "squad", fields="passage=a,question=b")
 
 
-def test_blank_lines_are_passed_over_and_counted_once(tmp_path, content):
+def test_blank_lines_are_skipped_and_counted_once(tmp_path, content):
     line = json.dumps(content("arc"))
     (tmp_path / "a.jsonl").write_text(f"\n{line}\n \n{line.replace('arc_1', 'arc_2')}\n\n", "utf-8")
     dataset = load(tmp_path / "a.jsonl")
     assert (len(dataset), dataset.notes) == (2, ("blank lines skipped: 2",))
 
 
-def test_the_file_name_tells_the_split(tmp_path, write):
+def test_the_split_comes_from_the_file_name(tmp_path, write):
     for name, split in [
         ("train-data.json", "train"),
         ("q-dev-v0.1.json", "dev"),
@@ -66,7 +66,7 @@ def test_a_folder_of_splits(tmp_path, content, write):
     assert [source.path for source in dev.sources] == [str(tmp_path / "quoref-dev.json")]
 
 
-def test_a_broken_file_of_a_folder_is_not_passed_over(tmp_path, write):
+def test_a_broken_data_file_in_a_folder_is_an_error(tmp_path, write):
     write(tmp_path, "squad", name="train.json")
     (tmp_path / "dev.json").write_text('{"data": [', "utf-8")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8")
@@ -84,7 +84,7 @@ def test_ids_are_unique_over_the_files_of_a_folder(tmp_path, write):
         load(tmp_path)
 
 
-def test_a_folder_of_ones_own_files(tmp_path):
+def test_a_folder_of_user_files(tmp_path):
     for split in ("train", "dev"):
         row = {"id": split, "text": "T", "ask": "Q", "options": ["a", "b"], "key": "B"}
         (tmp_path / f"{split}.jsonl").write_text(json.dumps(row), "utf-8")
@@ -104,7 +104,7 @@ def test_folders_without_data(tmp_path, write):
         load(tmp_path, reader="race")
 
 
-def test_folders_without_end(tmp_path, monkeypatch):
+def test_limits_on_folders(tmp_path, monkeypatch):
     deep = tmp_path.joinpath(*"abcdefghij")
     deep.mkdir(parents=True)
     with raises(DataError, expected="at most 8 levels"):
@@ -136,13 +136,13 @@ def test_race_in_folders(tmp_path, content, write):
         load(tmp_path)
 
 
-def test_race_is_recognised_behind_a_readme(tmp_path, write):
+def test_race_is_recognised_next_to_a_readme(tmp_path, write):
     write(tmp_path / "RACE" / "dev", "race")
     (tmp_path / "README.md").write_text("hello", "utf-8")
     assert load(tmp_path).reader == "race"
 
 
-def test_provenance_is_of_the_stored_bytes(tmp_path, write):
+def test_provenance_hashes_the_stored_bytes(tmp_path, write):
     path = write(tmp_path, "squad")
     (source,) = load(path).sources
     assert (source.path, source.sha256) == (str(path), hashlib.sha256(path.read_bytes()).hexdigest())

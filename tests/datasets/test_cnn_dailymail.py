@@ -77,7 +77,7 @@ def test_a_question_file_that_ends_early_is_refused(tmp_path, write, content):
         load(path, reader="cnn-dailymail")
 
 
-def test_an_answer_that_the_passage_does_not_mention_is_counted(tmp_path, write, content):
+def test_answers_missing_from_the_passage_are_counted(tmp_path, write, content):
     text = content("cnn-dailymail").replace("\n@entity0\n", "\n@entity9\n")
     dataset = load(write(tmp_path, "cnn-dailymail", text))
     assert dataset.notes == ("queries whose answer is not in the passage (kept): 1",)

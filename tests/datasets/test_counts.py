@@ -56,7 +56,7 @@ def test_mctest_types(shared_data):
     assert (types.count("one"), types.count("multiple")) == (547, 653)
 
 
-def test_multirc_keeps_the_questions_without_a_right_option(shared_data):
+def test_multirc_keeps_questions_without_a_right_option(shared_data):
     dev = load(shared_data / "multirc" / "dev_83-fixedIds.json")
     train = load(shared_data / "multirc" / "train_456-fixedIds.json")
     assert [sum(q.gold == frozenset() for q in part) for part in (dev, train)] == [3, 23]
@@ -65,7 +65,7 @@ def test_multirc_keeps_the_questions_without_a_right_option(shared_data):
     assert all("<" not in passage.text for passage in dev.passages)
 
 
-def test_multirc_and_superglue_hold_the_same_questions(shared_data):
+def test_multirc_and_superglue_have_the_same_questions(shared_data):
     def content(dataset):
         return {(q.text, tuple(c.text for c in q.candidates), q.gold) for q in dataset}
 

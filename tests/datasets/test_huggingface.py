@@ -12,7 +12,7 @@ from classic_rc.questions import Task
 from tests.errors import raises
 
 
-def test_rows_of_race_are_those_of_its_own_files(tmp_path, write, content):
+def test_rows_of_race_equal_its_files(tmp_path, write, content):
     value = content("race")
     rows = [
         {
@@ -29,13 +29,13 @@ def test_rows_of_race_are_those_of_its_own_files(tmp_path, write, content):
     assert [q.meta for q in from_rows(rows)] == [q.meta for q in original]
 
 
-def test_rows_of_dream_are_those_of_its_own_files(tmp_path, write, content):
+def test_rows_of_dream_equal_its_files(tmp_path, write, content):
     (turns, ((question),), id), *_ = content("dream")
     row = {"id": 0, "dialogue_id": id, "dialogue": turns, **question}
     assert from_rows([row]).fingerprint == load(write(tmp_path, "dream")).fingerprint
 
 
-def test_rows_of_multirc_one_an_answer(tmp_path, write, content):
+def test_rows_of_multirc_are_grouped_by_question(tmp_path, write, content):
     passage = content("superglue")["passage"]
     question = passage["questions"][0]
     rows = [

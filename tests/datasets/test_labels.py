@@ -59,7 +59,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("written", FORMS)
-def test_every_form_says_the_same(read, written):
+def test_every_layout_gives_the_same_labels(read, written):
     skills, hard = read(FORMS[written])
     assert (skills.name, hard.name, skills.source) == ("skills", "hard", "labels.txt")
     assert sets(skills) == {"story0,0": {"a", "b"}, "story0,1": set()}
@@ -72,12 +72,12 @@ def test_labels_without_a_name_are_called_labels(read):
     assert sets(labels) == {"story0,0": {"a", "3"}, "story0,1": {"b"}, "story0,2": set()}
 
 
-def test_one_row_is_no_object_by_id(read):
+def test_a_single_row_with_an_id_is_not_an_object_by_id(read):
     (labels,) = read('{"id": "story0,0", "skills": ["a"]}\n')
     assert sets(labels) == {"story0,0": {"a"}}
 
 
-def test_numbers_as_ids_are_the_texts_of_them(tmp_path):
+def test_numeric_ids_become_strings(tmp_path):
     path = tmp_path / "labels.jsonl"
     path.write_text('{"id": 7, "kind": "x"}', encoding="utf-8")
     (question,) = MADE.questions[:1]
@@ -109,7 +109,7 @@ def test_numbers_as_ids_are_the_texts_of_them(tmp_path):
         ("", "line 1", None, "''", "id and other columns"),
     ],
 )
-def test_what_is_wrong_and_where(read, tmp_path, content, where, field, found, expected):
+def test_malformed_label_files(read, tmp_path, content, where, field, found, expected):
     facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
     with raises(DataError, source=str(tmp_path / "labels.txt"), **facts):
         read(content)
@@ -125,7 +125,7 @@ def test_labels_of_other_questions_can_be_skipped_by_an_option(read):
         read('id,skills\n"story0,0",a\n"story0,9",b\n')
 
 
-def test_other_questions_can_be_passed_over_and_are_counted(read):
+def test_labels_of_unknown_questions_can_be_skipped_and_are_counted(read):
     notes = []
     (labels,) = read('id,kind\n"story0,0",a\nelsewhere,b\n', others=True, notes=notes)
     assert sets(labels) == {"story0,0": {"a"}}
@@ -135,7 +135,7 @@ def test_other_questions_can_be_passed_over_and_are_counted(read):
         read("id,kind\nelsewhere,b\n", others=True)
 
 
-def test_labels_of_two_files_need_two_names(read):
+def test_label_names_are_unique_across_files(read):
     one = read('id,kind\n"story0,0",a\n', "one.csv")
     other = read('id,kind\n"story0,0",a\n', "other.csv")
     check_names(one)

@@ -60,7 +60,7 @@ def test_the_proposed_command_reads_the_file(tmp_path, row, fields, gold_as, nam
     assert len(load(path, fields=fields, gold_as=gold_as)) == 1
 
 
-def test_a_foreign_table_is_told_its_columns(tmp_path):
+def test_the_error_for_an_unknown_table_lists_its_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
     with raises(DataError, source=str(path), found="rows with story, ask, A, B, answer") as caught:

@@ -57,7 +57,7 @@ def test_mctest_answers_are_found(tmp_path, write, place):
     assert load(path)[1].gold == {0}
 
 
-def test_mctest_without_answers_is_hidden_and_says_so(tmp_path, write):
+def test_mctest_without_answers_has_hidden_gold_and_a_note(tmp_path, write):
     path = write(tmp_path, "mctest")
     path.with_suffix(".ans").rename(tmp_path / "key.ans")
     dataset = load(path)
@@ -110,7 +110,7 @@ def test_multirc(small):
     assert first.candidates[1].text == ""
 
 
-def test_multirc_without_flags_is_hidden(small, content):
+def test_multirc_without_flags_has_hidden_gold(small, content):
     value = content("multirc")
     for answer in value["data"][0]["paragraph"]["questions"][0]["answers"]:
         del answer["isAnswer"]
@@ -200,7 +200,7 @@ def test_exported_rows(small):
     assert question.meta == {"level": "high"}
 
 
-def test_every_reader_reads_every_encoding_alike(form, tmp_path, write):
+def test_every_reader_reads_every_encoding(form, tmp_path, write):
     path = write(tmp_path, form)
     text = path.read_text("utf-8")
     plain = load(path)
@@ -216,7 +216,7 @@ def test_every_reader_reads_every_encoding_alike(form, tmp_path, write):
         assert other.sources[0].sha256 != plain.sources[0].sha256
 
 
-def test_every_reader_refuses_other_bytes(form, tmp_path, write):
+def test_every_reader_refuses_invalid_bytes(form, tmp_path, write):
     path = write(tmp_path, form)
     data = path.read_bytes()
     path.write_bytes(data[:-3] + b"\xff" + data[-3:])

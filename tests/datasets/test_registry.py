@@ -37,7 +37,7 @@ def test_the_order_of_detection():
     ]
 
 
-def test_every_line_names_a_reader_of_its_name():
+def test_registry_names_match_reader_names():
     for name, reader in READERS.items():
         assert isinstance(reader, Reader)
         assert (reader.name, READERS[name]) == (name, reader)
@@ -84,7 +84,7 @@ def test_sample_names():
         load("sample:cloze", gold_as="letter")
 
 
-def test_a_path_that_is_not_there(tmp_path):
+def test_a_missing_path(tmp_path):
     (tmp_path / "mc500.dev.tsv").write_text("x", "utf-8")
     path = tmp_path / "mc500dev.tsv"
     with raises(DataError, source=str(path), hint=re.compile(r"mc500\.dev\.tsv\?$")) as caught:
@@ -112,7 +112,7 @@ def test_readers_by_name(tmp_path, write):
         load(path, reader="sqad")
 
 
-def test_every_reader_says_what_it_misses_in_a_file_of_another(form, tmp_path, write):
+def test_every_reader_refuses_the_files_of_others(form, tmp_path, write):
     path = write(tmp_path, form)
     for name, reader in READERS.items():
         if name != form.removesuffix("-line") and (form, name) != ("quoref", "squad"):  # it is SQuAD's form
@@ -121,7 +121,7 @@ def test_every_reader_says_what_it_misses_in_a_file_of_another(form, tmp_path, w
 
 
 @pytest.mark.parametrize("text", ["hello", "[]", "{}", "[1, 2]", '{"data": []}', "<html></html>", '"text"', "7"])
-def test_what_is_no_data_at_all(tmp_path, text):
+def test_unknown_formats_are_refused(tmp_path, text):
     path = tmp_path / "a.txt"
     path.write_text(text, "utf-8")
     with raises(DataError, source=str(path), expected=re.compile("mctest, race, ")):

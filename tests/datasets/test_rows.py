@@ -55,7 +55,7 @@ def test_our_schema(row, task, gold):
     assert (question.task, question.gold) == (task, gold)
 
 
-def test_hidden_gold_is_of_the_task_of_the_others():
+def test_hidden_gold_takes_the_task_of_the_other_rows():
     dataset = from_rows([_CHOICES, _CHOICES | {"gold": [0]}])
     assert dataset.task is Task.MULTIPLE_ANSWER
     assert [q.gold for q in dataset] == [None, {0}]
@@ -92,24 +92,24 @@ def test_hidden_gold_is_of_the_task_of_the_others():
         ),
     ],
 )
-def test_rows_that_leave_something_open_or_wrong(rows, where, field, found, expected):
+def test_malformed_rows(rows, where, field, found, expected):
     facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
     with raises(DataError, source="rows", **facts):
         from_rows(rows)
 
 
-def test_an_unknown_task_is_asked_for():
+def test_an_unknown_task_has_a_hint():
     hint = re.compile("single-choice, multiple-answer, cloze, span, multi-span")
     with raises(DataError, field="task", hint=hint):
         from_rows([_BASE | {"gold": "Ann"}])
 
 
-def test_rows_that_are_not_mappings_are_refused_with_what_to_pass():
+def test_rows_that_are_not_mappings_have_a_hint():
     with raises(DataError, where="row 0", hint=re.compile(r'frame\.to_dict\("records"\).*dictionary of datasets')):
         from_rows(["train", "test"])
 
 
-def test_equal_texts_are_one_passage_object_though_apart():
+def test_equal_texts_share_one_passage():
     other = _CHOICES | {"passage": "Eve slept.", "gold": 0}
     dataset = from_rows([_CHOICES | {"gold": 0}, other, _CHOICES | {"gold": 1}])
     assert dataset[0].passage is dataset[2].passage
@@ -117,7 +117,7 @@ def test_equal_texts_are_one_passage_object_though_apart():
     assert [q.id for q in dataset] == ["row-0", "row-1", "row-2"]
 
 
-def test_an_id_shares_the_passage_and_refuses_another_text():
+def test_a_passage_id_has_one_text():
     row = _CHOICES | {"gold": 0, "passage_id": "p"}
     dataset = from_rows([row, row])
     assert dataset[0].passage is dataset[1].passage
@@ -125,7 +125,7 @@ def test_an_id_shares_the_passage_and_refuses_another_text():
         from_rows([row, row | {"passage": "Other."}])
 
 
-def test_a_made_id_gives_way_to_a_given_one():
+def test_generated_passage_ids_do_not_collide():
     given_id = _CHOICES | {"gold": 0, "passage_id": "passage-1"}
     dataset = from_rows([given_id, _CHOICES | {"gold": 0, "passage": "Other."}])
     assert [q.passage.id for q in dataset] == ["passage-1", "passage-2"]
@@ -138,7 +138,7 @@ def test_other_keys_become_meta():
     assert question.meta == {"level": 3}
 
 
-def test_a_split_that_rows_tell_is_selected(tmp_path):
+def test_rows_are_selected_by_the_split_in_their_meta(tmp_path):
     rows = [
         _CHOICES | {"gold": 0, "id": str(i), "meta": {"split": split}} for i, split in enumerate(["dev", "train"])
     ]
@@ -206,12 +206,12 @@ def test_a_path_that_no_row_has_is_refused():
     assert [q.gold for q in dataset] == [{0}, None]
 
 
-def test_errors_name_the_users_own_keys():
+def test_errors_name_the_keys_of_the_file():
     with raises(DataError, where="row 0, $.choices", field="[1]", found="the number 7"):
         from_rows([_FOREIGN | {"choices": ["a", 7], "label": 0}], fields=_FIELDS, gold_as="index0")
 
 
-def test_the_task_may_be_named_among_the_fields():
+def test_the_task_can_be_set_in_fields():
     row = {"text": "Ann sang.", "ask": "Who?", "spans": ["Ann"]}
     fields = "passage=text,question=ask,gold=spans"
     assert from_rows([row], fields=f"{fields},task=multi-span")[0].gold == ("Ann",)
@@ -264,7 +264,7 @@ def test_codings(gold, coding, right):
         ([1, 1], "index0", "a list of 2 with a repeated candidate", "each right candidate once"),
     ],
 )
-def test_gold_that_is_not_in_its_coding(gold, coding, found, expected):
+def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
     with raises(DataError, where="row 0", field="gold", found=found, expected=expected):
         from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
 
@@ -280,7 +280,7 @@ def test_gold_that_is_not_in_its_coding(gold, coding, found, expected):
         (["Bob", "Ann"], [1, 0], ["index0", "flags"]),
     ],
 )
-def test_an_ambiguous_coding_is_refused_with_all_that_it_may_be(choices, gold, named):
+def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named):
     with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
         from_rows([_FOREIGN | {"choices": choices, "label": gold}], fields=_FIELDS)
     for coding in named:
@@ -296,12 +296,12 @@ def test_an_ambiguous_coding_is_refused_with_all_that_it_may_be(choices, gold, n
         ([["Ann", "Eve"], []], [{1, 2}, set()]),
     ],
 )
-def test_the_only_coding_that_fits_is_taken(golds, right):
+def test_the_only_coding_that_fits_is_used(golds, right):
     dataset = from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
     assert [q.gold for q in dataset] == right
 
 
-def test_codings_that_no_value_or_not_all_values_share():
+def test_gold_that_fits_no_common_coding():
     facts = {
         "found": re.compile("'Zoe'.*'Bob', 'Ann', 'Eve'"),
         "expected": re.compile("counted from 0 or .* letter"),
@@ -314,19 +314,19 @@ def test_codings_that_no_value_or_not_all_values_share():
         from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS, gold_as="index2")
 
 
-def test_gold_that_is_text_has_no_other_coding():
+def test_text_gold_has_no_other_coding():
     row = _BASE | {"gold": "Ann", "task": "span"}
     assert from_rows([row], gold_as="text")[0].gold == ("Ann",)
     with raises(UsageError, field="gold_as", found="index0", expected="text"):
         from_rows([row], gold_as="index0")
 
 
-def test_a_coding_goes_with_our_own_schema_too():
+def test_gold_as_applies_to_our_own_schema():
     assert from_rows([_CHOICES | {"gold": "B"}], gold_as="letter")[0].gold == {1}
     assert from_rows([_CLOZE | {"gold": 3}], gold_as="index1")[0].gold == ("Ann",)
 
 
-def test_numpy_values_and_nan_are_plain_values():
+def test_numpy_values_and_nan_become_plain_values():
     numpy = pytest.importorskip("numpy")
     row = _CHOICES | {"candidates": numpy.array(["Bob", "Ann"], dtype=object), "gold": numpy.int64(1)}
     hidden = row | {"gold": float("nan")}
@@ -334,7 +334,7 @@ def test_numpy_values_and_nan_are_plain_values():
     assert from_rows([row | {"gold": 1.0}])[0].gold == {1}
 
 
-def test_a_frames_records():
+def test_records_of_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([_CHOICES | {"gold": 1}, _CHOICES | {"gold": None}])
     assert [q.gold for q in from_rows(frame.to_dict("records"))] == [{1}, None]
@@ -346,7 +346,7 @@ def test_any_iterable_is_read_once():
     assert (len(dataset), dataset.name, dataset.split, dataset.reader) == (5, "made", "dev", "rows")
 
 
-def test_unknown_rows_are_told_what_to_say():
+def test_the_error_for_unknown_rows_proposes_fields():
     with raises(DataError, source="rows", found="rows with context, q.text, choices, label") as caught:
         from_rows([_FOREIGN | {"label": 0}])
     assert "from_rows(rows, fields={'passage': 'context'" in caught.value.hint

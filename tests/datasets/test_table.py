@@ -108,7 +108,7 @@ def test_wrong_quotes(tmp_path, rows, reason):
         _table(tmp_path, f"passage,question,candidate_0,gold\n{rows}")
 
 
-def test_a_foreign_table(tmp_path):
+def test_a_table_with_other_columns(tmp_path):
     text = "story\task\tA\tB\tC\tanswer\tkind\nOnce upon a time.\tWho?\tx\ty\t\t2\tk\n"
     dataset = _table(
         tmp_path, text, "t.tsv", fields="passage=story,question=ask,candidates=A+B+C,gold=answer", gold_as="index1"
@@ -118,7 +118,7 @@ def test_a_foreign_table(tmp_path):
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"])), min_size=1))
-def test_a_table_and_json_lines_of_the_same_are_the_same(tmp_path_factory, texts):
+def test_a_table_and_json_lines_have_the_same_fingerprint(tmp_path_factory, texts):
     import csv
     import io
 

@@ -9,12 +9,12 @@ from classic_rc.formats import get_format
 from classic_rc.predictions import Prediction
 
 
-def test_a_question_left_out_has_no_answer(made):
+def test_a_missing_question_has_no_answer(made):
     predictions = get_format("record").read('{"19": "Wren"}', made["cloze"], source="a")
     assert [(p.question_id, p.answers) for p in predictions] == [("17", ()), ("18", ()), ("19", (("Wren",),))]
 
 
-def test_an_answer_that_is_not_there_is_left_out(made):
+def test_a_question_without_an_answer_is_not_written(made):
     predictions = [Prediction("17", ()), Prediction("18", (("Tam",),)), Prediction("19", ())]
     assert get_format("record").write(made["cloze"], predictions=predictions) == '{\n"18": "Tam"\n}\n'
 
@@ -47,7 +47,7 @@ def test_single_span_answers_are_texts(made):
         ("squad", "multi-span", '{"s0": ["Tam", 3]}', "$.s0[1]", None, "the number 3", "a string"),
     ],
 )
-def test_malformed_files_are_one_error_with_its_place(refused, format, shape, text, where, field, found, expected):
+def test_malformed_files(refused, format, shape, text, where, field, found, expected):
     refused(format, shape, text, where=where, field=field, found=found, expected=expected)
 
 

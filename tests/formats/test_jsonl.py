@@ -35,7 +35,7 @@ def both(cloze):
     return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
 
 
-def test_a_row_a_candidate(both):
+def test_one_row_per_candidate(both):
     assert both == [
         {"question_id": "17", "candidate": 0, "text": "Tam", "score": 0.5, "evidence": True, "selected": True},
         {"question_id": "17", "candidate": 1, "text": "Wren", "score": -1.0, "evidence": False, "selected": False},
@@ -44,7 +44,7 @@ def test_a_row_a_candidate(both):
     ]
 
 
-def test_a_file_of_both_gives_decisions_and_on_demand_scores(cloze, both, tmp_path):
+def test_a_file_with_scores_and_decisions_gives_either(cloze, both, tmp_path):
     text = lines(reversed(both))
     (prediction,) = jsonl.read(text, cloze, source="a")
     assert (prediction.answers, prediction.n_candidates) == ((("Tam",),), 4)
@@ -66,7 +66,7 @@ def test_either_of_two_candidates_with_one_text_may_be_selected(cloze, both):
         assert jsonl.read(text, cloze, source="a")[0].answers == (("Tam",),)
 
 
-def test_an_answer_that_no_candidate_is_cannot_be_written(cloze):
+def test_an_answer_must_be_a_candidate(cloze):
     with raises(UsageError, field="predictions", found="'Ines'") as caught:
         jsonl.write(cloze, predictions=[Prediction("17", (("Ines",),))])
     assert "question 17 " in str(caught.value)
@@ -99,7 +99,7 @@ def change(index, **fields):
         (change(1, selected=True), "line 2", "selected", "2 for question '17'", "at most 1"),
     ],
 )
-def test_malformed_decisions_are_one_error_with_its_place(cloze, both, apply, where, field, found, expected):
+def test_malformed_decisions(cloze, both, apply, where, field, found, expected):
     apply(both)
     part = re.compile(re.escape(expected))
     with raises(DataError, source="a", where=where, field=field, found=found, expected=part):
@@ -122,13 +122,13 @@ def test_malformed_decisions_are_one_error_with_its_place(cloze, both, apply, wh
         (change(2, score=float("inf")), "line 3, $.score", None, "Infinity", "a finite number or null"),
     ],
 )
-def test_malformed_scores_are_one_error_with_its_place(cloze, both, apply, where, field, found, expected):
+def test_malformed_scores(cloze, both, apply, where, field, found, expected):
     apply(both)
     with raises(DataError, source="a", where=where, field=field, found=found, expected=expected):
         jsonl.read_scores(lines(both), cloze, source="a")
 
 
-def test_rows_of_nothing_are_an_error(cloze):
+def test_rows_without_scores_or_decisions_are_an_error(cloze):
     text = lines({"question_id": "17", "candidate": i} for i in range(4))
     with raises(DataError, line=1, field="score", found="an object with question_id, candidate"):
         jsonl.read(text, cloze, source="a")
@@ -162,7 +162,7 @@ def test_span_scores_need_the_spans(made):
         jsonl.read_scores(text, dataset, source="a")
 
 
-def test_one_choice_is_one_candidate(made):
+def test_single_choice_has_one_selected_candidate(made):
     text = lines(
         {"question_id": q.id, "candidate": i, "selected": q.id == "m.0.0" and i > 1}
         for q in made["single-choice"]

@@ -41,7 +41,7 @@ def test_numbers_are_printed_as_the_authors_do(made, score, printed):
 
 
 @pytest.mark.parametrize("text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"])
-def test_loose_ends_are_read(made, text):
+def test_trailing_tabs_and_blank_lines_are_read(made, text):
     assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[7].tolist() == [
         1,
         2,
@@ -70,7 +70,7 @@ def test_loose_ends_are_read(made, text):
         (f"{STORY}\n" + STORY.replace("3", "1_0", 1), "line 2, question 1, option 3", "'1_0'", "a finite number"),
     ],
 )
-def test_malformed_scores_are_one_error_with_its_place(refused, text, where, found, expected):
+def test_malformed_scores(refused, text, where, found, expected):
     refused("mctest-scores", "single-choice", text, where=where, found=found, expected=expected)
 
 
@@ -82,17 +82,17 @@ def test_malformed_scores_are_one_error_with_its_place(refused, text, where, fou
         ("A\tB\tC\tD\n", None, "1", "2, one for each story"),
     ],
 )
-def test_malformed_letters_are_one_error_with_its_place(refused, text, where, found, expected):
+def test_malformed_letters(refused, text, where, found, expected):
     refused("mctest-answers", "single-choice", text, where=where, found=found, expected=expected)
 
 
-def test_letters_stand_in_the_order_of_the_dataset(made):
+def test_letters_are_in_the_order_of_the_dataset(made):
     chosen = [Prediction(q.id, (frozenset({i % 4}),)) for i, q in enumerate(made["single-choice"])]
     assert answers_format.write(made["single-choice"], predictions=chosen) == "A\tB\tC\tD\n" * 2
 
 
 @pytest.mark.parametrize("layout", [scores_format, answers_format])
-def test_another_shape_than_mctests_is_refused(made, layout):
+def test_datasets_without_four_questions_per_passage_are_refused(made, layout):
     short = made["single-choice"][:7]
     mixed = Dataset([made["single-choice"][i] for i in (0, 4, 1, 5, 2, 6, 3, 7)])
     for dataset, n in ((short, 3), (mixed, 1)):

@@ -23,7 +23,7 @@ def changed(index, **fields):
     return json.dumps([entry | fields if i == index else entry for i, entry in enumerate(ENTRIES)])
 
 
-def test_nothing_but_zeros_and_ones_are_decisions_matched_by_id(made):
+def test_zeros_and_ones_are_decisions_matched_by_id(made):
     predictions = multirc.read(json.dumps(ENTRIES), made["multiple-answer"], source="a")
     assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset({1}),), (frozenset({0}),)]
     assert [p.n_candidates for p in predictions] == [3, 2, 1]
@@ -34,7 +34,7 @@ def test_any_other_number_makes_them_scores(made):
     assert [row.tolist() for row in scores] == [[1, 0, 1], [0, 1], [0.5]]
 
 
-def test_raw_scores_are_written_where_there_are_any(made):
+def test_raw_scores_are_preferred_to_decisions(made):
     dataset = made["multiple-answer"]
     decisions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
     scores = Scores.from_lists([[0.5, 2, -1], [0, 0], [1]])
@@ -77,7 +77,7 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
         (json.dumps(ENTRIES)[:-1], "line 1 column 165", None, "the end of the text", None),
     ],
 )
-def test_malformed_files_are_one_error_with_its_place(refused, text, where, field, found, expected):
+def test_malformed_files(refused, text, where, field, found, expected):
     refused("multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected)
 
 
@@ -85,7 +85,7 @@ def test_deep_nesting_is_one_error(refused):
     refused("multirc", "multiple-answer", "[" * 100_000, expected=None, problem=re.compile("nested too deeply"))
 
 
-def test_questions_that_share_their_ids_are_refused(made):
+def test_duplicate_ids_are_refused(made):
     one = made["multiple-answer"][0]
     twins = Dataset([one, type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta)])
     with raises(UsageError, field="pid, qid", found="pid 'news/one.txt', qid '0'"):

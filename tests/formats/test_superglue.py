@@ -25,7 +25,7 @@ ANSWER = "$.passage.questions[0].answers[0]"
 ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1})
 
 
-def test_multirc_lines_hold_a_passage_each(made):
+def test_multirc_has_one_line_per_passage(made):
     chosen = [frozenset({0, 2}), frozenset(), frozenset({0})]
     predictions = [Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)]
     assert superglue.write(made["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
@@ -61,11 +61,11 @@ def test_lines_questions_and_options_are_matched_by_number(made):
         (f"{ZERO}\n{THREE[:-1]}", "line 2 column 88", None, "the end of the text", None),
     ],
 )
-def test_malformed_multirc_lines_are_one_error_with_its_place(refused, text, where, field, found, expected):
+def test_malformed_multirc_lines(refused, text, where, field, found, expected):
     refused("superglue", "superglue", text, where=where, field=field, found=found, expected=expected)
 
 
-def test_record_lines_hold_a_text_each(made):
+def test_record_has_one_line_per_query(made):
     predictions = [Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)]
     text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
     assert superglue.write(made["cloze"], predictions=predictions) == text
@@ -88,11 +88,11 @@ def test_record_lines_hold_a_text_each(made):
         ('{"idx": 5, "label": "Tam"}', "line 1", None, "idx 5", "one of 3 entries such as idx 17"),
     ],
 )
-def test_malformed_record_lines_are_one_error_with_its_place(refused, text, where, field, found, expected):
+def test_malformed_record_lines(refused, text, where, field, found, expected):
     refused("superglue", "cloze", text, where=where, field=field, found=found, expected=expected)
 
 
-def test_other_datasets_have_no_such_numbers(made):
+def test_other_datasets_are_refused(made):
     predictions = [Prediction(q.id, (frozenset(),)) for q in made["multiple-answer"]]
     facts = {"field": "format", "found": re.compile(f"^question {made['multiple-answer'][0].id} ")}
     with raises(UsageError, **facts):

@@ -25,7 +25,7 @@ from classic_rc.io.compression import (
 from tests.errors import raises
 
 
-def test_gzip_there_and_back():
+def test_gzip_round_trip():
     packed = gzipped(b"text")
     assert packed == gzipped(b"text")
     assert (is_gzip(packed), is_gzip(b"text")) == (True, False)
@@ -35,7 +35,7 @@ def test_gzip_there_and_back():
 @pytest.mark.parametrize(
     "broken", [gzip.compress(b"text", mtime=0)[:-3], b"\x1f\x8bnone", gzip.compress(b"text", mtime=0) + b"more"]
 )
-def test_broken_gzip_is_one_error(broken):
+def test_broken_gzip_raises_data_error(broken):
     with raises(DataError, source="f", problem=re.compile(r"archive .*\(.+\)$")):
         gunzip(broken, "f")
     with raises(DataError, source="f", problem=re.compile(r"^it cannot be unpacked \(.+\)$")):
@@ -50,12 +50,12 @@ def test_no_more_than_the_limit_is_unpacked(monkeypatch):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_a_stream_unpacks_what_its_first_bytes_tell(pack):
+def test_a_stream_is_unpacked_by_its_first_bytes(pack):
     assert unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"one\ntwo\n")))).readlines() == [b"one\n", b"two\n"]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_stream_that_is_cut_short_raises_one_of_the_errors(pack):
+def test_a_truncated_stream_raises_one_of_the_errors(pack):
     stream = unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"text" * 99)[:-9])))
     with pytest.raises(STREAM_ERRORS):
         stream.read()

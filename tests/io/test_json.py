@@ -21,7 +21,7 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES, st.booleans())
-def test_what_python_writes_is_read_back(value, ascii):
+def test_python_json_round_trips(value, ascii):
     assert parse_json(json.dumps(value, ensure_ascii=ascii), "f") == value
 
 
@@ -43,7 +43,7 @@ def test_what_python_writes_is_read_back(value, ascii):
         ('{"a": NaN, "b": }', "line 1 column 17", "'}'", None),
     ],
 )
-def test_what_is_not_json_is_one_error_with_its_place(text, where, found, expected):
+def test_malformed_json(text, where, found, expected):
     with raises(DataError, source="f", where=where, found=found, expected=expected):
         parse_json(text, "f")
 
@@ -58,7 +58,7 @@ def test_surrogate_pairs_and_escaped_backslashes_are_text():
     assert parse_json(r'["\ud83d\uDE00", "\\ud83d"]', "f") == ["\U0001f600", r"\ud83d"]
 
 
-def test_a_line_of_many_is_named():
+def test_errors_name_the_line():
     with raises(DataError, source="f", where="line 7, $.a", found="NaN"):
         parse_json('{"a": NaN}', "f", 7)
     with raises(DataError, source="f", where="line 7 column 2", found="the end of the text"):
@@ -85,7 +85,7 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
         (lambda node: list(node.elements()), "$.data[0]", None, "an object with id, n, yes, texts, none", "a list"),
     ],
 )
-def test_a_node_says_what_it_expects(take, where, field, found, expected):
+def test_a_node_refuses_other_types(take, where, field, found, expected):
     (node,) = Node(_ROOT, "f").items("data")
     with raises(DataError, source="f", where=where, field=field, found=found, expected=expected):
         take(node)

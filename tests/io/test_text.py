@@ -40,13 +40,13 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
         (b"\x80\x04\x95", "byte offset 0 (line 1)", "the byte 0x80", "UTF-8 text"),
     ],
 )
-def test_other_bytes_are_one_error_with_their_offset(data, where, found, expected):
+def test_invalid_bytes_have_an_offset(data, where, found, expected):
     with raises(DataError, source="f", where=where, found=found, expected=expected):
         decode(data, "f")
 
 
 @given(st.binary())
-def test_any_bytes_are_text_or_one_error(data):
+def test_random_bytes_are_text_or_raise_data_error(data):
     with contextlib.suppress(DataError):
         assert not {"\r", "\0"} & set(decode(data, "f"))
 
@@ -70,7 +70,7 @@ def test_a_file_is_read_as_bytes_and_as_text(tmp_path):
             read(tmp_path / "none")
 
 
-def test_a_file_is_replaced_as_a_whole_and_a_link_is_followed(tmp_path):
+def test_a_file_is_replaced_and_a_link_is_followed(tmp_path):
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to("real")
     write_file(tmp_path / "link", "né\n")
@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_a_pipe_is_written_into_and_not_replaced(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
