@@ -16,7 +16,7 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 _BLANK = "XXXXX"
 _SENTENCES = 20
 _CANDIDATES = 10
-_COLUMNS = "query, answer, an empty column and candidates, separated by tabs"
+_QUERY_COLUMNS = "query, answer, an empty column and candidates, separated by tabs"
 _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 
 
@@ -94,7 +94,7 @@ def _read_columns(file: File, number: int, content: str) -> tuple[str, str, list
     """Return the query, the answer and the candidates of a query's line."""
     columns = [column.strip() for column in content.split("\t")]
     if len(columns) != 4 or columns[2]:
-        raise _line_error(file, number, "malformed query line", describe(content), _COLUMNS)
+        raise _line_error(file, number, "malformed query line", describe(content), _QUERY_COLUMNS)
     query, answer, _, listed = columns
     if _BLANK not in query:
         raise _line_error(file, number, "no placeholder in the query", describe(query), _BLANK)

@@ -65,21 +65,21 @@ def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     """
     paths = _find_paths(rows[0].value) if rows else {}
     texts = {path: value for path, value in paths.items() if isinstance(value, str)}
-    lists = {path: value for path, value in paths.items() if _are_texts(value)}
+    lists = {path: value for path, value in paths.items() if _is_list_of_texts(value)}
     fields: dict[str, str] = {}
     longest = max(texts, key=lambda path: len(texts[path]), default=_UNKNOWN)
-    fields["passage"] = _first_named("passage", texts) or longest
+    fields["passage"] = _find_named("passage", texts) or longest
     texts.pop(fields["passage"], None)
     first_question = next((path for path, text in texts.items() if text.rstrip().endswith("?")), _UNKNOWN)
-    fields["question"] = _first_named("question", texts) or first_question
+    fields["question"] = _find_named("question", texts) or first_question
     texts.pop(fields["question"], None)
-    candidates = _first_named("candidates", lists) or next(iter(lists), None) or _guess_candidate_columns(texts)
+    candidates = _find_named("candidates", lists) or next(iter(lists), None) or _guess_candidate_columns(texts)
     if candidates:
         fields["candidates"] = candidates
     used = {part for path in fields.values() for part in path.split("+")}
     golds = {path: value for path, value in paths.items() if path not in used and not isinstance(value, Mapping)}
-    fields["gold"] = _first_named("gold", golds) or _UNKNOWN
-    if (id := _first_named("id", golds)) and id != fields["gold"]:
+    fields["gold"] = _find_named("gold", golds) or _UNKNOWN
+    if (id := _find_named("id", golds)) and id != fields["gold"]:
         fields["id"] = id
     return fields, _best_coding(rows, fields)
 
@@ -100,7 +100,7 @@ def _find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     return paths
 
 
-def _first_named(role: str, paths: dict[str, Any]) -> str | None:
+def _find_named(role: str, paths: dict[str, Any]) -> str | None:
     """Return the path whose last key, or else first key, is a usual name of a role; None if there is none."""
     for position in (-1, 0):
         keys = {path.split(".")[position].lower(): path for path in reversed(paths)}
@@ -125,11 +125,11 @@ def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
     votes = dict.fromkeys(CODINGS, 0)
     for row in rows:
         candidates, gold = (lookup(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))
-        if candidates is not None and gold is not None and _are_texts(candidates.value):
+        if candidates is not None and gold is not None and _is_list_of_texts(candidates.value):
             for coding in fitting(gold.value, candidates.value):
                 votes[coding] += 1
     return max(votes, key=votes.__getitem__)
 
 
-def _are_texts(value: Any) -> bool:
+def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)

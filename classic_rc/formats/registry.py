@@ -166,5 +166,5 @@ def _find_format(text: str, dataset: Sequence[Question], name: str | None, sourc
         source=source,
         found=repr(text.strip()[:40]) if text.strip() else "an empty file",
         expected=f"one of {', '.join(FORMATS)}",
-        hint="Name the format to see what it expects",
+        hint="Name the format to see what it expects (classic-rc score --as FORMAT)",
     )

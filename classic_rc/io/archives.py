@@ -223,7 +223,7 @@ class File:
         """
         value, is_all = self._first_value
         if not is_all:
-            return self._lines()
+            return self._read_lines()
         root = Node(value, self.name)
         if isinstance(value, dict) and len(value) == 1:
             ((key, inner),) = value.items()
@@ -231,9 +231,9 @@ class File:
                 root = root.at(key)
         if isinstance(root.value, list):
             return root.elements()
-        return iter([root]) if "\n" in self.text.strip() else self._lines()
+        return iter([root]) if "\n" in self.text.strip() else self._read_lines()
 
-    def _lines(self) -> Iterator[Node]:
+    def _read_lines(self) -> Iterator[Node]:
         self.blank_lines = 0
         for number, line in enumerate(self.text.rstrip(" \t\n").split("\n"), start=1):
             if line.strip(" \t"):
@@ -339,12 +339,12 @@ def _damaged_archive_error(source: str, error: BaseException) -> DataError:
 
 
 def _make_input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
-    data_files = [file for file in files if not _is_junk(file)]
+    data_files = [file for file in files if not _is_macos_metadata(file)]
     if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
     data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
-    junk = len(files) - len(data_files)
-    notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {junk:,}",) if junk else ()
+    n_skipped = len(files) - len(data_files)
+    notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
     return Input(name, tuple(data_files), archive, is_folder, notes)
 
 
@@ -378,7 +378,7 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
         yield (*parts, name)
 
 
-def _is_junk(file: File) -> bool:
+def _is_macos_metadata(file: File) -> bool:
     return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 

@@ -123,28 +123,28 @@ class Node:
         value = self.get(key, "an object or a list")
         if isinstance(value, (dict, list, tuple)):
             return Node(value, self.source, None, self, key)
-        raise self._wrong(key, "an object or a list")
+        raise self._type_error(key, "an object or a list")
 
     def text(self, key: int | str) -> str:
         """Return the string at a key."""
         value = self.get(key, "a string")
         if isinstance(value, str):
             return value
-        raise self._wrong(key, "a string")
+        raise self._type_error(key, "a string")
 
     def integer(self, key: int | str) -> int:
         """Return the whole number at a key. true and false are not numbers."""
         value = self.get(key, "a whole number")
         if isinstance(value, int) and not isinstance(value, bool):
             return value
-        raise self._wrong(key, "a whole number")
+        raise self._type_error(key, "a whole number")
 
     def flag(self, key: int | str) -> bool:
         """Return the true or false at a key."""
         value = self.get(key, "true or false")
         if isinstance(value, bool):
             return value
-        raise self._wrong(key, "true or false")
+        raise self._type_error(key, "true or false")
 
     def name(self, key: int | str) -> str:
         """Return the id at a key, as a string: a non-empty string or a whole number."""
@@ -153,14 +153,14 @@ class Node:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        raise self._wrong(key, "a non-empty string or a whole number")
+        raise self._type_error(key, "a non-empty string or a whole number")
 
     def sequence(self, key: int | str) -> Sequence[Any]:
         """Return the list at a key, unchanged."""
         value = self.get(key, "a list")
         if isinstance(value, (list, tuple)):
             return value
-        raise self._wrong(key, "a list")
+        raise self._type_error(key, "a list")
 
     def items(self, key: int | str) -> Iterator[Node]:
         """Return the elements of the list at a key, with their places."""
@@ -177,7 +177,7 @@ class Node:
         values = self.sequence(key)
         for i, value in enumerate(values):
             if not isinstance(value, str):
-                raise Node(values, self.source, None, self, key)._wrong(i, "a string")
+                raise Node(values, self.source, None, self, key)._type_error(i, "a string")
         return values
 
     def integers(self, key: int | str) -> Sequence[int]:
@@ -185,7 +185,7 @@ class Node:
         node = Node(self.sequence(key), self.source, None, self, key)
         return [node.integer(i) for i in range(len(node.value))]
 
-    def _wrong(self, key: int | str, expected: str) -> DataError:
+    def _type_error(self, key: int | str, expected: str) -> DataError:
         field = key if isinstance(key, str) else f"[{key}]"
         return self.error("wrong type", field=field, found=describe(self.value[key]), expected=expected)
 

@@ -19,8 +19,8 @@ def test_short_work_shows_nothing(capsys):
 
 
 def test_the_clock_continues_during_a_long_step(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", 0.01)
-    monkeypatch.setattr(progress, "_BEAT", 0.01)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
     with progress_bar("reading RACE", None, shown=True):
         time.sleep(0.3)
     shown = capsys.readouterr()
@@ -29,7 +29,7 @@ def test_the_clock_continues_during_a_long_step(capsys, monkeypatch):
 
 
 def test_an_error_stops_the_clock(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", 0.01)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
     try:
         with progress_bar("scoring", 10, shown=True) as advance:
             advance(3)
