@@ -209,7 +209,7 @@ def _load_sample(name: str, reader: str | Reader | None, split: str | None, **ot
     for option, value in others.items():
         if value is not None:
             raise UsageError(
-                f"{name} does not accept {option}: it is already in classic_rc's own format",
+                f"{name} does not accept {option}: it is an embedded sample",
                 field=option,
                 found=str(value),
                 expected="None",
