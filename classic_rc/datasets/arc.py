@@ -60,15 +60,15 @@ def keyed_gold(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] 
         There is no choice, or the answer key is not the label of exactly one choice.
     """
     if not labels:
-        raise record.error("no candidate", field="choices", found="an empty list", expected="one choice or more")
+        raise record.error("no candidates", field="choices", found="an empty list", expected="at least one choice")
     if not record.has(key) or record.value[key] == "":
         return None
     answer = record.name(key)
     if labels.count(answer) == 1:
         return frozenset((labels.index(answer),))
     raise record.error(
-        "gold is not one of the candidates",
+        "gold does not match exactly one choice",
         field=key,
-        found=f"{describe(answer)}, the label of {labels.count(answer)} of {', '.join(labels)}"[:120],
-        expected="the label of exactly one",
+        found=f"{describe(answer)}, the label of {labels.count(answer)} of the choices {', '.join(labels)}"[:120],
+        expected="the label of one choice",
     )

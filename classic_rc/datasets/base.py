@@ -90,7 +90,11 @@ class Reading:
             if known.text == text:
                 return known
             raise DataError(
-                "one passage id has two texts", source=source, where=where, field=id, expected="one text an id"
+                "a passage id has two texts",
+                source=source,
+                where=where,
+                found=repr(id),
+                expected="one text for each id",
             )
         name = id if id is not None else self._free_id()
         marks = None if sentences is None else tuple(sentences)
@@ -126,9 +130,7 @@ class Reading:
         """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            self._counts[f"other files passed over ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(
-                others
-            )
+            self._counts[f"other files skipped ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(others)
         return tuple(f"{what}: {number:,}" for what, number in self._counts.items())
 
 
@@ -193,21 +195,23 @@ class Reader(ABC):
             level = [file for file in source.files if file.depth == depth]
             found: list[File] = []
             others: list[File] = []
-            broken: list[tuple[File, DataError]] = []
+            unreadable: list[tuple[File, DataError]] = []
             for file in level:
                 try:
                     (found if self.accepts(file, reading) else others).append(file)
                 except DataError as error:
-                    broken.append((file, error))
+                    unreadable.append((file, error))
             if found:
                 suffixes = {file.suffix for file in found}
-                for file, problem in broken:
+                for file, problem in unreadable:
                     if file.suffix in suffixes:  # It looks like a file of the dataset, so it must be readable.
                         raise problem
                     others.append(file)
                 reading.others = others
                 return found
-        raise DataError(f"no file in it is of the format {self.name}", source=source.path, expected=self.title)
+        raise DataError(
+            f"no file has the format {self.name}", source=source.path, expected=f"files of {self.title}"
+        )
 
     def split_of(self, file: File) -> str | None:
         """Return the split that a file's name gives, or None."""
@@ -253,30 +257,37 @@ class Reader(ABC):
         """
         options = Options(split, subset, answers, fields, gold_as)
         for option in ("subset", "answers", "fields", "gold_as"):
-            if getattr(options, option) is not None and option not in self.takes:
-                raise UsageError(f"the reader {self.name} has no use for {option}")
+            value = getattr(options, option)
+            if value is not None and option not in self.takes:
+                accepted = ", ".join(["split", *sorted(self.takes)])
+                raise UsageError(
+                    f"the reader {self.name} does not accept {option}: it accepts {accepted}",
+                    field=option,
+                    found=str(value),
+                    expected=f"one of {accepted}",
+                )
         reading = Reading(options)
         files = self.files(source, reading)
         splits = {file: self.split_of(file) for file in files}
         subsets = {file: self.subset_of(file) for file in files}
         reading.mark_split = len({s for s in splits.values() if s}) > 1
-        files = _part(files, subsets, subset, str.lower, "subset", source)
-        files = _part(files, splits, split, canonical_split, "split", source)
+        files = _select_part(files, subsets, subset, str.lower, "subset", source)
+        files = _select_part(files, splits, split, canonical_split, "split", source)
 
-        with _collector_paused():
+        with _pause_collector():
             questions = self._gather(files, splits, reading)
         if not questions:
-            raise DataError("no question in it", source=source.path)
-        held = {splits[file] for file in files}
-        if held == {None}:  # The user's own file may give the split of each question.
-            marks = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = _part(questions, marks, split, canonical_split, "split", source)
-            held = {marks[q] for q in questions}
-        told = held.pop() if len(held) == 1 else None
+            raise DataError("no questions", source=source.path, expected="at least one question")
+        found_splits = {splits[file] for file in files}
+        if found_splits == {None}:  # The user's own file may give the split of each question.
+            split_of_question = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
+            questions = _select_part(questions, split_of_question, split, canonical_split, "split", source)
+            found_splits = {split_of_question[q] for q in questions}
+        found_split = found_splits.pop() if len(found_splits) == 1 else None
         return Dataset(
             questions,
-            name=self.dataset_name(source, files, told, subset),
-            split=told or split,
+            name=self.dataset_name(source, files, found_split, subset),
+            split=found_split or split,
             reader=self.name,
             sources=source.sources(files + reading.used),
             notes=source.notes + reading.notes,
@@ -290,23 +301,22 @@ class Reader(ABC):
             reading.split = splits[file]
             for question in self.questions(file, reading):
                 if question.id in seen:
+                    first = seen[question.id]
                     raise DataError(
-                        "two questions have one id",
+                        "duplicate question id",
                         source=file.name,
                         where=f"question {question.id}",
-                        found=f"another in {seen[question.id]}" if seen[question.id] != file.name else None,
+                        found=f"the same id in {first}" if first != file.name else None,
                         expected="unique ids",
-                        hint="Where rows have no id, name one of the files"
-                        if seen[question.id] != file.name
-                        else None,
+                        hint="If the rows have no ids, load one of the files" if first != file.name else None,
                     )
                 seen[question.id] = file.name
                 questions.append(question)
             if file.blank_lines:
-                reading.count("blank lines passed over", file.blank_lines)
+                reading.count("blank lines skipped", file.blank_lines)
             file.release()
-        if unasked := reading.passages - len({id(question.passage) for question in questions}):
-            reading.count("passages without questions", unasked)
+        if n_unused := reading.passages - len({id(question.passage) for question in questions}):
+            reading.count("passages without questions", n_unused)
         return questions
 
     def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
@@ -324,8 +334,8 @@ def split_in(name: str) -> str | None:
     >>> split_in("dev_83-fixedIds"), split_in("val"), split_in("RACE-train-dev")
     ('dev', 'val', None)
     """
-    told = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}
-    return told.pop() if len(told) == 1 else None
+    found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}
+    return found.pop() if len(found) == 1 else None
 
 
 def canonical_split(split: str) -> str:
@@ -340,7 +350,7 @@ def canonical_split(split: str) -> str:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
     was_on = gc.isenabled()
     gc.disable()
@@ -351,24 +361,27 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _part(
+def _select_part(
     items: list[_Item],
-    held: Mapping[_Item, str | None],
-    wanted: str | None,
-    normal: Callable[[str], str],
+    part_of: Mapping[_Item, str | None],
+    requested: str | None,
+    normalise: Callable[[str], str],
     kind: str,
     source: Input,
 ) -> list[_Item]:
-    """Return the items of the wanted part; all items if no part is wanted or the source names no split."""
-    names = list(dict.fromkeys(name for name in held.values() if name is not None))
-    if wanted is None or (kind == "split" and not names):
+    """Return the items of the requested part; all items if no part is requested or no split is known."""
+    names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
+    if requested is None or (kind == "split" and not names):
         return items
-    chosen = [item for item in items if (name := held[item]) is not None and normal(name) == normal(wanted)]
+    chosen = [
+        item for item in items if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
+    ]
     if not chosen:
         raise DataError(
-            f"the source does not hold this {kind}",
+            f"no such {kind}",
             source=source.path,
+            field=kind,
             found=", ".join(names) or f"no {kind}",
-            expected=repr(wanted),
+            expected=repr(requested),
         )
     return chosen

@@ -16,7 +16,7 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 _BLANK = "XXXXX"
 _SENTENCES = 20
 _CANDIDATES = 10
-_COLUMNS = "the query, the answer, nothing and the candidates, separated by tabs"
+_QUERY_COLUMNS = "query, answer, an empty column and candidates, separated by tabs"
 _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ class CBT(Reader):
 
     name: ClassVar[str] = "cbt"
     title: ClassVar[str] = "Children's Book Test"
-    description: ClassVar[str] = "A word missing after twenty sentences of a children's book, ten candidates."
+    description: ClassVar[str] = "A missing word after twenty sentences of a children's book, with ten candidates."
     citation: ClassVar[str] = (
         "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books with Explicit "
         "Memory Representations, arXiv:1511.02301"
@@ -55,13 +55,13 @@ class CBT(Reader):
         """Yield one query per 21 lines."""
         kind = self.subset_of(file)
         facts = reading.meta() if kind is None else reading.meta(type=kind)
-        for n, (number, (*sentences, last)) in enumerate(_blocks(file), start=1):
+        for n, (number, (*sentences, last)) in enumerate(_read_blocks(file), start=1):
             ends = list(itertools.accumulate(len(sentence) + 1 for sentence in sentences))
             marks = [(end - 1 - len(sentence), end - 1) for sentence, end in zip(sentences, ends, strict=True)]
             passage = reading.passage(None, "\n".join(sentences), file.name, f"line {number}", marks)
-            query, answer, candidates = _columns(file, number, last)
+            query, answer, candidates = _read_columns(file, number, last)
             if len(candidates) != _CANDIDATES:
-                reading.count("queries with more or fewer than ten candidates, kept")
+                reading.count("queries with more or fewer than ten candidates (kept)")
             yield Question(
                 f"{file.stem}-{n}",
                 passage,
@@ -73,36 +73,36 @@ class CBT(Reader):
             )
 
 
-def _blocks(file: File) -> Iterator[tuple[int, list[str]]]:
+def _read_blocks(file: File) -> Iterator[tuple[int, list[str]]]:
     """Yield the 21 lines of each question without their numbers, and the file's number of the last one."""
     block: list[str] = []
     for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
         if not line.strip():
             if block:
-                raise _error(file, number, "the question ends early", f"{len(block)} lines", f"{_SENTENCES + 1}")
+                raise _line_error(file, number, "incomplete question", f"{len(block)} lines", f"{_SENTENCES + 1}")
             continue
         found, _, content = line.partition(" ")
         if found != str(len(block) + 1):
-            raise _error(file, number, "wrong number of a line", describe(found), str(len(block) + 1))
+            raise _line_error(file, number, "wrong line number", describe(found), str(len(block) + 1))
         block.append(content.strip(" "))
         if len(block) > _SENTENCES:
             yield number, block
             block = []
 
 
-def _columns(file: File, number: int, content: str) -> tuple[str, str, list[str]]:
+def _read_columns(file: File, number: int, content: str) -> tuple[str, str, list[str]]:
     """Return the query, the answer and the candidates of a query's line."""
     columns = [column.strip() for column in content.split("\t")]
     if len(columns) != 4 or columns[2]:
-        raise _error(file, number, "not a query with its candidates", describe(content), _COLUMNS)
+        raise _line_error(file, number, "malformed query line", describe(content), _QUERY_COLUMNS)
     query, answer, _, listed = columns
     if _BLANK not in query:
-        raise _error(file, number, "no placeholder in the query", describe(query), _BLANK)
+        raise _line_error(file, number, "no placeholder in the query", describe(query), _BLANK)
     candidates = [candidate for candidate in listed.split("|") if candidate]
     if answer not in candidates:
-        raise _error(file, number, "gold is not among the candidates", describe(answer), listed)
+        raise _line_error(file, number, "gold is not among the candidates", describe(answer), listed)
     return query, answer, candidates
 
 
-def _error(file: File, number: int, problem: str, found: str, expected: str) -> DataError:
+def _line_error(file: File, number: int, problem: str, found: str, expected: str) -> DataError:
     return DataError(problem, source=file.name, where=f"line {number}", found=found, expected=expected)

@@ -13,8 +13,8 @@ from classic_rc.io.json import describe
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 _ENTITY = re.compile(r"@entity\d+")
-_TEXTS = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
-_BLANKS = (1, 3, 5, 7)
+_TEXT_LINES = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
+_BLANK_LINES = (1, 3, 5, 7)
 _ENTITIES = 8
 
 
@@ -30,7 +30,7 @@ class CNNDailyMail(Reader):
 
     name: ClassVar[str] = "cnn-dailymail"
     title: ClassVar[str] = "CNN and Daily Mail"
-    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files, a query each."
+    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files with one query each."
     citation: ClassVar[str] = (
         "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
         "Comprehend, NIPS"
@@ -42,10 +42,10 @@ class CNNDailyMail(Reader):
         """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
         lines = file.text.split("\n", _ENTITIES)
         return (
-            len(lines) > _TEXTS["answer"]
-            and not any(lines[i].strip() for i in _BLANKS if i < len(lines))
-            and PLACEHOLDER in lines[_TEXTS["query"]]
-            and _ENTITY.fullmatch(lines[_TEXTS["answer"]].strip()) is not None
+            len(lines) > _TEXT_LINES["answer"]
+            and not any(lines[i].strip() for i in _BLANK_LINES if i < len(lines))
+            and PLACEHOLDER in lines[_TEXT_LINES["query"]]
+            and _ENTITY.fullmatch(lines[_TEXT_LINES["answer"]].strip()) is not None
         )
 
     def accepts(self, file: File, reading: Reading) -> bool:
@@ -64,44 +64,46 @@ class CNNDailyMail(Reader):
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
         lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
-        for i in _BLANKS:
+        for i in _BLANK_LINES:
             if i < len(lines) and lines[i]:
-                raise _error(file, i, "not a blank line", found=describe(lines[i]))
-        url, text, query, answer = (_text(file, lines, field) for field in _TEXTS)
+                raise _line_error(file, i, "wrong line", found=describe(lines[i]), expected="a blank line")
+        url, text, query, answer = (_read_text(file, lines, field) for field in _TEXT_LINES)
         if PLACEHOLDER not in query:
-            raise _error(file, 4, "no placeholder in the query", found=describe(query), expected=PLACEHOLDER)
+            raise _line_error(file, 4, "no placeholder in the query", found=describe(query), expected=PLACEHOLDER)
         if not _ENTITY.fullmatch(answer):
-            raise _error(file, 6, "the answer is no entity", found=describe(answer), expected="such as @entity1")
+            raise _line_error(
+                file, 6, "gold is not an entity", found=describe(answer), expected="a marker such as @entity1"
+            )
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
         if not mentions:
-            raise _error(file, 2, "no candidate", found=describe(text), expected="entities such as @entity1")
+            raise _line_error(file, 2, "no candidates", found=describe(text), expected="entities such as @entity1")
         if answer not in {mention.text for mention in mentions}:
-            reading.count("answers that their passage does not mention, kept")
+            reading.count("queries whose answer is not in the passage (kept)")
         passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
-        facts = reading.meta(entities=_entities(file, lines))
+        facts = reading.meta(entities=_read_entities(file, lines))
         yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
 
 
-def _text(file: File, lines: list[str], field: str) -> str:
+def _read_text(file: File, lines: list[str], field: str) -> str:
     """Return the line of a field, which must not be blank."""
-    number = _TEXTS[field]
+    number = _TEXT_LINES[field]
     if number < len(lines) and lines[number]:
         return lines[number]
-    raise _error(file, number, f"the {field} is missing", expected=f"the {field}, between blank lines")
+    raise _line_error(file, number, f"the {field} is missing", expected=f"the {field} between blank lines")
 
 
-def _entities(file: File, lines: list[str]) -> dict[str, str]:
+def _read_entities(file: File, lines: list[str]) -> dict[str, str]:
     """Return the names of the entity markers."""
     names = {}
     for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
         marker, colon, name = line.partition(":")
         if not (colon and _ENTITY.fullmatch(marker)):
-            raise _error(file, i, "not an entity and its name", found=describe(line), expected="@entity1:Name")
+            raise _line_error(file, i, "malformed entity", found=describe(line), expected="@entity1:Name")
         names[marker] = name
     return names
 
 
-def _error(
+def _line_error(
     file: File, index: int, problem: str, found: str | None = None, expected: str | None = None
 ) -> DataError:
     return DataError(problem, source=file.name, where=f"line {index + 1}", found=found, expected=expected)

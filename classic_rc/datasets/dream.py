@@ -70,15 +70,15 @@ def gold_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | 
         There is no choice, or the text is not that of exactly one choice.
     """
     if not choices:
-        raise node.error("no candidate", field="choice", found="an empty list", expected="one choice or more")
+        raise node.error("no candidates", field="choice", found="an empty list", expected="at least one choice")
     if not node.has(key):
         return None
     answer = node.text(key)
     if choices.count(answer) == 1:
         return frozenset((choices.index(answer),))
     raise node.error(
-        "gold is not one of the candidates",
+        "gold does not match exactly one choice",
         field=key,
-        found=f"{describe(answer)}, the text of {choices.count(answer)} of them",
-        expected="the text of exactly one",
+        found=f"{describe(answer)}, the text of {choices.count(answer)} choices",
+        expected="the text of one choice",
     )

@@ -11,17 +11,17 @@ from classic_rc.io.json import Node, describe
 CODINGS = ("index0", "index1", "letter", "text", "flags")
 """The values of ``gold_as``: index from 0 or from 1, letter, candidate text, one true or false per candidate."""
 
-_MEANING = {
+_MEANINGS = {
     "index0": "an index counted from 0",
     "index1": "an index counted from 1",
     "letter": "a letter",
     "text": "a candidate's text",
-    "flags": "a true or false a candidate",
+    "flags": "a list with true or false for each candidate",
 }
 
 
 class GoldMismatchError(Exception):
-    """A value is not valid gold in a coding. It says what was found and what the coding expects."""
+    """A value is not valid gold in a coding. Its attributes are what was found and what the coding expects."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}, expected {expected}")
@@ -58,14 +58,16 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     """
     if coding == "flags":
         if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
-            raise GoldMismatchError(describe(value), f"a list of {len(texts)} true or false, or 1 or 0")
+            raise GoldMismatchError(
+                describe(value), f"a list of {len(texts)} values, each true or false (or 1 or 0)"
+            )
         return frozenset(i for i, flag in enumerate(value) if flag)
-    one = _ONE[coding]
+    decode_one = _DECODERS[coding]
     if not isinstance(value, (list, tuple)):
-        return frozenset((one(value, texts),))
-    positions = [one(element, texts) for element in value]
+        return frozenset((decode_one(value, texts),))
+    positions = [decode_one(element, texts) for element in value]
     if len(set(positions)) < len(positions):
-        raise GoldMismatchError(f"{describe(value)} that names a candidate twice", "each right candidate once")
+        raise GoldMismatchError(f"{describe(value)} with a repeated candidate", "each right candidate once")
     return frozenset(positions)
 
 
@@ -77,7 +79,7 @@ def fitting(value: Any, texts: Sequence[str]) -> list[str]:
 def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     """Return the one coding that fits all values.
 
-    The values that happen to occur never decide whether indices count from 0 or from 1: the user must say.
+    The values never decide whether indices count from 0 or from 1: the user must choose.
 
     Parameters
     ----------
@@ -95,10 +97,10 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
         fits = [coding for coding in possible if coding in fitting(value, texts)]
         if not fits:
             raise node.error(
-                "gold that fits no coding of gold" if example is None else "gold in another coding than before",
+                "gold fits no known coding" if example is None else "gold does not fit the coding of earlier rows",
                 field="gold",
-                found=f"{describe(value)} beside the candidates {', '.join(describe(text) for text in texts[:4])}",
-                expected=" or ".join(_MEANING[coding] for coding in possible),
+                found=f"{describe(value)} with the candidates {', '.join(describe(text) for text in texts[:4])}",
+                expected=" or ".join(_MEANINGS[coding] for coding in possible),
             )
         if fits != possible or example is None:
             possible, example = fits, (node, value)
@@ -107,17 +109,17 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     node, value = example
     # The values may rule out one index base by mistakes in the data or by an incomplete sample, so offer both.
     indices = [coding for coding in ("index0", "index1") if {"index0", "index1"} & set(possible)]
-    named = possible + [coding for coding in indices if coding not in possible]
+    proposed = possible + [coding for coding in indices if coding not in possible]
     raise node.error(
         "the coding of gold is ambiguous",
         field="gold",
         found=describe(value),
-        expected=" or ".join(_MEANING[coding] for coding in named),
-        hint=f"Say which it is: {' or '.join(f'--gold-as {coding}' for coding in named)} (in Python, gold_as=)",
+        expected=" or ".join(_MEANINGS[coding] for coding in proposed),
+        hint=f"Choose one: {' or '.join(f'--gold-as {coding}' for coding in proposed)} (in Python, gold_as=)",
     )
 
 
-def _index(value: Any, texts: Sequence[str], first: int) -> int:
+def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
     digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
     if digits or (isinstance(value, float) and value.is_integer()):  # pandas stores integers with gaps as floats.
         value = int(value)
@@ -126,7 +128,7 @@ def _index(value: Any, texts: Sequence[str], first: int) -> int:
     raise GoldMismatchError(describe(value), f"an index from {first} to {first + len(texts) - 1}")
 
 
-def _letter(value: Any, texts: Sequence[str]) -> int:
+def _decode_letter(value: Any, texts: Sequence[str]) -> int:
     if isinstance(value, str) and len(value) == 1 and value.isascii() and value.isalpha():
         index = ord(value.upper()) - ord("A")
         if index < len(texts):
@@ -134,23 +136,23 @@ def _letter(value: Any, texts: Sequence[str]) -> int:
     raise GoldMismatchError(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
 
 
-def _text(value: Any, texts: Sequence[str]) -> int:
+def _decode_text(value: Any, texts: Sequence[str]) -> int:
     if isinstance(value, str) and texts.count(value) == 1:
         return texts.index(value)
-    times = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
-    raise GoldMismatchError(describe(value) + times, "the text of exactly one candidate")
+    matches = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
+    raise GoldMismatchError(describe(value) + matches, "the text of exactly one candidate")
 
 
-def _own(value: Any, texts: Sequence[str]) -> int:
-    return _text(value, texts) if isinstance(value, str) else _index(value, texts, 0)
+def _decode_own(value: Any, texts: Sequence[str]) -> int:
+    return _decode_text(value, texts) if isinstance(value, str) else _decode_index(value, texts, 0)
 
 
-_ONE: dict[str, Callable[[Any, Sequence[str]], int]] = {
-    "index0": lambda value, texts: _index(value, texts, 0),
-    "index1": lambda value, texts: _index(value, texts, 1),
-    "letter": _letter,
-    "text": _text,
-    "own": _own,
+_DECODERS: dict[str, Callable[[Any, Sequence[str]], int]] = {
+    "index0": lambda value, texts: _decode_index(value, texts, 0),
+    "index1": lambda value, texts: _decode_index(value, texts, 1),
+    "letter": _decode_letter,
+    "text": _decode_text,
+    "own": _decode_own,
 }
 
 

@@ -59,7 +59,7 @@ class HuggingFace(Reader):
         if schema is None:
             known = ", ".join(schema.name for schema in SCHEMAS)
             raise DataError(
-                "rows of no known schema",
+                "unknown row schema",
                 source=file.name,
                 found=describe(rows[0].value) if rows else "no row",
                 expected=f"rows of {known}",
@@ -74,86 +74,88 @@ def schema_of(row: Any) -> Schema | None:
     return next((schema for schema in SCHEMAS if schema.fits(row)), None)
 
 
-def _row(node: Node, **roles: Any) -> Node:
+def _make_row(node: Node, **roles: Any) -> Node:
     return node.with_value(roles)
 
 
-def _race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    asked: Counter[str] = Counter()
+def _convert_race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    n_questions: Counter[str] = Counter()
     for node in rows:
         passage = node.name("example_id").removesuffix(".txt")
         options = node.texts("options")
         level = passage.rstrip("0123456789")
-        yield _row(
+        yield _make_row(
             node,
-            id=f"{passage}-{asked[passage]}",
+            id=f"{passage}-{n_questions[passage]}",
             passage=node.text("article"),
             passage_id=passage,
             question=node.text("question"),
             candidates=options,
-            gold=_only(keyed_gold(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])),
+            gold=_single_index(
+                keyed_gold(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])
+            ),
             task=Task.SINGLE_CHOICE.value,
             meta={"level": level} if level else {},
         )
-        asked[passage] += 1
+        n_questions[passage] += 1
 
 
-def _dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    asked: Counter[str] = Counter()
+def _convert_dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    n_questions: Counter[str] = Counter()
     for node in rows:
         passage = node.name("dialogue_id")
         choices = node.texts("choice")
-        yield _row(
+        yield _make_row(
             node,
-            id=f"{passage}-{asked[passage]}",
+            id=f"{passage}-{n_questions[passage]}",
             passage="\n".join(node.texts("dialogue")),
             passage_id=passage,
             question=node.text("question"),
             candidates=choices,
-            gold=_only(gold_text(node, "answer", choices)),
+            gold=_single_index(gold_text(node, "answer", choices)),
             task=Task.SINGLE_CHOICE.value,
         )
-        asked[passage] += 1
+        n_questions[passage] += 1
 
 
-def _arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     for node in rows:
         choices = node.child("choices")
         texts, labels = choices.texts("text"), choices.texts("label")
         if len(texts) != len(labels):
             raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
-        yield _row(
+        yield _make_row(
             node,
             id=node.name("id"),
             passage="",
             question=node.text("question" if node.has("question") else "question_stem"),
             candidates=texts,
-            gold=_only(keyed_gold(node, "answerKey", labels)),
+            gold=_single_index(keyed_gold(node, "answerKey", labels)),
             task=Task.SINGLE_CHOICE.value,
         )
 
 
-def _squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     for node in rows:
-        many = node.has("context_id")
+        is_multi_span = node.has("context_id")
         answers = node.child("answers")
         gold = list(answers.texts("text"))
         if not gold:
             reading.count(UNANSWERABLE)
         starts = answers.integers("answer_start")
-        yield _row(
+        yield _make_row(
             node,
             id=node.name("id"),
             passage=node.text("context"),
-            passage_id=node.name("context_id") if many else None,
+            passage_id=node.name("context_id") if is_multi_span else None,
             question=node.text("question"),
-            gold=gold if many else list(dict.fromkeys(gold)) or [""],
-            task=(Task.MULTI_SPAN if many else Task.SPAN).value,
+            gold=gold if is_multi_span else list(dict.fromkeys(gold)) or [""],
+            task=(Task.MULTI_SPAN if is_multi_span else Task.SPAN).value,
             meta={"spans": tuple((start, start + len(text)) for start, text in zip(starts, gold, strict=False))},
         )
 
 
-def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+def _convert_record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     for node in rows:
         idx = node.child("idx")
         candidates: Any = node.texts("entities")
@@ -163,7 +165,7 @@ def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             candidates = [
                 dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)
             ]
-        yield _row(
+        yield _make_row(
             node,
             id=idx.name("query"),
             passage=node.text("passage"),
@@ -175,25 +177,31 @@ def _record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
         )
 
 
-def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     """Join the rows of single answers to one row per question. A label of -1 means hidden gold."""
-    asked: dict[tuple[str, str], list[Node]] = {}
+    rows_of_question: dict[tuple[str, str], list[Node]] = {}
     for node in rows:
         idx = node.child("idx")
-        asked.setdefault((idx.name("paragraph"), idx.name("question")), []).append(node)
-    for (pid, qid), answers in asked.items():
+        rows_of_question.setdefault((idx.name("paragraph"), idx.name("question")), []).append(node)
+    for (pid, qid), answers in rows_of_question.items():
         labels = [answer.integer("label") for answer in answers]
         first = answers[0]
         for answer, label in zip(answers, labels, strict=True):
             if label not in (-1, 0, 1) or (label == -1) != (labels[0] == -1):
                 raise answer.error(
-                    "no such label", field="label", found=str(label), expected="0 or 1, or -1 for all"
+                    "invalid label",
+                    field="label",
+                    found=str(label),
+                    expected="0 or 1, or -1 in all rows of the question",
                 )
             if answer.text("question") != first.text("question"):
                 raise answer.error(
-                    "another question than before", field="question", expected=f"that of {first.where}"
+                    "rows with the same idx have different questions",
+                    field="question",
+                    found=describe(answer.text("question")),
+                    expected=f"{describe(first.text('question'))}, as in {first.where}",
                 )
-        yield _row(
+        yield _make_row(
             first,
             id=f"{pid}=={qid}",
             passage=first.text("paragraph"),
@@ -206,21 +214,35 @@ def _multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
         )
 
 
-def _only(gold: frozenset[int] | None) -> int | None:
+def _single_index(gold: frozenset[int] | None) -> int | None:
     return None if gold is None else next(iter(gold))
 
 
-def _keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
+def _required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
     return {**dict.fromkeys(plain, frozenset()), **objects}
 
 
 SCHEMAS = (
-    Schema("RACE", _keys("article", "question", "options", "answer", "example_id"), _race),
-    Schema("DREAM", _keys("dialogue_id", "dialogue", "question", "choice", "answer"), _dream),
-    Schema("MultiRC", _keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}), _multirc),
-    Schema("ReCoRD", _keys("passage", "query", "entities", "answers", idx={"passage", "query"}), _record),
-    Schema("SQuAD or Quoref", _keys("id", "context", "question", answers={"text", "answer_start"}), _squad),
-    Schema("ARC", _keys("id", "question", "answerKey", choices={"text", "label"}), _arc),
-    Schema("OpenBookQA", _keys("id", "question_stem", "answerKey", choices={"text", "label"}), _arc),
+    Schema("RACE", _required_keys("article", "question", "options", "answer", "example_id"), _convert_race),
+    Schema("DREAM", _required_keys("dialogue_id", "dialogue", "question", "choice", "answer"), _convert_dream),
+    Schema(
+        "MultiRC",
+        _required_keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}),
+        _convert_multirc,
+    ),
+    Schema(
+        "ReCoRD",
+        _required_keys("passage", "query", "entities", "answers", idx={"passage", "query"}),
+        _convert_record,
+    ),
+    Schema(
+        "SQuAD or Quoref",
+        _required_keys("id", "context", "question", answers={"text", "answer_start"}),
+        _convert_squad,
+    ),
+    Schema("ARC", _required_keys("id", "question", "answerKey", choices={"text", "label"}), _convert_arc),
+    Schema(
+        "OpenBookQA", _required_keys("id", "question_stem", "answerKey", choices={"text", "label"}), _convert_arc
+    ),
 )
 """The known schemas, in the order in which they are tried."""

@@ -42,7 +42,7 @@ class JsonLines(RowReader):
     name: ClassVar[str] = "jsonl"
     title: ClassVar[str] = "JSON lines"
     description: ClassVar[str] = (
-        "One's own JSON lines: passage, question, candidates, gold; or others with --fields."
+        "Your own JSON lines: passage, question, candidates, gold; or other keys with --fields."
     )
 
     def recognises(self, file: File) -> bool:
@@ -73,10 +73,10 @@ def to_jsonl(dataset: Dataset) -> str:
     >>> print(to_jsonl(from_rows([row])), end="")  # doctest: +ELLIPSIS
     {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": ...
     """
-    return "".join(json.dumps(_row(question, dataset.split)) + "\n" for question in dataset)
+    return "".join(json.dumps(_question_row(question, dataset.split)) + "\n" for question in dataset)
 
 
-def _row(question: Question, split: str | None) -> dict[str, Any]:
+def _question_row(question: Question, split: str | None) -> dict[str, Any]:
     passage = question.passage
     meta = {**({} if split is None else {"split": split}), **passage.meta, **question.meta}
     row: dict[str, Any] = {
@@ -89,7 +89,7 @@ def _row(question: Question, split: str | None) -> dict[str, Any]:
     if passage.sentences is not None:
         row["sentences"] = [list(marks) for marks in passage.sentences]
     if not question.task.has_spans:
-        row["candidates"] = [_candidate(candidate) for candidate in question.candidates]
+        row["candidates"] = [_candidate_value(candidate) for candidate in question.candidates]
     gold = question.gold
     row["gold"] = None if gold is None else sorted(gold) if isinstance(gold, frozenset) else list(gold)
     if meta:
@@ -97,7 +97,7 @@ def _row(question: Question, split: str | None) -> dict[str, Any]:
     return row
 
 
-def _candidate(candidate: Candidate) -> str | dict[str, Any]:
+def _candidate_value(candidate: Candidate) -> str | dict[str, Any]:
     if candidate.start is None or candidate.end is None:
         return candidate.text
     return {"text": candidate.text, "start": candidate.start, "end": candidate.end}

@@ -19,9 +19,9 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.text.annotations import read_categories
 
 _IDS = ("id", "question_id")
-_UNNAMED = "labels"
+_DEFAULT_NAME = "labels"
 _NO_LABEL = "-"
-_EXPECTED = "a label, or a list of labels"
+_LABEL_FORMS = "a label, or a list of labels"
 
 MCTEST_SKILLS = (
     "object tracking",
@@ -91,36 +91,38 @@ def read_labels(
     DataError
         The file is malformed, has two entries for a question, or labels questions that are not in the dataset.
     """
-    found = _folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
+    label_file = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
     known = dataset.by_id
-    foreign = [labelled for labelled in found.questions if labelled.id not in known]
-    if len(foreign) == len(found.questions):
-        raise _foreign(foreign, dataset, found, "no question of these data in it")
+    unknown = [labelled for labelled in label_file.questions if labelled.id not in known]
+    if len(unknown) == len(label_file.questions):
+        raise _unknown_questions_error(unknown, dataset, label_file, f"no labels for questions of {dataset.name}")
     passages = {question.passage.id for question in dataset}
-    wrong = [q for q in foreign if q.passage in passages] if found.of_several else foreign
-    if wrong and not others:
-        raise _foreign(wrong, dataset, found, "labels of a question that is not in these data")
-    questions = [labelled for labelled in found.questions if labelled.id in known]
+    refused = [q for q in unknown if q.passage in passages] if label_file.of_several else unknown
+    if refused and not others:
+        raise _unknown_questions_error(
+            refused, dataset, label_file, f"label for a question that is not in {dataset.name}"
+        )
+    questions = [labelled for labelled in label_file.questions if labelled.id in known]
     for labelled in questions:
         if fault := labelled.fault(known[labelled.id]):
             raise DataError(
-                f"this is not question {labelled.id} of {dataset.name}",
-                source=found.source,
+                f"question {labelled.id} differs from the one in {dataset.name}",
+                source=label_file.source,
                 where=labelled.where,
                 found=fault[0],
                 expected=fault[1],
             )
     if notes is not None:
-        passed_over = [f"{len(foreign):,} labelled questions are not in {dataset.name}"] if foreign else []
-        notes += [f"{found.source}: {note}" for note in (*passed_over, *found.notes)]
+        skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}"] if unknown else []
+        notes += [f"{label_file.source}: {note}" for note in (*skipped, *label_file.notes)]
     return tuple(
         Labels(
             name,
             {labelled.id: frozenset(labelled.labels[name]) for labelled in questions if name in labelled.labels},
-            found.orders.get(name, ()),
-            Path(found.source).name,
+            label_file.orders.get(name, ()),
+            Path(label_file.source).name,
         )
-        for name in found.names
+        for name in label_file.names
     )
 
 
@@ -136,7 +138,12 @@ def check_names(labels: Sequence[Labels]) -> None:
     for name in names:
         if names.count(name) > 1:
             files = " and ".join(own.source for own in labels if own.name == name)
-            raise UsageError(f"{files} both have labels called {name!r}: rename them in one")
+            raise UsageError(
+                f"{files} both have labels named {name!r}: rename them in one file",
+                field="labels",
+                found=name,
+                expected="unique names",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +172,21 @@ class LabelFile:
     source: str
     questions: Sequence[LabelledQuestion]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, the order of the labels if any
-    of_several: bool = False  # whether the file was released for several datasets or splits at once
+    of_several: bool = False  # whether the file was released for several datasets or splits
     notes: Sequence[str] = ()  # for the user
 
     def __post_init__(self) -> None:
         if not self.names:
-            raise DataError("no label in it", source=self.source, expected="an id and labels for each question")
+            raise DataError("no labels", source=self.source, expected="an id and labels for each question")
         seen: set[str] = set()
         for question in self.questions:
             if question.id in seen:
                 raise DataError(
-                    "a question has two entries",
+                    "duplicate question id",
                     source=self.source,
                     where=question.where,
                     found=repr(question.id),
-                    expected="one entry with all its labels",
+                    expected="one entry with all labels of the question",
                 )
             seen.add(question.id)
 
@@ -193,24 +200,26 @@ def _parse(text: str, source: str) -> LabelFile:
     """Parse a file of labels; its content determines its form."""
     content = text.strip()
     if not content.startswith(("{", "[")):
-        return _table(text, source)
+        return _parse_table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
         # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
         rows = list(json_lines(text, source))
         if len(rows) > 1 or _is_row(rows[0]):
-            return _of_rows(rows, source)
+            return _parse_rows(rows, source)
     root = Node(parse_json(text, source), source)
-    return _object(root, source) if isinstance(root.value, dict) else _of_rows(list(root.elements()), source)
+    return (
+        _parse_object(root, source) if isinstance(root.value, dict) else _parse_rows(list(root.elements()), source)
+    )
 
 
-def _of_rows(rows: list[Node], source: str) -> LabelFile:
+def _parse_rows(rows: list[Node], source: str) -> LabelFile:
     first = rows[0].value if rows else None
     if _is_mctest_skills(first):
-        return _mctest_skills(rows, source)
-    return _race_types(rows, source) if _is_race_types(first) else _rows(rows, source)
+        return _parse_mctest_skills(rows, source)
+    return _parse_race_types(rows, source) if _is_race_types(first) else _parse_plain_rows(rows, source)
 
 
-def _folder(path: str | Path) -> LabelFile:
+def _read_folder(path: str | Path) -> LabelFile:
     of_question = read_categories(path).of_question
     entries = [
         LabelledQuestion(id_, f"question {id_}", {"categories": tuple(sorted(of_question[id_]))})
@@ -219,50 +228,52 @@ def _folder(path: str | Path) -> LabelFile:
     return LabelFile(str(path), entries)
 
 
-def _foreign(labelled: Sequence[LabelledQuestion], dataset: Dataset, found: LabelFile, problem: str) -> DataError:
+def _unknown_questions_error(
+    labelled: Sequence[LabelledQuestion], dataset: Dataset, label_file: LabelFile, problem: str
+) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
     example = near or [next(iter(dataset.by_id), "")]
     more = f" and {len(labelled) - 1:,} more" if len(labelled) > 1 else ""
-    partly = len(labelled) < len(found.questions)
+    has_known = len(labelled) < len(label_file.questions)
     return DataError(
         problem,
-        source=found.source,
+        source=label_file.source,
         where=first.where,
         found=f"question {first.id!r}{more}",
         expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
-        hint="Where the file is about other data too, pass over them (--other-questions)" if partly else None,
+        hint="To skip labels of other questions, add --other-questions" if has_known else None,
     )
 
 
-def _table(text: str, source: str) -> LabelFile:
+def _parse_table(text: str, source: str) -> LabelFile:
     """Parse a comma- or tab-separated table with an id and one column of labels per name."""
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows = _records(records, source)
+    rows = _read_table_records(records, source)
     header = [column.strip() for _, cells in rows[:1] for column in cells]
     key = next((key for key in _IDS if key in header), None)
     if key is None or len(set(header)) < len(header):
         raise DataError(
-            "no header of a table of labels",
+            "malformed header of a table of labels",
             source=source,
             where="line 1",
             found=describe(text.partition("\n")[0]),
-            expected="id and other columns, each name once; or JSON",
+            expected="id and other columns with unique names, or JSON",
         )
-    return LabelFile(source, list(_table_rows(rows[1:], header, key, source)))
+    return LabelFile(source, list(_parse_table_rows(rows[1:], header, key, source)))
 
 
-def _records(records: Any, source: str) -> list[tuple[int, list[str]]]:
+def _read_table_records(records: Any, source: str) -> list[tuple[int, list[str]]]:
     """Return the records that are not empty, each with the line at which it ends."""
     try:
         return [(records.line_num, cells) for cells in records if any(cells)]
     except csv.Error as error:
         where = f"line {records.line_num}"
-        raise DataError(f"not a table ({error})", source=source, where=where) from None
+        raise DataError(f"malformed table ({error})", source=source, where=where) from None
 
 
-def _table_rows(
+def _parse_table_rows(
     rows: Iterable[tuple[int, list[str]]], header: list[str], key: str, source: str
 ) -> Iterator[LabelledQuestion]:
     for number, cells in rows:
@@ -270,17 +281,17 @@ def _table_rows(
         if len(cells) != len(header):
             expected = f"{len(header)}, as in the header"
             raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
-        labels = {name: _several(cell) for name, cell in row.value.items() if name != key and cell.strip()}
+        labels = {name: _split_cell(cell) for name, cell in row.value.items() if name != key and cell.strip()}
         yield LabelledQuestion(row.name(key), row.where, labels)
 
 
-def _several(cell: str) -> tuple[str, ...]:
+def _split_cell(cell: str) -> tuple[str, ...]:
     return () if cell.strip() == _NO_LABEL else tuple(part.strip() for part in cell.split(";") if part.strip())
 
 
-def _rows(rows: Iterable[Node], source: str) -> LabelFile:
+def _parse_plain_rows(rows: Iterable[Node], source: str) -> LabelFile:
     """Parse objects with an id and, by name, a label or a list of labels. null is no entry."""
-    return LabelFile(source, [_row(row) for row in rows])
+    return LabelFile(source, [_parse_row(row) for row in rows])
 
 
 def _is_row(node: Node) -> bool:
@@ -288,38 +299,40 @@ def _is_row(node: Node) -> bool:
     return isinstance(node.value, dict) and any(key in node.value for key in _IDS)
 
 
-def _row(row: Node) -> LabelledQuestion:
+def _parse_row(row: Node) -> LabelledQuestion:
     key = next((key for key in _IDS if row.has(key)), _IDS[0])
     id_ = row.name(key)
-    return LabelledQuestion(id_, row.where, _named({k: v for k, v in row.value.items() if k != key}, row))
+    return LabelledQuestion(
+        id_, row.where, _parse_named_labels({k: v for k, v in row.value.items() if k != key}, row)
+    )
 
 
-def _object(root: Node, source: str) -> LabelFile:
+def _parse_object(root: Node, source: str) -> LabelFile:
     """Parse an object that maps question ids to a label, a list of labels, or an object of labels by name."""
     questions = []
     for id_ in root.value:
         entry = root.at(id_)
         if isinstance(entry.value, dict):
-            labels = _named(entry.value, entry)
+            labels = _parse_named_labels(entry.value, entry)
         else:
-            labels = _named({_UNNAMED: entry.value}, root)
+            labels = _parse_named_labels({_DEFAULT_NAME: entry.value}, root)
         questions.append(LabelledQuestion(id_, entry.where, labels))
     return LabelFile(source, questions)
 
 
-def _named(values: Mapping[str, Any], node: Node) -> dict[str, tuple[str, ...]]:
-    return {name: _labels(value, name, node) for name, value in values.items() if value is not None}
+def _parse_named_labels(values: Mapping[str, Any], node: Node) -> dict[str, tuple[str, ...]]:
+    return {name: _parse_labels(value, name, node) for name, value in values.items() if value is not None}
 
 
-def _labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
+def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
     several = value if isinstance(value, list) else [value]
     for label in several:
         if not isinstance(label, (str, int, float)) or not str(label).strip():
-            raise node.error("not a label", field=name, found=describe(label), expected=_EXPECTED)
-    return tuple(_text(label) for label in several)
+            raise node.error("invalid label", field=name, found=describe(label), expected=_LABEL_FORMS)
+    return tuple(_label_text(label) for label in several)
 
 
-def _text(label: Any) -> str:
+def _label_text(label: Any) -> str:
     if isinstance(label, bool):
         return "yes" if label else "no"
     return str(label).strip()
@@ -330,28 +343,28 @@ def _is_mctest_skills(row: object) -> bool:
     return isinstance(row, dict) and {"original_id", "annotations"} <= row.keys()
 
 
-def _mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
+def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
     """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
 
-    "No skill" alone is an empty set of labels; next to skills it is ignored. Questions that the annotators call
-    nonsense or ambiguous are left out.
+    "No skill" without other skills is an empty set of labels; otherwise it is ignored. Questions that the
+    annotators call nonsense or ambiguous are left out.
     """
-    questions, n_nonsense, n_beside = [], 0, 0
+    questions, n_nonsense, n_mixed = [], 0, 0
     for story in stories:
         passage = story.text("original_id")
         for i, entry in enumerate(story.items("annotations")):
             numbers = entry.integers("skills")
             if any(not 0 <= number <= _NONSENSE for number in numbers):
-                raise entry.error("no such skill", field="skills", found=str(list(numbers)), expected="0 to 14")
+                raise entry.error("unknown skill", field="skills", found=str(list(numbers)), expected="0 to 14")
             if _NONSENSE in numbers:
                 n_nonsense += 1
                 continue
             skills = tuple(MCTEST_SKILLS[number] for number in numbers if number != _NO_SKILL)
-            n_beside += _NO_SKILL in numbers and bool(skills)
+            n_mixed += _NO_SKILL in numbers and bool(skills)
             questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}, passage))
-    notes = [f"{n_nonsense} called nonsense or ambiguous left out"] if n_nonsense else []
-    if n_beside:
-        notes.append(f"{n_beside} that list 'no skill' beside skills have these")
+    notes = [f"{n_nonsense} nonsense or ambiguous questions are left out"] if n_nonsense else []
+    if n_mixed:
+        notes.append(f"'no skill' is ignored for {n_mixed} questions that also list skills")
     return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, of_several=True, notes=notes)
 
 
@@ -360,34 +373,34 @@ def _is_race_types(row: object) -> bool:
     return isinstance(row, dict) and {"example_id", "question_id", "answer"} <= row.keys()
 
 
-def _race_types(rows: Iterable[Node], source: str) -> LabelFile:
+def _parse_race_types(rows: Iterable[Node], source: str) -> LabelFile:
     """Parse questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
 
     The letters and digits of the question, and the answer, confirm that it is the dataset's question.
     """
-    return LabelFile(source, list(_race_rows(rows)), of_several=True)
+    return LabelFile(source, list(_parse_race_rows(rows)), of_several=True)
 
 
-def _race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
+def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
     for row in rows:
         article, number = row.text("example_id").removesuffix(".txt"), row.integer("question_id")
         key = next((key for key in row.value if key.strip() == "question_type"), "question_type")
         labels = {"reasoning-type": (row.text(key).strip(),)}
-        fault = partial(_race_fault, row.text("question"), row.text("answer"))
+        fault = partial(_find_race_mismatch, row.text("question"), row.text("answer"))
         yield LabelledQuestion(f"{article}-{number - 1}", row.where, labels, article, fault)
 
 
-def _race_fault(text: str, answer: str, question: Question) -> tuple[str, str] | None:
-    if _bare(text) != _bare(question.text):
+def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:
+    if _letters_and_digits(text) != _letters_and_digits(question.text):
         return describe(text), describe(question.text)
-    right = [_LETTERS[index] for index in _right(question) if index < len(_LETTERS)]
+    right = [_LETTERS[index] for index in _gold_indices(question) if index < len(_LETTERS)]
     return None if question.gold is None or answer in right else (f"answer {answer}", f"answer {''.join(right)}")
 
 
-def _right(question: Question) -> Sequence[int]:
+def _gold_indices(question: Question) -> Sequence[int]:
     return sorted(index for index in question.gold or () if isinstance(index, int))
 
 
-def _bare(text: str) -> str:
-    """Return the letters and digits alone: the release has other blanks and underscores than the dataset."""
+def _letters_and_digits(text: str) -> str:
+    """Return the letters and digits: blanks and underscores differ between the release and the dataset."""
     return re.sub(r"[\W_]+", "", text).casefold()

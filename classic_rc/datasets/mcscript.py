@@ -13,7 +13,7 @@ from classic_rc.io.json import describe
 from classic_rc.questions import Candidate, Question, Task
 
 _MAX_DEPTH = 100
-_CORRECT = {"true": True, "false": False}
+_FLAGS = {"true": True, "false": False}
 
 
 class MCScript(Reader):
@@ -54,7 +54,7 @@ class MCScript(Reader):
                     passage,
                     question.attribute("text"),
                     tuple(Candidate(answer.attribute("text")) for answer in answers),
-                    _gold(question, answers),
+                    _read_gold(question, answers),
                     Task.SINGLE_CHOICE,
                     reading.meta(**meta),
                 )
@@ -77,9 +77,9 @@ class Element:
     def attribute(self, name: str) -> str:
         """Return the value of an attribute."""
         if name not in self.attributes:
-            have = ", ".join(self.attributes) or "no attribute"
+            found = ", ".join(self.attributes) or "no attributes"
             raise self.error(
-                "attribute missing", field=f"{self.tag}/@{name}", found=have, expected=f"an attribute {name}"
+                "missing attribute", field=f"{self.tag}/@{name}", found=found, expected=f"an attribute {name}"
             )
         return self.attributes[name]
 
@@ -88,15 +88,15 @@ class Element:
         found = [child for child in self.children if child.tag == tag]
         if len(found) == 1:
             return found[0]
-        raise self.error(
-            "wrong children", field=self.tag, found=f"{len(found)} elements <{tag}>", expected=f"one <{tag}>"
-        )
+        raise self.error("wrong children", field=self.tag, found=f"{len(found)} <{tag}> elements", expected="1")
 
     def only(self, tag: str) -> list[Element]:
         """Return the children, which must all have this tag."""
         for child in self.children:
             if child.tag != tag:
-                raise child.error("wrong element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>")
+                raise child.error(
+                    "unexpected element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>"
+                )
         return self.children
 
 
@@ -116,16 +116,16 @@ def parse_xml(text: str, source: str) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, source, parser.CurrentLineNumber)
         if len(stack) > _MAX_DEPTH:
-            raise element.error("elements nested too deeply", expected=f"at most {_MAX_DEPTH}")
+            raise element.error("elements nested too deeply", expected=f"at most {_MAX_DEPTH} levels")
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
     def characters(data: str) -> None:
         stack[-1].text += data
 
-    def refuse(*declaration: object) -> None:
+    def refuse_declaration(*declaration: object) -> None:
         raise DataError(
-            "document type and entity declarations are refused",
+            "document type and entity declarations are not allowed",
             source=source,
             where=f"line {parser.CurrentLineNumber}",
             found=describe(str(declaration[0])),
@@ -135,8 +135,8 @@ def parse_xml(text: str, source: str) -> Element:
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda tag: stack.pop()
     parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = refuse_declaration
+    parser.EntityDeclHandler = refuse_declaration
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
@@ -148,23 +148,27 @@ def parse_xml(text: str, source: str) -> Element:
     return roots[0]
 
 
-def _gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
+def _read_gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
     if not answers:
-        raise question.error("no candidate", field="question", expected="one <answer> or more")
+        raise question.error(
+            "no candidates", field="question", found="no <answer>", expected="at least one <answer>"
+        )
     if not any("correct" in answer.attributes for answer in answers):
         return None
-    right = []
+    right_answers = []
     for i, answer in enumerate(answers):
-        correct = _CORRECT.get(answer.attribute("correct").lower())
+        correct = _FLAGS.get(answer.attribute("correct").lower())
         if correct is None:
             raise answer.error(
-                "no such value",
+                "invalid value",
                 field="answer/@correct",
                 found=repr(answer.attribute("correct")[:40]),
                 expected="True or False",
             )
         if correct:
-            right.append(i)
-    if len(right) != 1:
-        raise question.error("not one right answer", field="answer/@correct", found=str(len(right)), expected="1")
-    return frozenset(right)
+            right_answers.append(i)
+    if len(right_answers) != 1:
+        raise question.error(
+            "wrong number of right answers", field="answer/@correct", found=str(len(right_answers)), expected="1"
+        )
+    return frozenset(right_answers)

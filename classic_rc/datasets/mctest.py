@@ -33,7 +33,9 @@ class MCTest(Reader):
 
     name: ClassVar[str] = "mctest"
     title: ClassVar[str] = "MCTest"
-    description: ClassVar[str] = "Stories with four questions of four options: .tsv with .ans beside it."
+    description: ClassVar[str] = (
+        "Stories with four questions of four options: .tsv files, with answers in .ans files."
+    )
     citation: ClassVar[str] = (
         "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain Machine "
         "Comprehension of Text, EMNLP"
@@ -60,10 +62,10 @@ class MCTest(Reader):
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
         """Yield four questions per line."""
         lines = file.text.rstrip("\n").split("\n")
-        answers = _answers_of(file, reading)
+        answers = _find_answers(file, reading)
         gold = _read_answers(answers, len(lines), file.name) if answers else None
         if gold is None:
-            reading.count(f"files without answers, their gold hidden ({file.base})")
+            reading.count(f"files without answers, so gold is hidden ({file.base})")
         for story, line in enumerate(lines):
             where = f"line {story + 1}"
             columns = line.replace(r"\newline", "\n").split("\t")
@@ -77,13 +79,15 @@ class MCTest(Reader):
                 )
             columns = [column.replace(r"\tab", "\t") for column in columns]
             if not columns[0]:
-                raise DataError("the story has no id", source=file.name, where=where, field="id")
+                raise DataError(
+                    "missing", source=file.name, where=where, field="id", expected="the id of the story"
+                )
             passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
             for i, start in enumerate(_STARTS):
-                prefixed = _QUESTION.match(columns[start])
-                if not prefixed:
+                match = _QUESTION.match(columns[start])
+                if not match:
                     raise DataError(
-                        "the question does not say how many sentences it needs",
+                        "missing question type",
                         source=file.name,
                         where=where,
                         field=f"question {i + 1}",
@@ -93,29 +97,37 @@ class MCTest(Reader):
                 yield Question(
                     f"{columns[0]},{i}",
                     passage,
-                    prefixed[2].strip(),
+                    match[2].strip(),
                     tuple(map(Candidate, columns[start + 1 : start + 5])),
                     None if gold is None else frozenset((gold[story][i],)),
                     Task.SINGLE_CHOICE,
-                    reading.meta(type=prefixed[1]),
+                    reading.meta(type=match[1]),
                 )
 
 
-def _answers_of(file: File, reading: Reading) -> File | None:
+def _find_answers(file: File, reading: Reading) -> File | None:
     """Return the answer file of a story file, or None."""
     name = f"{file.stem}.ans"
-    given = reading.options.answers
-    if given is None:
+    answers_path = reading.options.answers
+    if answers_path is None:
         places = ((name,), ("MCTestAnswers", name), ("..", "MCTestAnswers", name))
         found = next((answers for place in places if (answers := file.sibling(*place))), None)
-    elif os.path.isdir(given):
-        found = next((answers for answers in open_input(given).files if answers.base == name), None)
+    elif os.path.isdir(answers_path):
+        found = next((answers for answers in open_input(answers_path).files if answers.base == name), None)
         if found is None:
-            raise DataError("no such answers in this folder", source=os.fspath(given), expected=name)
+            raise DataError(
+                "the folder of answers does not have this file", source=os.fspath(answers_path), expected=name
+            )
     else:
-        found = open_input(given).single
+        found = open_input(answers_path).single
         if found is None or any(other.name == found.name for other in reading.used):
-            raise UsageError("several story files need a folder of answers, not one file of them")
+            raise UsageError(
+                f"several story files need a folder of .ans files, and one story file needs one .ans file: "
+                f"found {answers_path}",
+                field="answers",
+                found=os.fspath(answers_path),
+                expected="one .ans file, or a folder of .ans files",
+            )
     if found is not None:
         reading.used.append(found)
     return found
@@ -126,21 +138,21 @@ def _read_answers(file: File, stories: int, questions_file: str) -> list[list[in
     lines = file.text.rstrip("\n").split("\n")
     if len(lines) != stories:
         raise DataError(
-            f"not the answers to {questions_file}",
+            f"the answers do not match {questions_file}",
             source=file.name,
-            found=f"{len(lines)} lines",
-            expected=f"{stories}, one a story",
+            found=str(len(lines)),
+            expected=f"{stories} lines, one for each story",
         )
     gold = []
     for number, line in enumerate(lines, start=1):
         letters = line.split("\t")
         if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
             raise DataError(
-                "not the answers of a story",
+                "malformed answers",
                 source=file.name,
                 where=f"line {number}",
                 found=describe(line),
-                expected="four letters of A, B, C and D, separated by tabs",
+                expected="four letters from A to D, separated by tabs",
             )
         gold.append([_LETTERS.index(letter) for letter in letters])
     return gold

@@ -24,7 +24,9 @@ class MultiRC(Reader):
 
     name: ClassVar[str] = "multirc"
     title: ClassVar[str] = "MultiRC"
-    description: ClassVar[str] = "Paragraphs with questions of several right options: the original JSON."
+    description: ClassVar[str] = (
+        "Paragraphs with questions that have any number of right options: the original JSON."
+    )
     citation: ClassVar[str] = (
         "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for "
         "Reading Comprehension over Multiple Sentences, NAACL"
@@ -40,24 +42,24 @@ class MultiRC(Reader):
         """Yield the questions of every paragraph."""
         for entry in file.root().items("data"):
             pid, paragraph = entry.name("id"), entry.child("paragraph")
-            text, sentences = _without_marks(paragraph)
+            text, sentences = _remove_marks(paragraph)
             passage = reading.passage(pid, text, file.name, paragraph.where, sentences)
             for node in paragraph.items("questions"):
                 qid, answers = node.name("idx"), list(node.items("answers"))
                 used = node.integers("sentences_used")
-                if outside := [i for i in used if not 0 <= i < len(sentences)]:
+                if unknown := [i for i in used if not 0 <= i < len(sentences)]:
                     raise node.error(
-                        "no such sentence",
+                        "unknown sentence",
                         field="sentences_used",
-                        found=f"{outside[0]}",
+                        found=f"{unknown[0]}",
                         expected=f"0 to {len(sentences) - 1}",
                     )
                 yield Question(
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    _candidates(node, answers),
-                    _flagged(answers, "isAnswer", Node.flag),
+                    _read_candidates(node, answers),
+                    _read_gold(answers, "isAnswer", Node.flag),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
                 )
@@ -95,48 +97,50 @@ class SuperGlue(Reader):
                     f"{pid}=={qid}",
                     passage,
                     node.text("question"),
-                    _candidates(node, answers),
-                    _flagged(answers, "label", _zero_or_one),
+                    _read_candidates(node, answers),
+                    _read_gold(answers, "label", _read_label),
                     Task.MULTIPLE_ANSWER,
                     reading.meta(pid=pid, qid=qid, answer_idx=tuple(answer.integer("idx") for answer in answers)),
                 )
 
 
-def _candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+def _read_candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
     """Return the answers as candidates; there must be at least one."""
     if not answers:
-        raise question.error("no candidate", field="answers", found="an empty list", expected="one answer or more")
+        raise question.error(
+            "no candidates", field="answers", found="an empty list", expected="at least one answer"
+        )
     return tuple(Candidate(answer.text("text")) for answer in answers)
 
 
-def _flagged(answers: list[Node], key: str, value: Callable[[Node, str], bool]) -> frozenset[int] | None:
+def _read_gold(answers: list[Node], key: str, read_flag: Callable[[Node, str], bool]) -> frozenset[int] | None:
     """Return the positions of the answers flagged as right; None (hidden gold) if no answer has the flag."""
     if not any(answer.has(key) for answer in answers):
         return None
-    return frozenset(i for i, answer in enumerate(answers) if value(answer, key))
+    return frozenset(i for i, answer in enumerate(answers) if read_flag(answer, key))
 
 
-def _zero_or_one(node: Node, key: str) -> bool:
+def _read_label(node: Node, key: str) -> bool:
     """Return the label at a key, 0 or 1, as a bool."""
     label = node.integer(key)
     if label in (0, 1):
         return label == 1
-    raise node.error("no such label", field=key, found=describe(label), expected="0 or 1")
+    raise node.error("invalid label", field=key, found=describe(label), expected="0 or 1")
 
 
-def _without_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
+def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without sentence marks, and the offsets of its sentences."""
     before, *parts = _MARK.split(paragraph.text("text"))
     texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
     if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
         raise paragraph.error(
-            "sentences are not marked one after the other",
+            "sentences are not marked in order",
             field="text",
             found=describe(paragraph.text("text")),
             expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
         )
     if "" in texts:
-        raise paragraph.error("an empty sentence", field="text", found=f"Sent {texts.index('') + 1}")
+        raise paragraph.error("empty sentence", field="text", found=f"Sent {texts.index('') + 1}", expected="text")
     sentences, end = [], -1
     for text in texts:
         start = end + 1

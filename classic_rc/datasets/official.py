@@ -15,7 +15,7 @@ class Official:
     """A published dataset and split, the subject of published figures."""
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
-    split: str | None  # "train", "dev" or "test"; None if the source does not say
+    split: str | None  # "train", "dev" or "test"; None if unknown
     # Whether the content equals the official file to the letter; None if that file's fingerprint is not known.
     is_exact: bool | None = None
 
@@ -79,21 +79,21 @@ def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
     """
     if dataset.fingerprint in FINGERPRINTS:
         return [(Official(*FINGERPRINTS[dataset.fingerprint], True), dataset)]
-    keys = [_origin(question, dataset) for question in dataset]
+    keys = [_find_origin(question, dataset) for question in dataset]
     distinct = list(dict.fromkeys(keys))
     if len(distinct) == 1:
-        return [(_checked(distinct[0], dataset), dataset)]
+        return [(_with_exactness(distinct[0], dataset), dataset)]
     parts = []
     for key in distinct:
-        questions = [question for question, own in zip(dataset, keys, strict=True) if own == key]
+        questions = [question for question, origin in zip(dataset, keys, strict=True) if origin == key]
         name = dataset.name if key is None else ".".join(filter(None, (key.dataset.lower(), key.split)))
         split = dataset.split if key is None else key.split
         part = replace(dataset, questions=questions, name=name, split=split)
-        parts.append((_checked(key, part), part))
+        parts.append((_with_exactness(key, part), part))
     return parts
 
 
-def _origin(question: Question, dataset: Dataset) -> Official | None:
+def _find_origin(question: Question, dataset: Dataset) -> Official | None:
     if dataset.reader == "mctest":
         story = _MCTEST_STORY.fullmatch(question.passage.id)
         return Official(story[1].upper(), story[2]) if story else None
@@ -109,7 +109,7 @@ def _origin(question: Question, dataset: Dataset) -> Official | None:
     return Official(name, None if split is None else canonical_split(str(split)))
 
 
-def _checked(origin: Official | None, part: Dataset) -> Official | None:
+def _with_exactness(origin: Official | None, part: Dataset) -> Official | None:
     """Set `is_exact`, if the fingerprint of the official file is known."""
     if origin is None:
         return None

@@ -19,8 +19,8 @@ _NAMES = {
     "id": "id qid question_id example_id uid guid",
 }
 _UNKNOWN = "KEY"
-_SHOWN = 24
-_WIDE = re.compile(r"(.*?)[_ -]?([A-Ja-j0-9])")
+_SHOWN_KEYS = 24
+_WIDE_COLUMN = re.compile(r"(.*?)[_ -]?([A-Ja-j0-9])")
 
 
 def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
@@ -36,18 +36,22 @@ def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> Dat
         Whether to propose a command line; otherwise the hint is a Python call.
     """
     fields, gold_as = propose(rows)
-    keys = list(_paths(rows[0].value)) if rows else []
-    found = "rows with " + ", ".join(keys[:_SHOWN]) + (", …" if len(keys) > _SHOWN else "") if keys else "no rows"
-    coded = "gold" in fields and fields["gold"] != _UNKNOWN
+    keys = list(_find_paths(rows[0].value)) if rows else []
+    found = (
+        "rows with " + ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
+        if keys
+        else "no rows"
+    )
+    has_gold = "gold" in fields and fields["gold"] != _UNKNOWN
     if command:
         path = f'"{source}"' if re.search(r"[^\w./:\\@~-]", source) else source
-        spelt = ",".join(f"{role}={key}" for role, key in fields.items())
-        spelt = f'"{spelt}"' if re.search(r"[^\w.,=+-]", spelt) else spelt
-        call = f"classic-rc run {path} --fields {spelt}" + (f" --gold-as {gold_as}" if coded else "")
+        fields_text = ",".join(f"{role}={key}" for role, key in fields.items())
+        fields_text = f'"{fields_text}"' if re.search(r"[^\w.,=+-]", fields_text) else fields_text
+        call = f"classic-rc run {path} --fields {fields_text}" + (f" --gold-as {gold_as}" if has_gold else "")
     else:
-        call = f"from_rows(rows, fields={fields!r}" + (f", gold_as={gold_as!r})" if coded else ")")
-    hint = f"Say what is what, for instance: {call}"
-    return DataError("no reader recognises it", source=source, found=found, expected="a known format", hint=hint)
+        call = f"from_rows(rows, fields={fields!r}" + (f", gold_as={gold_as!r})" if has_gold else ")")
+    hint = f"Map roles to keys, for example: {call}"
+    return DataError("unknown format", source=source, found=found, expected="a known format", hint=hint)
 
 
 def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
@@ -59,28 +63,28 @@ def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     >>> propose([Node(row, "rows")])
     ({'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}, 'index0')
     """
-    paths = _paths(rows[0].value) if rows else {}
+    paths = _find_paths(rows[0].value) if rows else {}
     texts = {path: value for path, value in paths.items() if isinstance(value, str)}
-    lists = {path: value for path, value in paths.items() if _are_texts(value)}
+    lists = {path: value for path, value in paths.items() if _is_list_of_texts(value)}
     fields: dict[str, str] = {}
     longest = max(texts, key=lambda path: len(texts[path]), default=_UNKNOWN)
-    fields["passage"] = _first_named("passage", texts) or longest
+    fields["passage"] = _find_named("passage", texts) or longest
     texts.pop(fields["passage"], None)
-    asking = next((path for path, text in texts.items() if text.rstrip().endswith("?")), _UNKNOWN)
-    fields["question"] = _first_named("question", texts) or asking
+    first_question = next((path for path, text in texts.items() if text.rstrip().endswith("?")), _UNKNOWN)
+    fields["question"] = _find_named("question", texts) or first_question
     texts.pop(fields["question"], None)
-    candidates = _first_named("candidates", lists) or next(iter(lists), None) or _wide(texts)
+    candidates = _find_named("candidates", lists) or next(iter(lists), None) or _guess_candidate_columns(texts)
     if candidates:
         fields["candidates"] = candidates
     used = {part for path in fields.values() for part in path.split("+")}
     golds = {path: value for path, value in paths.items() if path not in used and not isinstance(value, Mapping)}
-    fields["gold"] = _first_named("gold", golds) or _UNKNOWN
-    if (id := _first_named("id", golds)) and id != fields["gold"]:
+    fields["gold"] = _find_named("gold", golds) or _UNKNOWN
+    if (id := _find_named("id", golds)) and id != fields["gold"]:
         fields["id"] = id
-    return fields, _coding(rows, fields)
+    return fields, _best_coding(rows, fields)
 
 
-def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
+def _find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     """Return the paths of a row and their values."""
     paths: dict[str, Any] = {}
     inner: Iterator[tuple[str, Any]] = iter(())
@@ -91,12 +95,12 @@ def _paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
         inner = ((str(key), [element[key] for element in value]) for key in keys)
     for key, element in inner:
         path = f"{before}{key}"
-        further = _paths(element, f"{path}.", depth + 1) if depth < 3 else {}
+        further = _find_paths(element, f"{path}.", depth + 1) if depth < 3 else {}
         paths.update(further or {path: element})
     return paths
 
 
-def _first_named(role: str, paths: dict[str, Any]) -> str | None:
+def _find_named(role: str, paths: dict[str, Any]) -> str | None:
     """Return the path whose last key, or else first key, is a usual name of a role; None if there is none."""
     for position in (-1, 0):
         keys = {path.split(".")[position].lower(): path for path in reversed(paths)}
@@ -106,26 +110,26 @@ def _first_named(role: str, paths: dict[str, Any]) -> str | None:
     return None
 
 
-def _wide(texts: dict[str, str]) -> str | None:
+def _guess_candidate_columns(texts: dict[str, str]) -> str | None:
     """Return columns such as option_a, option_b or A, B, C, D, joined by plus signs; None if there are none."""
     groups: dict[str, list[str]] = {}
     for path in texts:
-        if match := _WIDE.fullmatch(path):
+        if match := _WIDE_COLUMN.fullmatch(path):
             groups.setdefault(match[1], []).append(path)
     largest = max(groups.values(), key=len, default=[])
     return "+".join(largest) if len(largest) > 1 else None
 
 
-def _coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
+def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
     """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
     votes = dict.fromkeys(CODINGS, 0)
     for row in rows:
         candidates, gold = (lookup(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))
-        if candidates is not None and gold is not None and _are_texts(candidates.value):
+        if candidates is not None and gold is not None and _is_list_of_texts(candidates.value):
             for coding in fitting(gold.value, candidates.value):
                 votes[coding] += 1
     return max(votes, key=votes.__getitem__)
 
 
-def _are_texts(value: Any) -> bool:
+def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)

@@ -14,7 +14,7 @@ from classic_rc.questions import Candidate, Question, Task
 _KEYS = {"article", "questions", "options", "answers", "id"}
 _LEVELS = ("middle", "high")
 _LETTERS = "ABCD"
-_GOLD = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
+_GOLD_OF_LETTER = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
 
 
 class Race(Reader):
@@ -46,11 +46,9 @@ class Race(Reader):
             return [source.single]
         articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
         if not articles:
-            raise DataError(
-                "no article of RACE in it", source=source.path, expected="files such as train/middle/1.txt"
-            )
-        kept = set(articles)
-        reading.others = [f for f in source.files if f not in kept]
+            raise DataError("no articles of RACE", source=source.path, expected="files such as train/middle/1.txt")
+        article_set = set(articles)
+        reading.others = [f for f in source.files if f not in article_set]
         return articles
 
     def split_of(self, file: File) -> str | None:
@@ -64,34 +62,34 @@ class Race(Reader):
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
         """Yield the questions of one article."""
         root = file.root()
-        number, level = _number_and_level(root, file)
+        id, level = _read_id_and_level(root, file)
         article = root.text("article")
         questions, options, answers = root.texts("questions"), root.sequence("options"), root.texts("answers")
         if not len(questions) == len(options) == len(answers):
             raise root.error(
                 "lists of different lengths",
                 found=f"{len(questions)} questions, {len(options)} options, {len(answers)} answers",
-                expected="one of each a question",
+                expected="one of each for every question",
             )
-        passage = reading.passage(number, article, file.name, "$.id")
+        passage = reading.passage(id, article, file.name, "$.id")
         meta = reading.meta(level=level)
         texts = root.child("options")
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             choices = texts.texts(i)
-            gold = _GOLD.get(answer)
+            gold = _GOLD_OF_LETTER.get(answer)
             if gold is None or _LETTERS.index(answer) >= len(choices):
                 raise root.child("answers").error(
-                    "gold is not among the options",
+                    "gold is not an option",
                     field=f"[{i}]",
-                    found=f"{describe(answer)} and {len(choices)} options",
+                    found=f"{describe(answer)} with {len(choices)} options",
                     expected="the letter of an option",
                 )
             yield Question(
-                f"{number}-{i}", passage, question, tuple(map(Candidate, choices)), gold, Task.SINGLE_CHOICE, meta
+                f"{id}-{i}", passage, question, tuple(map(Candidate, choices)), gold, Task.SINGLE_CHOICE, meta
             )
 
 
-def _number_and_level(root: Node, file: File) -> tuple[str, str]:
+def _read_id_and_level(root: Node, file: File) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
@@ -100,7 +98,7 @@ def _number_and_level(root: Node, file: File) -> tuple[str, str]:
     if level is None or (folder in _LEVELS and folder != level):
         places = [folder] if folder in _LEVELS else _LEVELS
         raise root.error(
-            "the id does not fit the file's place",
+            "the id does not match the path",
             field="id",
             found=describe(found),
             expected=" or ".join(f"'{level}{file.base}'" for level in places),

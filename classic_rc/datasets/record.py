@@ -40,15 +40,17 @@ class Record(Reader):
 
     def questions(self, file: File, reading: Reading) -> Iterator[Question]:
         """Yield the queries of every passage."""
-        whole = isinstance(file.head, dict) and "data" in file.head
-        for entry in file.root().items("data") if whole else file.records():
-            key = "id" if whole else "idx"
+        is_original = isinstance(file.head, dict) and "data" in file.head
+        for entry in file.root().items("data") if is_original else file.records():
+            key = "id" if is_original else "idx"
             content = entry.child("passage")
             text = content.text("text")
             passage = reading.passage(entry.name(key), text, file.name, entry.where)
-            mentions = tuple(_mention(node, text) for node in content.items("entities"))
+            mentions = tuple(_read_mention(node, text) for node in content.items("entities"))
             if not mentions:
-                raise content.error("no candidate", field="entities", found="an empty list", expected="entities")
+                raise content.error(
+                    "no candidates", field="entities", found="an empty list", expected="at least one entity"
+                )
             for node in entry.items("qas"):
                 query = node.text("query")
                 if PLACEHOLDER not in query:
@@ -60,12 +62,12 @@ class Record(Reader):
                 yield Question(node.name(key), passage, query, mentions, gold, Task.CLOZE, reading.meta())
 
 
-def _mention(node: Node, text: str) -> Candidate:
+def _read_mention(node: Node, text: str) -> Candidate:
     start, end = node.integer("start"), node.integer("end") + 1
     if 0 <= start < end <= len(text):
         return Candidate(text[start:end], start, end)
     raise node.error(
-        "a mention outside the passage",
+        "mention outside the passage",
         found=f"{start} to {end - 1}",
         expected=f"offsets from 0 to {len(text) - 1}",
     )

@@ -20,13 +20,23 @@ from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 
 
-def _accepted(name: str, found: Any) -> Reader:
+def _accept_reader(name: str, found: Any) -> Reader:
     """Return the reader behind a registry line or an entry point, which may be a class or an instance."""
     reader = found() if isinstance(found, type) else found
     if not isinstance(reader, Reader):
-        raise UsageError("it is no classic_rc.datasets.Reader")
+        raise UsageError(
+            f"expected a classic_rc.datasets.Reader, found {reader!r}",
+            field="reader",
+            found=repr(reader),
+            expected="a classic_rc.datasets.Reader",
+        )
     if reader.name != name:
-        raise UsageError(f"the reader calls itself {reader.name!r}: the entry point must have that name")
+        raise UsageError(
+            f"the reader calls itself {reader.name!r}: the entry point must have the same name",
+            field="reader",
+            found=reader.name,
+            expected=name,
+        )
     return reader
 
 
@@ -49,7 +59,7 @@ READERS = Registry[Reader](
         "jsonl": "classic_rc.datasets.jsonl:JsonLines",
         "table": "classic_rc.datasets.table:Table",
     },
-    _accepted,
+    _accept_reader,
 )
 """The readers by name, in the order in which they try to recognise a file. Plug-ins of other packages come last."""
 
@@ -113,7 +123,7 @@ def load(
         return _load_sample(name, reader, split, subset=subset, answers=answers, fields=fields, gold_as=gold_as)
     roles = None if fields is None else parse_fields(fields)
     source = open_input(path)
-    chosen = _named(reader) if reader is not None else _detected(source, roles)
+    chosen = _get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(source, split=split, subset=subset, answers=answers, fields=roles, gold_as=gold_as)
 
 
@@ -170,10 +180,10 @@ def from_rows(
     frozenset({1})
     """
     roles = None if fields is None else parse_fields(fields)
-    wanted = None if task is None else task_named(task)
+    task_override = None if task is None else task_named(task)
     nodes = [_row_node(row, name, number) for number, row in enumerate(rows)]
     if not nodes:
-        raise DataError("no row", source=name)
+        raise DataError("no rows", source=name, expected="at least one row")
     reading = Reading(Options(split=split, fields=roles, gold_as=gold_as))
     if roles is None and not is_own_row(nodes[0].value):
         from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.
@@ -182,25 +192,35 @@ def from_rows(
         if schema is None:
             raise unrecognised(nodes[:_PROPOSAL_ROWS], name, command=False)
         if gold_as is not None:
-            raise UsageError(f"rows of {schema.name} say how gold is coded: gold_as goes with fields")
+            raise UsageError(
+                f"gold_as={gold_as} needs fields: {schema.name} rows have a fixed gold coding",
+                field="gold_as",
+                found=gold_as,
+                expected="None, or fields too",
+            )
         nodes = list(schema.convert(nodes, reading))
-    questions = list(questions_of(nodes, reading, roles, gold_as, wanted))
+    questions = list(questions_of(nodes, reading, roles, gold_as, task_override))
     return Dataset(questions, name=name, split=split, reader="rows", notes=reading.notes)
 
 
 def _load_sample(name: str, reader: str | Reader | None, split: str | None, **others: Any) -> Dataset:
     if name not in SAMPLES:
         raise unknown_name("sample", name, SAMPLES)
-    given = [option for option, value in others.items() if value is not None]
-    if given:
-        raise UsageError(f"{given[0].replace('_', '-')} means nothing to {name}, which is in our own format")
-    chosen = READERS["jsonl"] if reader is None else _named(reader)
+    for option, value in others.items():
+        if value is not None:
+            raise UsageError(
+                f"{name} does not accept {option}: it is an embedded sample",
+                field=option,
+                found=str(value),
+                expected="None",
+            )
+    chosen = READERS["jsonl"] if reader is None else _get_reader(reader)
     dataset = chosen.read(open_input(SAMPLES[name]), split=split)
-    asked = {**(dataset.read_with or {}), "path": name}
-    return replace(dataset, name=name, read_with=asked)
+    read_with = {**(dataset.read_with or {}), "path": name}
+    return replace(dataset, name=name, read_with=read_with)
 
 
-def _named(reader: str | Reader) -> Reader:
+def _get_reader(reader: str | Reader) -> Reader:
     if isinstance(reader, Reader):
         return reader
     if reader not in READERS:
@@ -208,37 +228,37 @@ def _named(reader: str | Reader) -> Reader:
     return READERS[reader]
 
 
-def _detected(source: Input, fields: Mapping[str, str] | None) -> Reader:
+def _detect_reader(source: Input, fields: Mapping[str, str] | None) -> Reader:
     """Return the reader that recognises a file, trying the files from the highest folder down."""
-    broken: DataError | None = None
+    first_error: DataError | None = None
     for file in sorted(source.files, key=lambda file: file.depth):
         try:
-            if (reader := _reader_of(file, fields)) is not None:
+            if (reader := _find_reader(file, fields)) is not None:
                 return reader
         except DataError as error:
-            broken = broken or error
-    if broken:
-        raise broken
+            first_error = first_error or error
+    if first_error:
+        raise first_error
     if source.single is None:
         names = ", ".join(file.base for file in source.files[:5])
         more = f" and {len(source.files) - 5:,} more" if len(source.files) > 5 else ""
         raise DataError(
-            "no reader recognises a file in it",
+            "no file has a known format",
             source=source.path,
             found=names + more,
-            hint="Name one file, or its format with --reader",
+            hint="Load one of the files, or name the format with --reader",
         )
-    raise _unrecognised_file(source.single)
+    raise _unrecognised_file_error(source.single)
 
 
-def _reader_of(file: File, fields: Mapping[str, str] | None) -> Reader | None:
+def _find_reader(file: File, fields: Mapping[str, str] | None) -> Reader | None:
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
     return next((reader for reader in READERS.values() if reader.recognises(file)), None)
 
 
-def _unrecognised_file(file: File) -> DataError:
+def _unrecognised_file_error(file: File) -> DataError:
     for reader in READERS.values():
         if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
@@ -246,11 +266,11 @@ def _unrecognised_file(file: File) -> DataError:
             if objects := [row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1]:
                 return unrecognised(objects, file.name)
     return DataError(
-        "no reader recognises it",
+        "unknown format",
         source=file.name,
-        found=describe(file.head) if file.head else f"text that begins {describe(file.text.lstrip()[:40])}",
-        expected=f"a format of {', '.join(READERS)}",
-        hint="Name the format with --reader to see what that reader expects",
+        found=describe(file.head) if file.head else f"text that starts with {describe(file.text.lstrip()[:40])}",
+        expected=f"one of the formats {', '.join(READERS)}",
+        hint="Name the format with --reader to see what it expects",
     )
 
 
@@ -263,7 +283,7 @@ def _row_node(row: Any, source: str, number: int) -> Node:
         where=f"row {number}",
         found=describe(row),
         expected="a mapping",
-        hint='Of a frame give frame.to_dict("records"), of a dictionary of datasets one of them',
+        hint='For a data frame pass frame.to_dict("records"), for a dictionary of datasets one of them',
     )
 
 

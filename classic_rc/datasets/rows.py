@@ -22,7 +22,7 @@ OWN_FIELDS = {role: role for role in ROLES}
 """The fields of our own schema: each role is its own key."""
 
 _TASKS = {task.value: task for task in Task}
-_SAY_TASK = f"Say which in each row's task: {', '.join(_TASKS)} (with --fields, as task=multi-span)"
+_TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -60,10 +60,20 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
         if role not in ROLES:
             raise unknown_name("field", role, ROLES)
         if not path or role in parsed:
-            raise UsageError(f"fields: {role!r} needs one path, as in {role}=key.inner")
+            raise UsageError(
+                f"fields: {role!r} needs exactly one path, for example {role}=key.inner",
+                field="fields",
+                found=f"{role}={path}",
+                expected=f"one path for {role}",
+            )
         parsed[role] = path
     if missing := [role for role in ("passage", "question") if role not in parsed]:
-        raise UsageError(f"fields: say where {' and '.join(missing)} is, as in passage=context,question=q.text")
+        raise UsageError(
+            f"fields: no path for {' and '.join(missing)}: write for example passage=context,question=q.text",
+            field="fields",
+            found=",".join(f"{role}={path}" for role, path in parsed.items()),
+            expected=f"a path for {' and '.join(missing)}",
+        )
     return parsed
 
 
@@ -79,8 +89,8 @@ def lookup(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict) and path in node.value:
         return node.at(path)
     if "+" in path:
-        return _gathered(node, path, [lookup(node, part.strip()) for part in path.split("+")])
-    return _follow(node, path)
+        return _gather_list(node, path, [lookup(node, part.strip()) for part in path.split("+")])
+    return _follow_path(node, path)
 
 
 def is_own_row(row: Any) -> bool:
@@ -133,16 +143,21 @@ def questions_of(
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
-    read = [_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
+    read_rows = [_read_row(node, number, reading, roles, used) for number, node in enumerate(rows)]
     if fields:
-        _check_paths(read, fields)
+        _check_paths(read_rows, fields)
     own = fields is None and gold_as is None
-    task = task or _task_of(read, own)
+    task = task or _determine_task(read_rows, own)
     if task.has_spans and gold_as not in (None, "text"):
-        raise UsageError(f"gold_as={gold_as} means nothing for {task} questions, whose gold is text")
-    coding = "own" if own else gold_as or _coding_of(read, task)
-    for row in read:
-        gold = _gold(row, task, coding)
+        raise UsageError(
+            f"gold_as={gold_as} does not apply to {task} questions, whose gold is text",
+            field="gold_as",
+            found=gold_as,
+            expected="text",
+        )
+    coding = "own" if own else gold_as or _determine_coding(read_rows, task)
+    for row in read_rows:
+        gold = _decode_gold(row, task, coding)
         yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
 
 
@@ -171,24 +186,24 @@ class RowReader(Reader):
         return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
 
 
-def _follow(node: Node, path: str) -> Node | None:
+def _follow_path(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict):
         if path in node.value:  # The path itself may be a key that has dots.
             return node.at(path)
         key, _, rest = path.partition(".")
-        return _follow(node.at(key), rest) if rest and key in node.value else None
+        return _follow_path(node.at(key), rest) if rest and key in node.value else None
     if isinstance(node.value, (list, tuple)):
         position, _, rest = path.partition(".")
         if position.isascii() and position.isdigit():
             if len(position) > 9 or int(position) >= len(node.value):
                 return None
             element = node.at(int(position))
-            return _follow(element, rest) if rest else element
-        return _gathered(node, path, [_follow(element, path) for element in node.elements()])
+            return _follow_path(element, rest) if rest else element
+        return _gather_list(node, path, [_follow_path(element, path) for element in node.elements()])
     return None
 
 
-def _gathered(node: Node, path: str, parts: list[Node | None]) -> Node | None:
+def _gather_list(node: Node, path: str, parts: list[Node | None]) -> Node | None:
     if any(part is None for part in parts):
         return None
     return Node([part.value for part in parts if part is not None], node.source, None, node, path)
@@ -215,9 +230,9 @@ class _Row:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
 
 
-def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
+def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
     if not isinstance(node.value, dict):
-        raise node.error("wrong type", found=describe(node.value), expected="an object, one a question")
+        raise node.error("wrong type", found=describe(node.value), expected="an object for each question")
     found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
     for role in ("passage", "question"):
         if fields[role] not in found:
@@ -233,21 +248,21 @@ def _row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], u
         text,
         node.source,
         node.where,
-        _sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
+        _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
     )
     return _Row(
         node,
         values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
         passage,
         values.text(fields["question"]),
-        _candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
+        _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else (),
         found.get(fields.get("gold", "")),
-        _own_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
-        reading.meta(**_meta(node, values, fields, used)),
+        _read_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
+        reading.meta(**_collect_meta(node, values, fields, used)),
     )
 
 
-def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
+def _read_candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
     """Return the candidates from a list of strings, or of objects with text, start and end."""
     nodes = list(values.elements())
     if all(isinstance(node.value, str) for node in nodes):
@@ -263,23 +278,23 @@ def _candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
             continue
         start, end = node.integer("start"), node.integer("end")
         if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
-            there = describe(passage[max(start, 0) : max(end, 0)])
+            span = describe(passage[max(start, 0) : max(end, 0)])
             raise node.error(
-                "the candidate does not stand there",
-                found=f"{describe(text)} and, from {start} to {end}, {there}",
+                "the candidate's text is not at its offsets",
+                found=f"{describe(text)}, with {span} from {start} to {end}",
                 expected="the passage's text from start to end (exclusive)",
             )
         candidates.append(Candidate(text, start, end))
     return tuple(candidates)
 
 
-def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
+def _read_sentences(values: Node, passage: str) -> list[tuple[int, int]]:
     sentences, last = [], 0
     for i, node in enumerate(values.elements()):
         marks = values.integers(i)
         if len(marks) != 2 or not last <= marks[0] <= marks[1] <= len(passage):
             raise node.error(
-                "not a sentence's offsets",
+                "invalid sentence offsets",
                 found=str(list(marks))[:60],
                 expected=f"[start, end] in order, from {last} to {len(passage)}",
             )
@@ -288,10 +303,10 @@ def _sentences(values: Node, passage: str) -> list[tuple[int, int]]:
     return sentences
 
 
-def _own_task(values: Node, key: str) -> Task:
+def _read_task(values: Node, key: str) -> Task:
     name = values.text(key)
     if name not in _TASKS:
-        raise values.error("no such task", field=key, found=describe(name), expected=", ".join(_TASKS))
+        raise values.error("unknown task", field=key, found=describe(name), expected=", ".join(_TASKS))
     return _TASKS[name]
 
 
@@ -301,7 +316,7 @@ def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
     return paths | {path.strip().partition(".")[0] for path in paths}
 
 
-def _meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
+def _collect_meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
     """Return the other facts of a row: the keys that no path uses, and the members of its meta."""
     meta = {str(key): value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
@@ -317,55 +332,59 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     for role, path in fields.items():
         literal = role == "task" and path in _TASKS
         if rows and not literal and all(lookup(row.node, path) is None for row in rows):
-            raise rows[0].error("no row has this", path, describe(rows[0].node.value), f"the {role}")
+            raise rows[0].error("no row has this key", path, describe(rows[0].node.value), f"the {role}")
 
 
-def _task_of(rows: Sequence[_Row], own: bool) -> Task:
+def _determine_task(rows: Sequence[_Row], own: bool) -> Task:
     """Return the one task that the rows name, or that their gold implies."""
-    told: Task | None = None
+    common_task: Task | None = None
     for row in rows:
-        task = row.task or _only_reading(row, own)
-        if task is not None and told is not None and task != told:
-            raise row.error("rows of different tasks", "task", f"{task} after {told}", "one task", _SAY_TASK)
-        told = told or task
-    if told is None and rows:
-        raise rows[0].error("the task is open: all gold is hidden", "task", "none", "a task", _SAY_TASK)
-    return told or Task.SINGLE_CHOICE
+        task = row.task or _infer_task(row, own)
+        if task is not None and common_task is not None and task != common_task:
+            raise row.error(
+                "the rows have different tasks", "task", f"{task} after {common_task}", "one task", _TASK_HINT
+            )
+        common_task = common_task or task
+    if common_task is None and rows:
+        raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT)
+    return common_task or Task.SINGLE_CHOICE
 
 
-def _only_reading(row: _Row, own: bool) -> Task | None:
+def _infer_task(row: _Row, own: bool) -> Task | None:
     """Return the task that a row's gold implies; None for hidden gold, which fits the task of the other rows."""
     if row.gold is None:
         return None
     if _are_texts(row.gold) and (own or not row.candidates):
-        raise row.error("the task is open", "task", f"none, and gold {describe(row.gold)}", "a task", _SAY_TASK)
+        raise row.error(
+            "the task is unknown", "task", f"none, with gold {describe(row.gold)}", "a task", _TASK_HINT
+        )
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
-def _coding_of(rows: Sequence[_Row], task: Task) -> str:
+def _determine_coding(rows: Sequence[_Row], task: Task) -> str:
     """Return the coding of gold in rows for which the user gave fields but no coding."""
-    coded = [row for row in rows if row.gold is not None]
-    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in coded)):
+    rows_with_gold = [row for row in rows if row.gold is not None]
+    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in rows_with_gold)):
         return "text"
-    for row in coded:
+    for row in rows_with_gold:
         _check_candidates(row, task)
-    return infer((row.node, row.gold, row.texts) for row in coded)
+    return infer((row.node, row.gold, row.texts) for row in rows_with_gold)
 
 
-def _gold(row: _Row, task: Task, coding: str) -> Gold:
+def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     _check_candidates(row, task)
     if row.gold is None:
         return None
     if not task.has_choices and _are_texts(row.gold) and coding in ("own", "text"):
         return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
     if task.has_spans:
-        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of one string or more")
+        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of at least one string")
     try:
         right = decode(row.gold, row.texts, coding)
     except GoldMismatchError as mismatch:
         raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
     if not right and task is not Task.MULTIPLE_ANSWER:
-        raise row.error("no right answer", "gold", describe(row.gold), "one or more")
+        raise row.error("no right answer", "gold", describe(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
 
 
@@ -377,10 +396,8 @@ def _are_texts(gold: Any) -> bool:
 def _check_candidates(row: _Row, task: Task) -> None:
     if task.has_spans and row.candidates:
         found = f"{len(row.candidates)} candidates"
-        raise row.error(f"{task} questions have no candidates of their own", "candidates", found, "none")
+        raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error(
-            "no candidate", "candidates", "none", f"one or more, as in every {task} question", _SAY_TASK
-        )
+        raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT)
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)

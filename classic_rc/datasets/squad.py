@@ -10,7 +10,7 @@ from classic_rc.io.archives import File
 from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
-UNANSWERABLE = "questions without an answer, kept with the empty text as the only right one"
+UNANSWERABLE = "questions without an answer, kept with the empty text as gold"
 """The note that counts questions without an answer."""
 
 
@@ -70,11 +70,11 @@ class Squad(Reader):
                 "no answer",
                 field="answers",
                 found="an empty list",
-                expected="an answer, or is_impossible: true, or no answers where they are hidden",
+                expected="at least one answer, is_impossible: true, or no key 'answers' if gold is hidden",
             )
         texts = [answer.text("text") for answer in answers]
         spans = [
-            _located(text, answer.integer("answer_start"), passage.text, reading)
+            _locate_answer(text, answer.integer("answer_start"), passage.text, reading)
             for text, answer in zip(texts, answers, strict=True)
         ]
         # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts stay.
@@ -120,15 +120,15 @@ def _first_paragraph(head: Any) -> dict[str, Any] | None:
     return head if isinstance(head, dict) and "context" in head and "qas" in head else None
 
 
-def _located(text: str, start: int, passage: str, reading: Reading) -> tuple[int, int] | None:
+def _locate_answer(text: str, start: int, passage: str, reading: Reading) -> tuple[int, int] | None:
     """Return the offsets of an answer at `start` or at its nearest occurrence, or None."""
     if start < 0 or passage[start : start + len(text)] != text:
         start = max(start, 0)
         # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
-        places = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
-        if places == (-1, -1):
-            reading.count("answers whose text is not in their passage, kept")
+        starts = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
+        if starts == (-1, -1):
+            reading.count("answers whose text is not in their passage (kept)")
             return None
-        reading.count("answer offsets moved to where the answer's text stands")
-        start = min((place for place in places if place >= 0), key=lambda place: abs(place - start))
+        reading.count("answer offsets moved to the answer's text")
+        start = min((nearest for nearest in starts if nearest >= 0), key=lambda nearest: abs(nearest - start))
     return start, start + len(text)

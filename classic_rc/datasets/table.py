@@ -17,7 +17,7 @@ from classic_rc.io.json import Node, describe, parse_json
 
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
-_NUMBERED = re.compile(r"candidate_([0-9]{1,6})")
+_CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
 
 class Table(RowReader):
@@ -26,22 +26,22 @@ class Table(RowReader):
     The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates are in
     columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
     ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``. Any other
-    text is the gold text itself; a gold text of digits alone needs quotes (``"1990"`` within the cell). An empty
-    cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that contain the
-    separator, quotes or line ends are quoted, with quotes doubled.
+    text is the gold text itself; a gold text that has only digits needs quotes (``"1990"`` within the cell). An
+    empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that
+    contain the separator, quotes or line ends are quoted, with quotes doubled.
     """
 
     name: ClassVar[str] = "table"
     title: ClassVar[str] = "CSV or TSV"
     description: ClassVar[str] = (
-        "One's own table: passage, question, candidate_0, …, gold; or others with --fields."
+        "Your own table: passage, question, candidate_0, …, gold; or other columns with --fields."
     )
 
     def recognises(self, file: File) -> bool:
         """Return whether the columns are those of our schema."""
         columns = header(file)
         return is_own_row(
-            dict.fromkeys("candidates" if _NUMBERED.fullmatch(column) else column for column in columns)
+            dict.fromkeys("candidates" if _CANDIDATE_COLUMN.fullmatch(column) else column for column in columns)
         )
 
     def has_rows(self, file: File) -> bool:
@@ -52,11 +52,13 @@ class Table(RowReader):
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
-        if twice := next((column for column in columns if columns.count(column) > 1), None):
-            raise DataError("two columns have one name", source=file.name, where="line 1", found=repr(twice))
-        key, wide = _wide_columns(columns, fields, file)
+        if duplicate := next((column for column in columns if columns.count(column) > 1), None):
+            raise DataError(
+                "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
+            )
+        key, candidate_columns = _find_candidate_columns(columns, fields, file)
         seen_header = False
-        for number, cells in _records(file):
+        for number, cells in _read_records(file):
             if not cells:
                 file.blank_lines += 1
                 continue
@@ -68,17 +70,17 @@ class Table(RowReader):
                 raise node.error(
                     "wrong number of columns", found=str(len(cells)), expected=f"{len(columns)}, as in the header"
                 )
-            yield _values(node, key, wide, fields or OWN_FIELDS)
+            yield _parse_cells(node, key, candidate_columns, fields or OWN_FIELDS)
 
 
 def header(file: File) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.text.lstrip()[0] in "{[<":
         return []
-    return next((cells for _, cells in _records(file) if cells), [])
+    return next((cells for _, cells in _read_records(file) if cells), [])
 
 
-def _records(file: File) -> Iterator[tuple[int, list[str]]]:
+def _read_records(file: File) -> Iterator[tuple[int, list[str]]]:
     """Yield the line at which each record starts, and its cells."""
     text = file.text
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
@@ -92,32 +94,36 @@ def _records(file: File) -> Iterator[tuple[int, list[str]]]:
             start = records.line_num + 1
     except csv.Error as error:
         raise DataError(
-            f"not a table ({error})",
+            f"malformed table ({error})",
             source=file.name,
             where=f"line {start}",
-            hint="A field that begins with a quote ends with one, and has quotes doubled",
+            hint="End a quoted field with a quote, and double the quotes inside it",
         ) from None
 
 
-def _wide_columns(columns: list[str], fields: Mapping[str, str] | None, file: File) -> tuple[str, list[str]]:
+def _find_candidate_columns(
+    columns: list[str], fields: Mapping[str, str] | None, file: File
+) -> tuple[str, list[str]]:
     """Return the common name of the columns that have one candidate each, and those columns."""
     if fields:
         path = fields.get("candidates", "")
         several = "+" in path and path not in columns
         return path, [column.strip() for column in path.split("+")] if several else []
-    numbered = sorted((int(match[1]), column) for column in columns if (match := _NUMBERED.fullmatch(column)))
+    numbered = sorted(
+        (int(match[1]), column) for column in columns if (match := _CANDIDATE_COLUMN.fullmatch(column))
+    )
     if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
         raise DataError(
-            "candidate columns that do not count from 0",
+            "the candidate columns are not numbered from 0",
             source=file.name,
             where="line 1",
             found=", ".join(column for column in columns if column.startswith("candidate")),
-            expected="candidate_0, candidate_1, … or candidates",
+            expected="candidate_0, candidate_1, …, or only candidates",
         )
     return "candidates", [column for _, column in numbered]
 
 
-def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) -> Node:
+def _parse_cells(node: Node, key: str, candidate_columns: list[str], fields: Mapping[str, str]) -> Node:
     """Return a row with its cells parsed: lists, objects, numbers, or None."""
     row: dict[str, Any] = dict(node.value)
     own = fields is OWN_FIELDS
@@ -129,27 +135,32 @@ def _values(node: Node, key: str, wide: list[str], fields: Mapping[str, str]) ->
         if not cell.strip():
             row[column] = None
         elif role in ("candidates", "sentences", "meta"):
-            row[column] = _json(node, column)
+            row[column] = _parse_json_cell(node, column)
         elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):
             with suppress(DataError):  # Text that only looks like JSON is the gold text.
-                row[column] = _json(node, column)
-    if wide:
-        texts = [node.text(column) for column in wide]
+                row[column] = _parse_json_cell(node, column)
+    if candidate_columns:
+        texts = [node.text(column) for column in candidate_columns]
         while texts and not texts[-1]:
             texts.pop()
         if "" in texts:
-            raise node.error("an empty candidate before others", field=wide[texts.index("")], expected="a text")
-        for column in wide if own else ():
+            raise node.error(
+                "empty candidate before another one",
+                field=candidate_columns[texts.index("")],
+                found="''",
+                expected="text",
+            )
+        for column in candidate_columns if own else ():
             del row[column]
         row[key] = texts
     return node.with_value(row)
 
 
-def _json(node: Node, column: str) -> Any:
+def _parse_json_cell(node: Node, column: str) -> Any:
     try:
         return parse_json(node.value[column], node.source)
     except DataError as error:
         found = describe(node.value[column])
         raise node.error(
-            error.problem, field=column, found=found, expected='JSON, as [0, 2] or ["a", "b"]'
+            error.problem, field=column, found=found, expected='JSON, such as [0, 2] or ["a", "b"]'
         ) from None

@@ -121,7 +121,12 @@ class Format(ABC):
 
     @staticmethod
     def _no_scores(source: str) -> UsageError:
-        return UsageError(f"{source} holds decisions, not scores: neither thresholds nor tie policies apply to it")
+        return UsageError(
+            f"{source} has decisions, not scores: thresholds and tie policies do not apply",
+            field="scores",
+            found="decisions",
+            expected="scores",
+        )
 
     def write(
         self,
@@ -147,12 +152,18 @@ class Format(ABC):
             or an infinite score.
         """
         self._check_questions(questions)
-        given = {"scores": scores, "decisions": predictions}
-        if all(given[content] is None for content in self.holds):
-            raise UsageError(f"the format {self.name} holds {' or '.join(sorted(self.holds))}, and there are none")
-        for content, rows in given.items():
+        contents = {"scores": scores, "decisions": predictions}
+        if all(contents[content] is None for content in self.holds):
+            needed = " or ".join(sorted(self.holds))
+            raise UsageError(f"the format {self.name} needs {needed}", field=needed, found="none", expected=needed)
+        for content, rows in contents.items():
             if rows is not None and len(rows) != len(questions):
-                raise UsageError(f"{len(questions)} questions need as many {content}, got {len(rows)}")
+                raise UsageError(
+                    f"{len(questions)} questions need {len(questions)} {content}, found {len(rows)}",
+                    field=content,
+                    found=str(len(rows)),
+                    expected=str(len(questions)),
+                )
         if scores is not None and "scores" in self.holds:
             _check_scores(scores, questions)
         return self.render(questions, scores, predictions)
@@ -161,7 +172,10 @@ class Format(ABC):
         if questions and questions[0].task not in self.tasks:
             tasks = " or ".join(sorted(self.tasks))
             raise UsageError(
-                f"the format {self.name} holds answers to {tasks} questions, and these are {questions[0].task}"
+                f"the format {self.name} supports {tasks} questions, found {questions[0].task} questions",
+                field="format",
+                found=questions[0].task.value,
+                expected=tasks,
             )
 
     def __repr__(self) -> str:
@@ -171,9 +185,19 @@ class Format(ABC):
 def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
     for question, row in zip(questions, scores, strict=True):
         if len(row) != len(question.candidates):
-            raise UsageError(f"question {question.id} has {len(question.candidates)} candidates, {len(row)} scores")
+            raise UsageError(
+                f"question {question.id} has {len(question.candidates)} candidates but {len(row)} scores",
+                field="scores",
+                found=str(len(row)),
+                expected=str(len(question.candidates)),
+            )
         if not np.isfinite(row).all():
-            raise UsageError(f"question {question.id} has an infinite score, which no file can hold")
+            raise UsageError(
+                f"question {question.id} has an infinite score: a file can have only finite scores",
+                field="scores",
+                found=str(row[~np.isfinite(row)][0]),
+                expected="finite scores",
+            )
 
 
 def first_answer(prediction: Prediction) -> Answer:
@@ -188,12 +212,18 @@ def first_answer(prediction: Prediction) -> Answer:
         return prediction.answers[0]
     if prediction.selection_probability is not None:
         raise UsageError(
-            f"question {prediction.question_id} is answered by chance, in expectation: no file can hold that. "
-            "Write the decisions of seeded draws instead"
+            f"question {prediction.question_id} has a selection probability and no answer, which no file can "
+            "express: write the decisions of seeded draws",
+            field="predictions",
+            found=f"a selection probability for {prediction.question_id}",
+            expected="an answer",
         )
     raise UsageError(
-        f"question {prediction.question_id} has no answer, and this format needs one. Where the policy `strict` "
-        "leaves ties unanswered, choose another (--ties first)"
+        f"question {prediction.question_id} has no answer, but this format needs one: if the tie policy strict "
+        "leaves ties unanswered, use another, such as --ties first",
+        field="predictions",
+        found=f"no answer to {prediction.question_id}",
+        expected="an answer",
     )
 
 
@@ -238,9 +268,9 @@ def in_order(
         raise DataError(
             f"{len(missing):,} of {len(keys):,} entries are missing",
             source=source,
-            found=f"none for {_label(missing[0], names)}",
+            found=f"none for {_describe_key(missing[0], names)}",
             expected="one for each",
-            hint="Is it the file of another split?",
+            hint="Is it a file for another split?",
         )
     return [found[key] for key in keys]
 
@@ -256,28 +286,37 @@ def matched(
     """Return the entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
     known = set(keys)
     if len(known) < len(keys):
-        twice = Counter(keys).most_common(1)[0][0]
-        raise UsageError(f"the format cannot tell two questions apart: both have {_label(twice, names)}")
+        duplicate = Counter(keys).most_common(1)[0][0]
+        raise UsageError(
+            f"two questions have the same ids in this format: {_describe_key(duplicate, names)}",
+            field=", ".join(names),
+            found=_describe_key(duplicate, names),
+            expected="unique ids",
+        )
     found: dict[Key, Node] = {}
     for key, node in entries:
         if key not in known:
             if partial:
                 continue
             raise node.error(
-                "nothing of this name is asked",
-                found=_label(key, names),
-                expected=f"one of {len(keys):,} entries such as {_label(keys[0], names)}" if keys else "no entry",
-                hint="Is it the file of another split?",
+                "unknown question id" if len(names) < 2 else "unknown ids",
+                found=_describe_key(key, names),
+                expected=f"one of {len(keys):,} entries such as {_describe_key(keys[0], names)}"
+                if keys
+                else "no entry",
+                hint="Is it a file for another split?",
             )
         if key in found:
             raise node.error(
-                "answered twice", found=_label(key, names), expected=f"once (as at {found[key].where})"
+                "answered twice",
+                found=_describe_key(key, names),
+                expected=f"one answer (the first is at {found[key].where})",
             )
         found[key] = node
     return found
 
 
-def _label(key: Key, names: Sequence[str]) -> str:
+def _describe_key(key: Key, names: Sequence[str]) -> str:
     return ", ".join(f"{name} {part!r}" for name, part in zip(names, key, strict=True))
 
 
@@ -305,7 +344,7 @@ def score_at(node: Node, key: int | str) -> float:
         if math.isfinite(number):
             return number
     field = key if isinstance(key, str) else f"[{key}]"
-    raise node.error("not a score", field=field, found=describe(value), expected="a finite number")
+    raise node.error("invalid score", field=field, found=describe(value), expected="a finite number")
 
 
 def first_row(text: str) -> Any:

@@ -32,7 +32,7 @@ class AnswersById(Format):
         found = matched(entries, [(question.id,) for question in questions], ("id",), source)
         nodes = (found.get((question.id,)) for question in questions)
         return [
-            decided(question, _texts(node, question)) if node else decided(question)
+            decided(question, _read_answer(node, question)) if node else decided(question)
             for question, node in zip(questions, nodes, strict=True)
         ]
 
@@ -53,7 +53,7 @@ class ReCoRD(AnswersById):
     """ReCoRD's predictions: the text of the chosen entity, by query id."""
 
     name = "record"
-    description = "{id: text}; a query left out scores 0"
+    description = "{id: text}; a missing query scores 0"
     citation = "Zhang et al. 2018, ReCoRD: the official evaluation script"
     tasks = frozenset({Task.CLOZE})
     readers = frozenset({"record"})
@@ -63,19 +63,19 @@ class SQuAD(AnswersById):
     """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or one text."""
 
     name = "squad"
-    description = "{id: text}, or {id: [texts]} for multi-span answers; a question left out scores 0"
+    description = "{id: text}, or {id: [texts]} for multi-span answers; a missing question scores 0"
     citation = "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation scripts"
     tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
     readers = frozenset({"squad", "quoref"})
 
 
-def _texts(node: Node, question: Question) -> tuple[str, ...]:
+def _read_answer(node: Node, question: Question) -> tuple[str, ...]:
     if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
-        return tuple(map(_text, node.elements()))
-    return (_text(node),)
+        return tuple(map(_read_answer_text, node.elements()))
+    return (_read_answer_text(node),)
 
 
-def _text(node: Node) -> str:
+def _read_answer_text(node: Node) -> str:
     if isinstance(node.value, str):
         return node.value
-    raise node.error("not an answer", found=describe(node.value), expected="a string")
+    raise node.error("invalid answer", found=describe(node.value), expected="a string")

@@ -34,7 +34,7 @@ class JSONLines(Format):
     """
 
     name = "jsonl"
-    description = "JSON Lines, a row a candidate: question_id, candidate, text, score, evidence, selected"
+    description = "JSON Lines, a row for each candidate: question_id, candidate, text, score, evidence, selected"
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
@@ -49,13 +49,13 @@ class JSONLines(Format):
         """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
         rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
-            return _scores(rows, questions, source)
+            return _read_scores(rows, questions, source)
         if questions and questions[0].task.has_spans:
-            groups = _rows_of(rows, questions, source)
+            groups = _group_rows_by_question(rows, questions, source)
         else:
-            groups = _rows_of_candidates(rows, questions, source)
+            groups = _group_rows_by_candidate(rows, questions, source)
         selected = ([row for row in group if row.flag("selected")] for group in groups)
-        return [decided(q, *_selection(q, group)) for q, group in zip(questions, selected, strict=True)]
+        return [decided(q, *_read_answers(q, group)) for q, group in zip(questions, selected, strict=True)]
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -71,7 +71,7 @@ class JSONLines(Format):
         """
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
-            return _scores(rows, questions, source, partial=partial)
+            return _read_scores(rows, questions, source, partial=partial)
         return super().read_scores(text, questions, source=source)
 
     def render(
@@ -80,7 +80,7 @@ class JSONLines(Format):
         """Return the rows as text; see :meth:`write`."""
         rows: list[dict[str, Any]] = []
         for i, question in enumerate(questions):
-            answer = None if predictions is None else _answer(question, predictions[i])
+            answer = None if predictions is None else _first_answer_or_none(question, predictions[i])
             if question.task.has_spans and scores is None:
                 rows += _span_rows(question, answer or ())
             else:
@@ -88,7 +88,7 @@ class JSONLines(Format):
         return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def _answer(question: Question, prediction: Prediction) -> Answer:
+def _first_answer_or_none(question: Question, prediction: Prediction) -> Answer:
     if prediction.answers or question.task is Task.MULTIPLE_ANSWER:
         return first_answer(prediction)
     return ()
@@ -103,32 +103,42 @@ def _candidate_rows(
     question: Question, scores: Scores | None, i: int, answer: Answer | None
 ) -> Iterator[dict[str, Any]]:
     texts = [candidate.text for candidate in question.candidates]
-    chosen = set() if answer is None else _chosen(question, texts, answer)
+    selected_indices = set() if answer is None else _find_selected(question, texts, answer)
     for index, text in enumerate(texts):
         row = {"question_id": question.id, "candidate": index, "text": text}
         if scores is not None:
             flat = scores.offsets[i] + index
             row |= {"score": float(scores.values[flat]), "evidence": bool(scores.evidence[flat])}
         if answer is not None:
-            row["selected"] = index in chosen
+            row["selected"] = index in selected_indices
         yield row
 
 
-def _chosen(question: Question, texts: list[str], answer: Answer) -> set[int]:
+def _find_selected(question: Question, texts: list[str], answer: Answer) -> set[int]:
     """Return the indices of the candidates to mark as selected for an answer."""
     if question.task.has_choices:
         return set(cast("frozenset[int]", answer))
-    answered = cast("tuple[str, ...]", answer)
-    strange = [text for text in answered if text not in texts]
-    if strange:
-        raise UsageError(f"question {question.id} is answered {strange[0]!r}, which none of its candidates is")
-    return {texts.index(text) for text in answered}
+    answer_texts = cast("tuple[str, ...]", answer)
+    unknown = [text for text in answer_texts if text not in texts]
+    if unknown:
+        raise UsageError(
+            f"question {question.id} has the answer {unknown[0]!r}, which is not one of its candidates",
+            field="predictions",
+            found=repr(unknown[0]),
+            expected="the text of a candidate",
+        )
+    return {texts.index(text) for text in answer_texts}
 
 
-def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
+def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
     if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
-        raise UsageError(f"{source} holds scores of spans: generate the spans that they belong to first")
-    groups = _rows_of_candidates(rows, questions, source, partial=partial)
+        raise UsageError(
+            f"{source} has scores of spans, but the questions have no candidate spans: generate the spans first",
+            field="candidates",
+            found="none",
+            expected="the candidate spans of each question",
+        )
+    groups = _group_rows_by_candidate(rows, questions, source, partial=partial)
     flat = [row for group in groups for row in group]
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
@@ -137,34 +147,34 @@ def _scores(rows: list[Node], questions: Sequence[Question], source: str, *, par
     )
 
 
-def _rows_of_candidates(
+def _group_rows_by_candidate(
     rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> list[list[Node]]:
     """Return the rows of each question, in the order of its candidates; each candidate must have exactly one."""
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
-    keys = [(q.id, i) for q, own in zip(questions, texts, strict=True) for i in range(len(own))]
+    keys = [(q.id, i) for q, own_texts in zip(questions, texts, strict=True) for i in range(len(own_texts))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
     ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
-    groups = [list(islice(ordered, len(own))) for own in texts]
+    groups = [list(islice(ordered, len(own_texts))) for own_texts in texts]
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
-                "the candidate is another one here",
+                "the candidate has another text in the data",
                 field="text",
                 found=describe(row.value["text"]),
                 expected=describe(text),
-                hint="Was the file written for these data?",
+                hint="Is it a file for other data?",
             )
     return groups
 
 
-def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
+def _group_rows_by_question(rows: list[Node], questions: Sequence[Question], source: str) -> list[list[Node]]:
     """Return the rows of each question, in the file's order; each question must have at least one."""
     groups: dict[str, list[Node]] = {question.id: [] for question in questions}
     for row in rows:
         name = row.name("question_id")
         if name not in groups:
-            raise row.error("no such question", field="question_id", found=describe(name))
+            raise row.error("unknown question id", field="question_id", found=describe(name))
         groups[name].append(row)
     missing = [name for name, group in groups.items() if not group]
     if missing:
@@ -172,12 +182,12 @@ def _rows_of(rows: list[Node], questions: Sequence[Question], source: str) -> li
             f"{len(missing):,} of {len(groups):,} questions have no row",
             source=source,
             found=f"none for {describe(missing[0])}",
-            expected="one at least, with nothing selected where there is no answer",
+            expected="at least one for each question, with nothing selected if there is no answer",
         )
     return list(groups.values())
 
 
-def _selection(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
+def _read_answers(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
     """Return the answer of the selected rows. Without any there is no answer, except the empty multiple answer."""
     if question.task is Task.MULTIPLE_ANSWER:
         return (frozenset(row.integer("candidate") for row in selected),)

@@ -18,45 +18,47 @@ _AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the result
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
-class _StoryLines(Format):
+class _StoryFormat(Format):
     """One line per story, its four questions separated by tabs, in the order of the dataset."""
 
     tasks = frozenset({Task.SINGLE_CHOICE})
     readers = frozenset({"mctest"})
     citation = _AUTHORS
 
-    def cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, str, str]]:
+    def read_cells(
+        self, text: str, questions: Sequence[Question], source: str
+    ) -> Iterator[tuple[Question, str, str]]:
         """Yield each question with the place and the text of its cell."""
-        stories = self.stories(questions)
+        stories = self.group_stories(questions)
         lines = text.rstrip("\n").split("\n") if text.strip() else []
         if len(lines) != len(stories):
             raise DataError(
-                "a line for each story is needed",
+                "wrong number of lines",
                 source=source,
-                found=f"{len(lines):,} lines",
-                expected=f"{len(stories):,}",
-                hint="Is it the file of another set?",
+                found=f"{len(lines):,}",
+                expected=f"{len(stories):,}, one for each story",
+                hint="Is it a file for another dataset or split?",
             )
         for number, (line, story) in enumerate(zip(lines, stories, strict=True), start=1):
             cells = line.rstrip().split("\t")
             if len(cells) != len(story):
                 raise DataError(
-                    "a cell for each question is needed",
+                    "wrong number of tab-separated cells",
                     source=source,
                     where=f"line {number}",
-                    found=f"{len(cells)} tab-separated cells",
-                    expected=f"{len(story)}",
+                    found=f"{len(cells)}",
+                    expected=f"{len(story)}, one for each question",
                 )
             for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
                 yield question, f"line {number}, question {column}", cell
 
-    def lines(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
+    def join_cells(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
         """Return the text with one cell per question."""
-        self.stories(questions)
+        self.group_stories(questions)
         rows = (cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY))
         return "".join("\t".join(row) + "\n" for row in rows)
 
-    def stories(self, questions: Sequence[Question]) -> list[list[Question]]:
+    def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
         """Return the questions of each story.
 
         Raises
@@ -68,17 +70,20 @@ class _StoryLines(Format):
         for story in stories:
             if len(story) != QUESTIONS_PER_STORY:
                 raise UsageError(
-                    f"the format {self.name} needs {QUESTIONS_PER_STORY} questions a passage, one after the other, "
-                    f"and passage {story[0].passage.id} has {len(story)}: choose another, such as jsonl"
+                    f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for each passage, "
+                    f"but passage {story[0].passage.id} has {len(story)}: use another format, such as jsonl",
+                    field="format",
+                    found=f"{len(story)} consecutive questions for passage {story[0].passage.id}",
+                    expected=f"{QUESTIONS_PER_STORY}",
                 )
         return stories
 
 
-class MCTestScores(_StoryLines):
+class MCTestScores(_StoryFormat):
     """The authors' score files: the scores of a question's four options, separated by commas, to five decimals."""
 
     name = "mctest-scores"
-    description = "a line a story; questions separated by tabs, their options' scores by commas, to 5 decimals"
+    description = "a line for each story: questions separated by tabs, scores of options by commas, to 5 decimals"
     holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
@@ -88,22 +93,22 @@ class MCTestScores(_StoryLines):
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
         return Scores.from_lists(
-            _numbers(cell, len(question.candidates), source, where)
-            for question, where, cell in self.cells(text, questions, source)
+            _parse_scores(cell, len(question.candidates), source, where)
+            for question, where, cell in self.read_cells(text, questions, source)
         )
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """Return the lines of scores; see :meth:`write`."""
-        return self.lines(questions, [", ".join(map(_five_decimals, row.tolist())) for row in scores or ()])
+        return self.join_cells(questions, [", ".join(map(_format_score, row.tolist())) for row in scores or ()])
 
 
-class MCTestAnswers(_StoryLines):
+class MCTestAnswers(_StoryFormat):
     """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
 
     name = "mctest-answers"
-    description = "a line a story; the letters of its questions' answers separated by tabs"
+    description = "a line for each story: the letters of the answers, separated by tabs"
     holds = frozenset({"decisions"})
 
     def recognises(self, text: str) -> bool:
@@ -113,31 +118,33 @@ class MCTestAnswers(_StoryLines):
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
-            decided(question, frozenset({_option(cell, len(question.candidates), source, where)}))
-            for question, where, cell in self.cells(text, questions, source)
+            decided(question, frozenset({_parse_option(cell, len(question.candidates), source, where)}))
+            for question, where, cell in self.read_cells(text, questions, source)
         ]
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """Return the lines of letters; see :meth:`write`."""
-        return self.lines(questions, [_letter(*first_answer(prediction)) for prediction in predictions or ()])
+        return self.join_cells(
+            questions, [_format_option(*first_answer(prediction)) for prediction in predictions or ()]
+        )
 
 
-def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
+def _parse_scores(cell: str, n_options: int, source: str, where: str) -> list[float]:
     texts = [text.strip() for text in cell.split(",")]
     if len(texts) != n_options:
         raise DataError(
-            "a score for each option is needed",
+            "wrong number of comma-separated scores",
             source=source,
             where=where,
-            found=f"{len(texts)} comma-separated scores",
-            expected=f"{n_options}",
+            found=f"{len(texts)}",
+            expected=f"{n_options}, one for each option",
         )
     for option, text in enumerate(texts, start=1):
         if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
             raise DataError(
-                "not a score",
+                "invalid score",
                 source=source,
                 where=f"{where}, option {option}",
                 found=repr(text[:50]),
@@ -146,19 +153,19 @@ def _numbers(cell: str, n_options: int, source: str, where: str) -> list[float]:
     return [float(text) for text in texts]
 
 
-def _five_decimals(score: float) -> str:
+def _format_score(score: float) -> str:
     """Return a score rounded to five decimals, in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
     return repr(round(score, 5) + 0.0).removesuffix(".0").upper()
 
 
-def _letter(option: int) -> str:
+def _format_option(option: int) -> str:
     return chr(ord("A") + option)
 
 
-def _option(letter: str, n_options: int, source: str, where: str) -> int:
-    letters = [_letter(option) for option in range(n_options)]
+def _parse_option(letter: str, n_options: int, source: str, where: str) -> int:
+    letters = [_format_option(option) for option in range(n_options)]
     if letter not in letters:
         raise DataError(
-            "not an option", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
+            "invalid answer", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
         )
     return letters.index(letter)

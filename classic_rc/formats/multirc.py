@@ -19,7 +19,7 @@ class MultiRC(Format):
     """
 
     name = "multirc"
-    description = '[{"pid", "qid", "scores": [a number an option]}]: raw scores, or 0/1 decisions'
+    description = '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
     citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     holds = frozenset({"scores", "decisions"})
@@ -31,7 +31,7 @@ class MultiRC(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores | list[Prediction]:
         """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
-        rows, are_scores = _rows(text, questions, source)
+        rows, are_scores = _read_rows(text, questions, source)
         if are_scores:
             return Scores.from_lists(rows)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
@@ -44,7 +44,7 @@ class MultiRC(Format):
         if not partial:
             return super().read_scores(text, questions, source=source)
         self._check_questions(questions)
-        rows, are_scores = _rows(text, questions, source, partial=True)
+        rows, are_scores = _read_rows(text, questions, source, partial=True)
         if are_scores:
             return Scores.from_lists(rows)
         raise self._no_scores(source)
@@ -61,36 +61,36 @@ class MultiRC(Format):
                 [int(i in answer) for i in range(len(question.candidates))]
                 for question, answer in zip(questions, answers, strict=True)
             ]
-        keys = map(_key, questions)
+        keys = map(_question_key, questions)
         entries = [{"pid": pid, "qid": qid, "scores": row} for (pid, qid), row in zip(keys, rows, strict=True)]
         return "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]\n"
 
 
-def _key(question: Question) -> Key:
+def _question_key(question: Question) -> Key:
     meta = question.meta
     return str(meta.get("pid", question.passage.id)), str(meta.get("qid", question.id))
 
 
-def _rows(
+def _read_rows(
     text: str, questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> tuple[list[list[float]], bool]:
     """Return the numbers of each question's options, and whether the file has scores and not decisions."""
     nodes = list(Node(parse_json(text, source), source).elements())
     entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
-    ordered = in_order(entries, map(_key, questions), ("pid", "qid"), source, partial=partial)
-    rows = [_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
+    ordered = in_order(entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial)
+    rows = [_read_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
     # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
     return rows, any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))
 
 
-def _row(node: Node, n_options: int) -> list[float]:
+def _read_row(node: Node, n_options: int) -> list[float]:
     values = node.sequence("scores")
     if len(values) != n_options:
         raise node.error(
-            "a score for each option is needed",
+            "wrong number of scores",
             field="scores",
-            found=f"{len(values)} scores",
-            expected=str(n_options),
+            found=str(len(values)),
+            expected=f"{n_options}, one for each option",
         )
     scores = node.child("scores")
     return [score_at(scores, i) for i in range(n_options)]

@@ -79,7 +79,7 @@ def read_predictions(
         (unless the official script allows that) not at all.
     """
     text = read_text(path)
-    content = _format_of(text, dataset, format, str(path)).read(text, dataset, source=str(path))
+    content = _find_format(text, dataset, format, str(path)).read(text, dataset, source=str(path))
     if notes is not None and not isinstance(content, Scores):
         unanswered = sum(not prediction.answers for prediction in content)
         if unanswered:
@@ -111,7 +111,7 @@ def read_scores(
         See :func:`read_predictions`.
     """
     text = read_text(path)
-    layout = _format_of(text, dataset, format, str(path))
+    layout = _find_format(text, dataset, format, str(path))
     return layout.read_scores(text, dataset, source=str(path), partial=partial)
 
 
@@ -146,10 +146,15 @@ def write_predictions(
     try:
         write_whole(Path(path), text)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}",
+            field="path",
+            found=str(path),
+            expected="a file that can be written",
+        ) from None
 
 
-def _format_of(text: str, dataset: Sequence[Question], name: str | None, source: str) -> Format:
+def _find_format(text: str, dataset: Sequence[Question], name: str | None, source: str) -> Format:
     if name is not None:
         return get_format(name)
     recognised = [layout for layout in FORMATS.values() if layout.recognises(text)]
@@ -157,9 +162,9 @@ def _format_of(text: str, dataset: Sequence[Question], name: str | None, source:
     if fitting or recognised:
         return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
     raise DataError(
-        "no format of predictions is recognised",
+        "unknown format of predictions",
         source=source,
         found=repr(text.strip()[:40]) if text.strip() else "an empty file",
         expected=f"one of {', '.join(FORMATS)}",
-        hint="Name the format to learn what is wrong with the file",
+        hint="Name the format to see what it expects (classic-rc score --as FORMAT)",
     )

@@ -42,22 +42,22 @@ class SuperGLUE(Format):
             nodes = in_order(entries, [(_query_number(q),) for q in questions], ("idx",), source)
             return [decided(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
         options = [_option_keys(question) for question in questions]
-        keys = [key for own in options for key in own]
-        nodes = in_order(_labels(rows), keys, ("passage idx", "question idx", "answer idx"), source)
-        is_right = dict(zip(keys, map(_label, nodes), strict=True))
-        selected = (frozenset(i for i, key in enumerate(own) if is_right[key]) for own in options)
+        keys = [key for option_keys in options for key in option_keys]
+        nodes = in_order(_read_entries(rows), keys, ("passage idx", "question idx", "answer idx"), source)
+        is_right = dict(zip(keys, map(_read_label, nodes), strict=True))
+        selected = (frozenset(i for i, key in enumerate(option_keys) if is_right[key]) for option_keys in options)
         return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
         """Return the lines of a submission; see :meth:`write`."""
-        answered = zip(questions, map(first_answer, predictions or ()), strict=True)
+        answers = zip(questions, map(first_answer, predictions or ()), strict=True)
         rows: list[dict[str, Any]]
         if questions and questions[0].task is Task.CLOZE:
-            rows = [{"idx": _query_number(question), "label": text} for question, (text,) in answered]
+            rows = [{"idx": _query_number(question), "label": text} for question, (text,) in answers]
         else:
-            passages = groupby(answered, key=lambda pair: _numbers(pair[0])[0])
+            passages = groupby(answers, key=lambda pair: _passage_and_question_number(pair[0])[0])
             rows = [
                 {"idx": idx, "passage": {"questions": [_question_row(q, answer) for q, answer in group]}}
                 for idx, group in passages
@@ -68,43 +68,45 @@ class SuperGLUE(Format):
 def _query_number(question: Question) -> int:
     if question.id.isdecimal():
         return int(question.id)
-    raise _foreign(question)
+    raise _missing_numbers_error(question)
 
 
-def _numbers(question: Question) -> tuple[int, int]:
+def _passage_and_question_number(question: Question) -> tuple[int, int]:
     try:
         return int(question.meta["pid"]), int(question.meta["qid"])
     except (KeyError, ValueError):
-        raise _foreign(question) from None
+        raise _missing_numbers_error(question) from None
 
 
 def _option_keys(question: Question) -> list[Key]:
     if "answer_idx" not in question.meta:
-        raise _foreign(question)
-    return [(*_numbers(question), option) for option in question.meta["answer_idx"]]
+        raise _missing_numbers_error(question)
+    return [(*_passage_and_question_number(question), option) for option in question.meta["answer_idx"]]
 
 
-def _foreign(question: Question) -> UsageError:
+def _missing_numbers_error(question: Question) -> UsageError:
     return UsageError(
-        f"question {question.id} lacks SuperGLUE's numbers: the format superglue is for datasets read from "
-        "SuperGLUE's own files"
+        f"question {question.id} has no SuperGLUE numbers: the format superglue needs SuperGLUE data",
+        field="format",
+        found=f"question {question.id} without SuperGLUE numbers",
+        expected="a dataset read from SuperGLUE files",
     )
 
 
-def _labels(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
+def _read_entries(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
     for row in rows:
         for question in row.child("passage").items("questions"):
             for answer in question.items("answers"):
                 yield (row.integer("idx"), question.integer("idx"), answer.integer("idx")), answer
 
 
-def _label(answer: Node) -> bool:
+def _read_label(answer: Node) -> bool:
     label = answer.integer("label")
     if label in (0, 1):
         return label == 1
-    raise answer.error("not a label", field="label", found=describe(label), expected="0 or 1")
+    raise answer.error("invalid label", field="label", found=describe(label), expected="0 or 1")
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:
     labels = [{"idx": idx, "label": int(i in answer)} for i, (*_, idx) in enumerate(_option_keys(question))]
-    return {"idx": _numbers(question)[1], "answers": labels}
+    return {"idx": _passage_and_question_number(question)[1], "answers": labels}

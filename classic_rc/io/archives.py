@@ -28,9 +28,9 @@ MAX_FILES = 100_000
 MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
 
-_DIGEST_APART = 64  # With more files than this, provenance is one digest of the folder.
+_MAX_LISTED_FILES = 64  # With more files than this, provenance is one digest of the folder.
 # RecursionError: tarfile reads a chain of extension headers by recursion.
-_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
+_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Input:
         """
         if self.archive:
             return (self.archive,)
-        if len(files) <= _DIGEST_APART:
+        if len(files) <= _MAX_LISTED_FILES:
             return tuple(Source(file.name, file.sha256) for file in files)
         return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
 
@@ -81,22 +81,28 @@ def open_input(path: str | os.PathLike[str]) -> Input:
     """
     name = os.fspath(path)
     if not os.path.exists(name):
-        raise _missing(name)
+        raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
         found = list(_walk(name, ()))
         files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
-        return _input(name, files, None, is_folder=True)
+        return _make_input(name, files, None, is_folder=True)
     single = File(name, Path(os.path.abspath(name)).parts, 0)
     data = single.data
     if not is_tar(data):
         if data.startswith(b"PK\x03\x04"):
-            raise DataError("a zip archive", source=name, hint="Unpack it and name the folder or file")
+            raise DataError(
+                "zip archives cannot be read",
+                source=name,
+                found="a zip archive",
+                expected="a file, a folder or a tar archive",
+                hint="Unpack it and load the folder or a file",
+            )
         return Input(name, (single,))
     members: dict[tuple[str, ...], File] = {}
     for parts, content in tar_members(data, name):
         File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
-    return _input(name, list(members.values()), Source(name, single.sha256))
+    return _make_input(name, list(members.values()), Source(name, single.sha256))
 
 
 class File:
@@ -217,7 +223,7 @@ class File:
         """
         value, is_all = self._first_value
         if not is_all:
-            return self._lines()
+            return self._read_lines()
         root = Node(value, self.name)
         if isinstance(value, dict) and len(value) == 1:
             ((key, inner),) = value.items()
@@ -225,9 +231,9 @@ class File:
                 root = root.at(key)
         if isinstance(root.value, list):
             return root.elements()
-        return iter([root]) if "\n" in self.text.strip() else self._lines()
+        return iter([root]) if "\n" in self.text.strip() else self._read_lines()
 
-    def _lines(self) -> Iterator[Node]:
+    def _read_lines(self) -> Iterator[Node]:
         self.blank_lines = 0
         for number, line in enumerate(self.text.rstrip(" \t\n").split("\n"), start=1):
             if line.strip(" \t"):
@@ -268,18 +274,20 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
             for member in tar:
-                parts = _checked_path(member, f"{source}/{member.name}")
+                parts = _check_path(member, f"{source}/{member.name}")
                 if member.isdir():
                     continue
                 if parts in seen:
-                    raise DataError("two members of the archive have this name", source=f"{source}/{member.name}")
+                    raise DataError(
+                        "duplicate member of the archive", source=f"{source}/{member.name}", expected="unique names"
+                    )
                 seen.add(parts)
                 end = member.offset_data + member.size
                 if end > len(data):
                     raise EOFError(f"{member.name} ends after the archive does")
                 yield parts, data[member.offset_data : end]
-    except _BROKEN as error:
-        raise _broken(source, error) from None
+    except _TAR_ERRORS as error:
+        raise _damaged_archive_error(source, error) from None
 
 
 class _Member(tarfile.TarInfo):
@@ -303,10 +311,10 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
+def _check_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     if not (member.isreg() or member.isdir()) or member.issparse():
         raise DataError(
-            "the archive holds more than files and folders",
+            "the member of the archive is not a file or folder",
             source=name,
             found="a link, a device or a sparse file",
             expected="plain files",
@@ -316,7 +324,7 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
         raise DataError(
-            "a member of the archive has an unsafe path",
+            "the member of the archive has an unsafe path",
             source=name,
             found=repr(member.name[:80]),
             expected="a relative path without '..'",
@@ -326,18 +334,18 @@ def _checked_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
     return parts
 
 
-def _broken(source: str, error: BaseException) -> DataError:
-    return DataError(f"the archive is broken or cut short ({error or type(error).__name__})", source=source)
+def _damaged_archive_error(source: str, error: BaseException) -> DataError:
+    return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
 
 
-def _input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
-    kept = [file for file in files if not _is_junk(file)]
-    if not kept:
-        raise DataError(f"the {'archive' if archive else 'folder'} holds no file", source=name)
-    kept.sort(key=lambda file: [_natural(part) for part in file.path])
-    junk = len(files) - len(kept)
-    notes = (f"files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: {junk:,}",) if junk else ()
-    return Input(name, tuple(kept), archive, is_folder, notes)
+def _make_input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
+    data_files = [file for file in files if not _is_macos_metadata(file)]
+    if not data_files:
+        raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
+    data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
+    n_skipped = len(files) - len(data_files)
+    notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
+    return Input(name, tuple(data_files), archive, is_folder, notes)
 
 
 def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:
@@ -346,8 +354,8 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
         raise DataError(
             "folders nested too deeply",
             source=folder,
-            expected=f"at most {MAX_DEPTH}",
-            hint="Name the data's own folder",
+            expected=f"at most {MAX_DEPTH} levels",
+            hint="Load the folder of the data",
         )
     try:
         with os.scandir(folder) as entries:
@@ -360,28 +368,36 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
             continue
         count[0] += 1
         if count[0] > MAX_FILES:
-            raise DataError(f"more than {MAX_FILES:,} files", source=folder, hint="Name the data's own folder")
+            raise DataError(
+                "too many files",
+                source=folder,
+                found=f"more than {MAX_FILES:,}",
+                expected=f"at most {MAX_FILES:,}",
+                hint="Load the folder of the data",
+            )
         yield (*parts, name)
 
 
-def _is_junk(file: File) -> bool:
+def _is_macos_metadata(file: File) -> bool:
     return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 
-def _natural(part: str) -> tuple[int, int, str]:
+def _natural_key(part: str) -> tuple[int, int, str]:
     stem = part.partition(".")[0]
     if stem.isascii() and stem.isdigit() and len(stem) < 19:
         return 0, int(stem), part
     return 1, 0, part
 
 
-def _missing(name: str) -> DataError:
+def _missing_path_error(name: str) -> DataError:
     path = Path(name)
     folder = path.parent
     try:
         names = os.listdir(folder)
     except OSError:
-        return DataError("no such file or folder", source=name, hint=f"There is no folder {str(folder)!r} either")
-    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(str(folder / n) for n in near)}?" if near else None
+        return DataError(
+            "no such file or folder", source=name, hint=f"The folder {str(folder)!r} does not exist either"
+        )
+    close_names = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(str(folder / n) for n in close_names)}?" if close_names else None
     return DataError("no such file or folder", source=name, hint=hint)

@@ -37,7 +37,7 @@ def is_gzip(data: bytes) -> bool:
     return data.startswith(_GZIP)
 
 
-def gunzip(data: bytes, source: str, problem: str = "the archive is broken or cut short") -> bytes:
+def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or incomplete") -> bytes:
     """Return the unpacked gzip data, at most :data:`MAX_UNPACKED` bytes.
 
     Parameters
@@ -59,13 +59,13 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is broken or cu
     except _GZIP_ERRORS as error:
         raise DataError(f"{problem} ({error})", source=source) from None
     if len(unpacked) > MAX_UNPACKED:
-        raise too_large(source, f"more than {MAX_UNPACKED:,} bytes unpacked", MAX_UNPACKED)
+        raise too_large(source, f"more than {MAX_UNPACKED:,} bytes", MAX_UNPACKED)
     return unpacked
 
 
 def too_large(source: str, found: str, limit: int) -> DataError:
     """Return the error for data that is larger than `limit` bytes when unpacked."""
-    return DataError("too large once unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
+    return DataError("too large when unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
 
 
 def gzipped(data: bytes) -> bytes:

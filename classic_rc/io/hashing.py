@@ -10,7 +10,7 @@ from typing import BinaryIO
 from classic_rc.errors import DataError
 
 _BLOCK = 2**20
-_WITHOUT_MEANING = frozenset({"lock", ".DS_Store"})
+_IGNORED_NAMES = frozenset({"lock", ".DS_Store"})
 """Files that reading or viewing a folder can create. They do not change its hash."""
 
 
@@ -59,7 +59,7 @@ def sha256_of(path: str | Path) -> str:
     path = Path(path)
     if path.is_dir():
         files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
-        names = [name for name in sorted(files) if files[name].name not in _WITHOUT_MEANING]
+        names = [name for name in sorted(files) if files[name].name not in _IGNORED_NAMES]
         return sha256_of_listing((name, sha256_of(files[name])) for name in names)
     try:
         with path.open("rb") as file:

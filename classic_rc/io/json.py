@@ -11,7 +11,7 @@ from typing import Any
 from classic_rc.errors import DataError
 from classic_rc.io.text import line_and_column
 
-_HALF_PAIR = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+_LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _MAX_DIGITS = 4000  # Python refuses to convert much longer integers, with an error that has no position.
 
 
@@ -66,7 +66,7 @@ class Node:
         steps: list[str] = []
         node = self
         while node._parent is not None:
-            steps.append(_step(node._key))
+            steps.append(_path_step(node._key))
             node = node._parent
         path = "$" + "".join(reversed(steps))
         if node._line is None:
@@ -123,28 +123,28 @@ class Node:
         value = self.get(key, "an object or a list")
         if isinstance(value, (dict, list, tuple)):
             return Node(value, self.source, None, self, key)
-        raise self._wrong(key, "an object or a list")
+        raise self._type_error(key, "an object or a list")
 
     def text(self, key: int | str) -> str:
         """Return the string at a key."""
         value = self.get(key, "a string")
         if isinstance(value, str):
             return value
-        raise self._wrong(key, "a string")
+        raise self._type_error(key, "a string")
 
     def integer(self, key: int | str) -> int:
         """Return the whole number at a key. true and false are not numbers."""
         value = self.get(key, "a whole number")
         if isinstance(value, int) and not isinstance(value, bool):
             return value
-        raise self._wrong(key, "a whole number")
+        raise self._type_error(key, "a whole number")
 
     def flag(self, key: int | str) -> bool:
         """Return the true or false at a key."""
         value = self.get(key, "true or false")
         if isinstance(value, bool):
             return value
-        raise self._wrong(key, "true or false")
+        raise self._type_error(key, "true or false")
 
     def name(self, key: int | str) -> str:
         """Return the id at a key, as a string: a non-empty string or a whole number."""
@@ -153,14 +153,14 @@ class Node:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        raise self._wrong(key, "a string that is not empty, or a whole number")
+        raise self._type_error(key, "a non-empty string or a whole number")
 
     def sequence(self, key: int | str) -> Sequence[Any]:
         """Return the list at a key, unchanged."""
         value = self.get(key, "a list")
         if isinstance(value, (list, tuple)):
             return value
-        raise self._wrong(key, "a list")
+        raise self._type_error(key, "a list")
 
     def items(self, key: int | str) -> Iterator[Node]:
         """Return the elements of the list at a key, with their places."""
@@ -177,7 +177,7 @@ class Node:
         values = self.sequence(key)
         for i, value in enumerate(values):
             if not isinstance(value, str):
-                raise Node(values, self.source, None, self, key)._wrong(i, "a string")
+                raise Node(values, self.source, None, self, key)._type_error(i, "a string")
         return values
 
     def integers(self, key: int | str) -> Sequence[int]:
@@ -185,7 +185,7 @@ class Node:
         node = Node(self.sequence(key), self.source, None, self, key)
         return [node.integer(i) for i in range(len(node.value))]
 
-    def _wrong(self, key: int | str, expected: str) -> DataError:
+    def _type_error(self, key: int | str, expected: str) -> DataError:
         field = key if isinstance(key, str) else f"[{key}]"
         return self.error("wrong type", field=field, found=describe(self.value[key]), expected=expected)
 
@@ -203,8 +203,8 @@ def describe(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        digits = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "of over 18 digits"
-        return f"the number {digits}"
+        is_short = not isinstance(value, int) or abs(value) < 10**18
+        return f"the number {value}" if is_short else "a number with over 18 digits"
     if isinstance(value, str):
         return repr(value if len(value) <= 50 else value[:47] + "...")
     if isinstance(value, dict):
@@ -246,8 +246,8 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
         try:
             value, end = _STRICT.raw_decode(text, start)
         except _RefusedError:
-            value, end = _FINDING.raw_decode(text, start)
-            fault = _fault_in(value, source, line)
+            value, end = _LENIENT.raw_decode(text, start)
+            fault = _find_fault(value, source, line)
             assert fault is not None
             raise fault from None
     except json.JSONDecodeError as error:
@@ -255,7 +255,7 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
     except RecursionError:
         raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
     # Only escapes can spell a lone surrogate, and few files have any, so the slow check is rare.
-    if _HALF_PAIR.search(text) and (fault := _fault_in(value, source, line)):
+    if _LONE_SURROGATE.search(text) and (fault := _find_fault(value, source, line)):
         raise fault
     return value, end
 
@@ -273,7 +273,7 @@ def json_lines(text: str, source: str) -> Iterator[Node]:
             yield Node(parse_json(line, source, number), source, number)
 
 
-def _step(key: int | str | None) -> str:
+def _path_step(key: int | str | None) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     key = str(key)
@@ -291,49 +291,49 @@ class _Fault:
         self.problem, self.found, self.expected = problem, found, expected
 
 
-def _constant(token: str) -> _Fault:
+def _parse_constant(token: str) -> _Fault:
     return _Fault("not a JSON value", token, "a finite number or null")
 
 
-def _integer(token: str) -> int | _Fault:
+def _parse_integer(token: str) -> int | _Fault:
     if len(token) > _MAX_DIGITS:
         return _Fault("number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}")
     return int(token)
 
 
-def _real(token: str) -> float | _Fault:
+def _parse_real(token: str) -> float | _Fault:
     number = float(token)
     return number if math.isfinite(number) else _Fault("number too large", token[:30], "a finite number")
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
     keys = [key for key, _ in pairs]
-    twice = next(key for key in members if keys.count(key) > 1)
-    return _Fault("a key stands twice in one object", describe(twice), "each key once")
+    duplicate = next(key for key in members if keys.count(key) > 1)
+    return _Fault("duplicate key in an object", describe(duplicate), "each key once")
 
 
-def _decoder(strict: bool) -> json.JSONDecoder:
+def _make_decoder(strict: bool) -> json.JSONDecoder:
     def refuse(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def checked(token: Any) -> Any:
+        def call_hook(token: Any) -> Any:
             value = hook(token)
             if isinstance(value, _Fault):
                 raise _RefusedError
             return value
 
-        return checked if strict else hook
+        return call_hook if strict else hook
 
     return json.JSONDecoder(
-        object_pairs_hook=refuse(_members),
-        parse_constant=refuse(_constant),
-        parse_int=refuse(_integer),
-        parse_float=refuse(_real),
+        object_pairs_hook=refuse(_make_object),
+        parse_constant=refuse(_parse_constant),
+        parse_int=refuse(_parse_integer),
+        parse_float=refuse(_parse_real),
     )
 
 
-_STRICT, _FINDING = _decoder(strict=True), _decoder(strict=False)
+_STRICT, _LENIENT = _make_decoder(strict=True), _make_decoder(strict=False)
 
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
@@ -343,7 +343,7 @@ def _syntax_error(problem: str, text: str, offset: int, source: str, line: int |
     return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
 
 
-def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:
+def _find_fault(value: Any, source: str, line: int | None) -> DataError | None:
     """Return the error for the first fault in a parsed value, or None. No recursion: nesting can be deep."""
     stack = [Node(value, source, line)]
     while stack:
@@ -351,19 +351,21 @@ def _fault_in(value: Any, source: str, line: int | None) -> DataError | None:
         if isinstance(node.value, _Fault):
             fault = node.value
             return node.error(fault.problem, found=fault.found, expected=fault.expected)
-        if isinstance(node.value, str) and not _is_text(node.value):
-            return node.error("half of a surrogate pair", found=ascii(node.value)[:40], expected="whole characters")
+        if isinstance(node.value, str) and not _is_encodable(node.value):
+            return node.error("lone surrogate", found=ascii(node.value)[:40], expected="complete characters")
         if isinstance(node.value, dict):
             for key in node.value:
-                if not _is_text(key):
-                    return node.error("half of a surrogate pair in a key", found=ascii(key)[:40])
+                if not _is_encodable(key):
+                    return node.error(
+                        "lone surrogate in a key", found=ascii(key)[:40], expected="complete characters"
+                    )
             stack += [node.at(key) for key in reversed(node.value)]
         elif isinstance(node.value, list):
             stack += [node.at(i) for i in range(len(node.value) - 1, -1, -1)]
     return None
 
 
-def _is_text(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

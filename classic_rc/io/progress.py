@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from classic_rc.io.printable import printable
 
-_DELAY = 1.0
-_BEAT = 0.2
+_DELAY_SECONDS = 1.0
+_REFRESH_SECONDS = 0.2
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def progress_bar(
         steps_done[0] += steps
 
     def draw() -> None:
-        if done.wait(_DELAY):
+        if done.wait(_DELAY_SECONDS):
             return
         from tqdm import tqdm
 
@@ -57,8 +57,8 @@ def progress_bar(
             leave=False,
             bar_format=form,
         ) as bar:
-            bar.start_t -= _DELAY
-            while not done.wait(_BEAT):
+            bar.start_t -= _DELAY_SECONDS
+            while not done.wait(_REFRESH_SECONDS):
                 bar.n = steps_done[0]
                 bar.refresh()
 

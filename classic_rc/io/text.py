@@ -10,7 +10,7 @@ from pathlib import Path
 from classic_rc.errors import DataError, UsageError
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-_PATIENCE = (0.0, 0.05, 0.2, 1.0)
+_RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -59,24 +59,24 @@ def decode(data: bytes, source: str) -> str:
     >>> decode(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
     'one\ntwo\n'
     """
-    encoding, mark = _UTF16.get(data[:2], "utf-8"), 2
+    encoding, bom_length = _UTF16.get(data[:2], "utf-8"), 2
     if encoding == "utf-8":
-        mark = 3 if data.startswith(codecs.BOM_UTF8) else 0
+        bom_length = 3 if data.startswith(codecs.BOM_UTF8) else 0
     try:
-        text = data[mark:].decode(encoding) if mark else data.decode(encoding)
+        text = data[bom_length:].decode(encoding) if bom_length else data.decode(encoding)
     except UnicodeDecodeError as error:
-        before = data[mark : mark + error.start].decode(encoding, "replace")
-        raise _unreadable(
-            mark + error.start,
+        before = data[bom_length : bom_length + error.start].decode(encoding, "replace")
+        raise _decoding_error(
+            bom_length + error.start,
             before,
             source,
-            f"the byte 0x{data[mark + error.start]:02x}",
+            f"the byte 0x{data[bom_length + error.start]:02x}",
             f"{encoding.upper()} text",
         ) from None
     if "\0" in text:
         before = text[: text.index("\0")]
-        offset = mark + len(before.encode(encoding))
-        raise _unreadable(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")
+        offset = bom_length + len(before.encode(encoding))
+        raise _decoding_error(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text
@@ -105,7 +105,13 @@ def write_file(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as error:
-        raise UsageError(f"cannot write {os.path.realpath(path)}: {error.strerror or error}") from error
+        target = os.path.realpath(path)
+        raise UsageError(
+            f"cannot write {target}: {error.strerror or error}",
+            field="path",
+            found=target,
+            expected="a file that can be written",
+        ) from error
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -141,7 +147,7 @@ def replace_file(temporary: Path, path: Path) -> None:
     OSError
         The file cannot be moved.
     """
-    for seconds in _PATIENCE:
+    for seconds in _RETRY_DELAYS:
         time.sleep(seconds)
         try:
             return os.replace(temporary, path)
@@ -150,10 +156,10 @@ def replace_file(temporary: Path, path: Path) -> None:
     raise refused
 
 
-def _unreadable(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
+def _decoding_error(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
     line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
     return DataError(
-        "the file is not text that can be read",
+        "the file is not valid text",
         source=source,
         where=f"byte offset {offset} (line {line})",
         found=found,

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import tarfile
 from typing import Literal
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io import compression
-from classic_rc.io.archives import tar_members
+from classic_rc.io.archives import MAX_MEMBER, tar_members
+from tests.errors import raises
 
 
 def _tar(*members: tuple[str, bytes], mode: Literal["w", "w:gz"] = "w:gz", **facts) -> bytes:
@@ -32,6 +34,10 @@ def _tar(*members: tuple[str, bytes], mode: Literal["w", "w:gz"] = "w:gz", **fac
     return stream.getvalue()
 
 
+_SPECIAL = "a link, a device or a sparse file"
+_DAMAGED = re.compile("^the archive is damaged")
+
+
 @pytest.fixture
 def article(content):
     """An article of RACE as its file has it."""
@@ -39,13 +45,13 @@ def article(content):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_a_tar_is_read_whatever_its_name(tmp_path, article, mode):
+def test_tar_detection_ignores_the_file_name(tmp_path, article, mode):
     path = tmp_path / "download"
     path.write_bytes(_tar(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), mode=mode))
     dataset = load(path)
     assert (dataset.name, dataset.split, len(dataset)) == ("race.test", "test", 2)
     assert dataset.sources[0].path == str(path)
-    assert dataset.notes == ("files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: 1",)
+    assert dataset.notes == ("macOS metadata files skipped (._*, .DS_Store, __MACOSX): 1",)
     folder = tmp_path / "RACE" / "test" / "middle"
     folder.mkdir(parents=True)
     (folder / "7.txt").write_bytes(article)
@@ -64,7 +70,7 @@ def test_mctest_answers_are_found_in_an_archive(tmp_path, write):
     assert len(dataset.sources) == 1
 
 
-def test_numeric_order(tmp_path, content):
+def test_articles_are_in_numeric_order(tmp_path, content):
     members = []
     for number in (10, 9, 100):
         value = content("race") | {"id": f"middle{number}.txt"}
@@ -74,72 +80,72 @@ def test_numeric_order(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "message"),
+    ("names", "facts", "member", "found", "expected"),
     [
-        (["/etc/passwd"], {}, "unsafe path: found '/etc/passwd'"),
-        (["a/../../b"], {}, r"unsafe path: found 'a/\.\./\.\./b'"),
-        (["..\\b"], {}, "unsafe path"),
-        (["C:/b"], {}, "unsafe path"),
-        (["a"], {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "more than files and folders"),
-        (["a"], {"type": tarfile.LNKTYPE, "linkname": "b"}, "more than files and folders"),
-        (["a"], {"type": tarfile.CHRTYPE}, "more than files and folders"),
-        (["a"], {"type": tarfile.FIFOTYPE}, "more than files and folders"),
-        (["a", "./a"], {}, "two members of the archive have this name"),
-        (["__MACOSX/._a"], {}, "holds no file"),
+        (["/etc/passwd"], {}, "//etc/passwd", "'/etc/passwd'", "a relative path without '..'"),
+        (["a/../../b"], {}, "/a/../../b", "'a/../../b'", "a relative path without '..'"),
+        (["..\\b"], {}, "/..\\b", r"'..\\b'", "a relative path without '..'"),
+        (["C:/b"], {}, "/C:/b", "'C:/b'", "a relative path without '..'"),
+        (["a"], {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "/a", _SPECIAL, "plain files"),
+        (["a"], {"type": tarfile.LNKTYPE, "linkname": "b"}, "/a", _SPECIAL, "plain files"),
+        (["a"], {"type": tarfile.CHRTYPE}, "/a", _SPECIAL, "plain files"),
+        (["a"], {"type": tarfile.FIFOTYPE}, "/a", _SPECIAL, "plain files"),
+        (["a", "./a"], {}, "/./a", None, "unique names"),
+        (["__MACOSX/._a"], {}, "", None, None),
     ],
 )
-def test_hostile_archives_are_refused(tmp_path, names, facts, message):
+def test_hostile_archives_are_refused(tmp_path, names, facts, member, found, expected):
     data = _tar(*((name, b"" if facts else b"x") for name in names), **facts)
     path = tmp_path / "a.tar.gz"
     path.write_bytes(data)
-    with pytest.raises(DataError, match=message) as caught:
+    with raises(DataError, source=f"{path}{member}", found=found, expected=expected) as caught:
         load(path)
     assert caught.value.exit_code == 3
-    assert caught.value.source.startswith(str(path))
 
 
-def test_a_member_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
+def test_huge_members_are_refused_before_reading(tmp_path):
     header = tarfile.TarInfo("RACE/dev/middle/1.txt")
     header.size = 1 << 40
     (tmp_path / "a.tar").write_bytes(header.tobuf() + bytes(1024))
-    with pytest.raises(DataError, match=f"too large once unpacked: found {1 << 40:,} bytes"):
+    with raises(DataError, found=f"{1 << 40:,} bytes", expected=f"at most {MAX_MEMBER:,} bytes"):
         load(tmp_path / "a.tar")
 
 
-def test_what_gzip_claims_of_its_size_is_not_trusted(tmp_path, monkeypatch):
+def test_the_size_in_a_gzip_header_is_not_trusted(tmp_path, monkeypatch):
     monkeypatch.setattr(compression, "MAX_UNPACKED", 1_000_000)
     bomb = bytearray(gzip.compress(bytes(5_000_000)))
     bomb[-4:] = (10).to_bytes(4, "little")
     for name in ("a.tar.gz", "own.jsonl.gz"):
         (tmp_path / name).write_bytes(bomb)
-        with pytest.raises(DataError, match="too large once unpacked: found more than 1,000,000 bytes"):
+        facts = {"found": "more than 1,000,000 bytes", "expected": "at most 1,000,000 bytes"}
+        with raises(DataError, source=str(tmp_path / name), **facts):
             load(tmp_path / name)
 
 
-def test_a_broken_header_in_mid_archive_is_not_taken_for_its_end(tmp_path, article):
+def test_a_broken_header_is_not_the_end_of_the_archive(tmp_path, article):
     data = bytearray(_tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/middle/8.txt", article), mode="w"))
     second = data.index(b"RACE/dev/middle/8.txt")
     data[second + 10] ^= 1
     path = tmp_path / "a.tar"
     path.write_bytes(data)
-    with pytest.raises(DataError, match=f"broken or cut short .bad checksum at byte {second:,}"):
+    with raises(DataError, source=str(path), problem=re.compile(f"bad checksum at byte {second:,}")):
         load(path)
     path.write_bytes(data[:second])
-    with pytest.raises(DataError, match="broken or cut short"):
+    with raises(DataError, source=str(path), problem=_DAMAGED):
         load(path)
 
 
-def test_a_negative_size_does_not_read_for_ever(tmp_path):
+def test_a_negative_member_size_is_refused(tmp_path):
     header = bytearray(tarfile.TarInfo("a").tobuf())
     header[124:136] = b"\xff" * 11 + b"\x00"
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
     (tmp_path / "a.tar").write_bytes(header + bytes(1024))
-    with pytest.raises(DataError, match="broken or cut short"):
+    with raises(DataError, source=str(tmp_path / "a.tar"), problem=_DAMAGED):
         load(tmp_path / "a.tar")
 
 
-def test_every_reader_reads_a_file_compressed_with_gzip(form, tmp_path, write):
+def test_every_reader_reads_gzip_files(form, tmp_path, write):
     path = write(tmp_path, form)
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -150,15 +156,15 @@ def test_every_reader_reads_a_file_compressed_with_gzip(form, tmp_path, write):
         assert load(packed).fingerprint == load(path).fingerprint
 
 
-def test_a_zip_archive_says_what_to_do(tmp_path):
+def test_zip_archives_are_refused_with_a_hint(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
-    with pytest.raises(DataError, match=r"a zip archive\. Unpack it"):
+    with raises(DataError, source=str(tmp_path / "a.zip"), found="a zip archive", hint=re.compile("Unpack")):
         load(tmp_path / "a.zip")
 
 
 @given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 20_000))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_damaged_archive_is_read_or_one_error(article, flips, cut):
+def test_a_damaged_archive_is_read_or_raises_data_error(article, flips, cut):
     whole = _tar(
         ("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"}
     )

@@ -8,6 +8,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
+from tests.errors import raises
 
 
 def test_cbt(tmp_path, write):
@@ -31,30 +32,30 @@ def test_cbt_folder(tmp_path, write):
     (tmp_path / "CBTest" / "data" / "cbt_train.txt").write_text("_BOOK_TITLE_ : Figs\nFay ate .\n", "utf-8")
     dataset = load(tmp_path, subset="cn", split="test")
     assert [q.id for q in dataset] == ["cbtest_CN_test_2500ex-1", "cbtest_CN_test_2500ex-2"]
-    assert dataset.notes == ("other files passed over (cbt_train.txt): 1",)
+    assert dataset.notes == ("other files skipped (cbt_train.txt): 1",)
     assert {q.meta["type"] for q in load(tmp_path)} == {"NE", "CN"}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "where", "found", "expected"),
     [
-        ("3 Hal", "4 Hal", "line 25: wrong number of a line: found '4', expected 3"),
-        ("20 Hal had 20 `` figs '' .\n21", "20", r"line 43: the question ends early: found 20 lines, expected 21"),
-        ("20 Fay had 20 `` figs '' .\n", "\n", "line 20: the question ends early: found 19 lines, expected 21"),
-        (".\tHal\t\t", ".\tHal\t", "line 43: not a query with its candidates: found 'Then XXXXX"),
-        (".\tHal\t", ".\tEve\t", "line 43: gold is not among the candidates: found 'Eve', expected Ann|Bob"),
-        ("Then XXXXX ate them all .\tFay", "Then ate .\tFay", "line 21: no placeholder in the query"),
+        ("3 Hal", "4 Hal", "line 25", "'4'", "3"),
+        ("20 Hal had 20 `` figs '' .\n21", "20", "line 43", "20 lines", "21"),
+        ("20 Fay had 20 `` figs '' .\n", "\n", "line 20", "19 lines", "21"),
+        (".\tHal\t\t", ".\tHal\t", "line 43", r"'Then XXXXX ate them all .\tHal\tAnn|Bob|Carla|Dor...'", "query"),
+        (".\tHal\t", ".\tEve\t", "line 43", "'Eve'", "Ann|Bob|Carla|Dora|Emil|Fay|Gus|Hal|Ida|Jo"),
+        ("Then XXXXX ate them all .\tFay", "Then ate .\tFay", "line 21", "'Then ate .'", "XXXXX"),
     ],
 )
-def test_a_malformed_book_test_is_refused(tmp_path, write, content, old, new, complaint):
+def test_a_malformed_book_test_is_refused(tmp_path, write, content, old, new, where, found, expected):
     text = content("cbt")
     assert old in text
     path = write(tmp_path, "cbt", text.replace(old, new))
-    with pytest.raises(DataError, match=re.escape(f"{path}, {complaint}")):
+    with raises(DataError, source=str(path), where=where, found=found, expected=re.compile(re.escape(expected))):
         load(path, reader="cbt")
 
 
 def test_another_number_of_candidates_is_counted(tmp_path, write, content):
     dataset = load(write(tmp_path, "cbt", content("cbt").replace("|Ida|Jo", "||Ida")))
-    assert dataset.notes == ("queries with more or fewer than ten candidates, kept: 2",)
+    assert dataset.notes == ("queries with more or fewer than ten candidates (kept): 2",)
     assert "" not in {c.text for q in dataset for c in q.candidates}

@@ -12,6 +12,7 @@ from classic_rc.errors import DataError
 from classic_rc.evaluation import evaluate
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
+from tests.errors import raises
 
 _PASSAGE = "@entity2 , who met @entity0 in @entity11 , said @entity0 was glad ."
 
@@ -52,34 +53,34 @@ def test_a_tree_of_question_files(tmp_path, write, content):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "where", "found", "expected"),
     [
-        ("\n\n@placeholder", "\nmore\n@placeholder", "line 4: not a blank line: found 'more'"),
-        ("@placeholder", "Someone", "line 5: no placeholder in the query: found 'Someone likes @entity11'"),
-        ("\n@entity0\n", "\nBob\n", "line 7: the answer is no entity: found 'Bob', expected such as @entity1"),
-        ("@entity2:Ann", "@entity2 Ann", "line 10: not an entity and its name: found '@entity2 Ann'"),
-        (_PASSAGE, "Rain .", "line 3: no candidate: found 'Rain .', expected entities such as @entity1"),
-        (_PASSAGE, "", "line 3: the passage is missing: expected the passage, between blank lines"),
+        ("\n\n@placeholder", "\nmore\n@placeholder", "line 4", "'more'", "a blank line"),
+        ("@placeholder", "Someone", "line 5", "'Someone likes @entity11'", "@placeholder"),
+        ("\n@entity0\n", "\nBob\n", "line 7", "'Bob'", "a marker such as @entity1"),
+        ("@entity2:Ann", "@entity2 Ann", "line 10", "'@entity2 Ann'", "@entity1:Name"),
+        (_PASSAGE, "Rain .", "line 3", "'Rain .'", "entities such as @entity1"),
+        (_PASSAGE, "", "line 3", None, "the passage between blank lines"),
     ],
 )
-def test_a_malformed_question_file_is_refused(tmp_path, write, content, old, new, complaint):
+def test_a_malformed_question_file_is_refused(tmp_path, write, content, old, new, where, found, expected):
     text = content("cnn-dailymail")
     assert old in text
     path = write(tmp_path, "cnn-dailymail", text.replace(old, new))
-    with pytest.raises(DataError, match=re.escape(f"{path}, {complaint}")):
+    with raises(DataError, source=str(path), where=where, found=found, expected=expected):
         load(path, reader="cnn-dailymail")
 
 
 def test_a_question_file_that_ends_early_is_refused(tmp_path, write, content):
     path = write(tmp_path, "cnn-dailymail", "\n".join(content("cnn-dailymail").split("\n")[:6]))
-    with pytest.raises(DataError, match="line 7: the answer is missing"):
+    with raises(DataError, source=str(path), where="line 7", expected=re.compile("the answer")):
         load(path, reader="cnn-dailymail")
 
 
-def test_an_answer_that_the_passage_does_not_mention_is_counted(tmp_path, write, content):
+def test_answers_missing_from_the_passage_are_counted(tmp_path, write, content):
     text = content("cnn-dailymail").replace("\n@entity0\n", "\n@entity9\n")
     dataset = load(write(tmp_path, "cnn-dailymail", text))
-    assert dataset.notes == ("answers that their passage does not mention, kept: 1",)
+    assert dataset.notes == ("queries whose answer is not in the passage (kept): 1",)
 
 
 @pytest.mark.parametrize("which", ["cnn-dailymail", "cbt"])

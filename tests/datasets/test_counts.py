@@ -56,7 +56,7 @@ def test_mctest_types(shared_data):
     assert (types.count("one"), types.count("multiple")) == (547, 653)
 
 
-def test_multirc_keeps_the_questions_without_a_right_option(shared_data):
+def test_multirc_keeps_questions_without_a_right_option(shared_data):
     dev = load(shared_data / "multirc" / "dev_83-fixedIds.json")
     train = load(shared_data / "multirc" / "train_456-fixedIds.json")
     assert [sum(q.gold == frozenset() for q in part) for part in (dev, train)] == [3, 23]
@@ -65,7 +65,7 @@ def test_multirc_keeps_the_questions_without_a_right_option(shared_data):
     assert all("<" not in passage.text for passage in dev.passages)
 
 
-def test_multirc_and_superglue_hold_the_same_questions(shared_data):
+def test_multirc_and_superglue_have_the_same_questions(shared_data):
     def content(dataset):
         return {(q.text, tuple(c.text for c in q.candidates), q.gold) for q in dataset}
 
@@ -75,7 +75,7 @@ def test_multirc_and_superglue_hold_the_same_questions(shared_data):
 
 def test_quoref_offsets_are_moved(shared_data):
     dataset = load(shared_data / "quoref")
-    assert dataset.notes == ("answer offsets moved to where the answer's text stands: 50",)
+    assert dataset.notes == ("answer offsets moved to the answer's text: 50",)
     assert sum(len(q.gold) for q in dataset) == 2_768
     for q in dataset:
         assert tuple(q.passage.text[start:end] for start, end in q.meta["spans"]) == q.gold
@@ -89,7 +89,7 @@ def test_dream_folder(shared_data):
     dataset = load(shared_data / "dream")
     assert len(dataset) == 6_116 + 2_040
     assert {q.meta["split"] for q in dataset} == {"train", "dev"}
-    assert dataset.notes[0].startswith("other files passed over (annotator1_dev.txt,")
+    assert dataset.notes[0].startswith("other files skipped (annotator1_dev.txt,")
 
 
 def test_race_archive(shared_data):
@@ -125,7 +125,7 @@ def test_race_unpacked_is_the_same(shared_data, tmp_path):
     unpacked = load(tmp_path / "RACE")
     assert packed.fingerprint == unpacked.fingerprint
     assert (packed.name, packed.split) == (unpacked.name, unpacked.split) == ("race.dev", "dev")
-    assert unpacked.notes == ("files that macOS leaves behind (._*, .DS_Store, __MACOSX) passed over: 2",)
+    assert unpacked.notes == ("macOS metadata files skipped (._*, .DS_Store, __MACOSX): 2",)
     for part in (load(tmp_path), load(tmp_path / "RACE" / "dev")):
         assert part.fingerprint == packed.fingerprint
     middle = load(tmp_path / "RACE" / "dev" / "middle")

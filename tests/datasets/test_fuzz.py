@@ -91,7 +91,7 @@ def test_damaged_bytes(form, tmp_path, write, data):
 
 @given(data=st.binary(max_size=300) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
 @_FUZZ
-def test_any_bytes_at_all(tmp_path, data):
+def test_random_bytes(tmp_path, data):
     path = tmp_path / "a"
     path.write_bytes(data)
     for reader in READERS:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
+from tests.errors import raises
 
 
-def test_rows_of_race_are_those_of_its_own_files(tmp_path, write, content):
+def test_rows_of_race_equal_its_files(tmp_path, write, content):
     value = content("race")
     rows = [
         {
@@ -26,13 +29,13 @@ def test_rows_of_race_are_those_of_its_own_files(tmp_path, write, content):
     assert [q.meta for q in from_rows(rows)] == [q.meta for q in original]
 
 
-def test_rows_of_dream_are_those_of_its_own_files(tmp_path, write, content):
+def test_rows_of_dream_equal_its_files(tmp_path, write, content):
     (turns, ((question),), id), *_ = content("dream")
     row = {"id": 0, "dialogue_id": id, "dialogue": turns, **question}
     assert from_rows([row]).fingerprint == load(write(tmp_path, "dream")).fingerprint
 
 
-def test_rows_of_multirc_one_an_answer(tmp_path, write, content):
+def test_rows_of_multirc_are_grouped_by_question(tmp_path, write, content):
     passage = content("superglue")["passage"]
     question = passage["questions"][0]
     rows = [
@@ -49,9 +52,7 @@ def test_rows_of_multirc_one_an_answer(tmp_path, write, content):
     assert dataset.fingerprint == load(write(tmp_path, "superglue")).fingerprint
     assert dataset[0].meta == {"pid": "3", "qid": "4", "answer_idx": (9, 10)}
     assert from_rows([row | {"label": -1} for row in rows])[0].gold is None
-    with pytest.raises(
-        DataError, match="row 1, field 'label': no such label: found -1, expected 0 or 1, or -1 for all"
-    ):
+    with raises(DataError, where="row 1", field="label", found="-1", expected=re.compile("0 or 1, or -1")):
         from_rows([rows[0], rows[1] | {"label": -1}])
 
 
@@ -90,7 +91,7 @@ def test_rows_of_squad_and_quoref():
     dataset = from_rows([row, empty])
     assert [q.gold for q in dataset] == [("Maya",), ("",)]
     assert dataset[0].passage is dataset[1].passage
-    assert dataset.notes == ("questions without an answer, kept with the empty text as the only right one: 1",)
+    assert dataset.notes == ("questions without an answer, kept with the empty text as gold: 1",)
     quoref = row | {"context_id": "c", "answers": {"text": ["Maya", "Ines"], "answer_start": [0, 14]}}
     assert (from_rows([quoref]).task, from_rows([quoref])[0].gold) == (Task.MULTI_SPAN, ("Maya", "Ines"))
 
@@ -105,7 +106,7 @@ def test_rows_of_arc_and_openbookqa(key):
     }
     assert from_rows([row])[0].gold == {1}
     assert from_rows([row | {"answerKey": ""}])[0].gold is None
-    with pytest.raises(DataError, match="row 0, field 'answerKey': gold is not one of the candidates: found '3'"):
+    with raises(DataError, where="row 0", field="answerKey", found="'3', the label of 0 of the choices 1, 2"):
         from_rows([row | {"answerKey": "3"}])
-    with pytest.raises(UsageError, match="gold_as goes with fields"):
+    with raises(UsageError, field="gold_as", found="letter", expected=re.compile("fields")):
         from_rows([row], gold_as="letter")

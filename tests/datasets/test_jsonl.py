@@ -33,17 +33,17 @@ def same(one: Dataset, other: Dataset) -> None:
 
 
 @pytest.mark.parametrize("name", ["single-choice", "multiple-answer", "cloze", "multi-span"])
-def test_the_samples_come_back(name, tmp_path):
+def test_samples_round_trip(name, tmp_path):
     same(load(f"sample:{name}"), read_back(load(f"sample:{name}"), tmp_path))
 
 
 @pytest.mark.parametrize("task", list(Task))
-def test_awkward_questions_come_back(task, tmp_path):
+def test_synthetic_questions_round_trip(task, tmp_path):
     dataset = synthetic_dataset(task)
     same(dataset, read_back(dataset, tmp_path))
 
 
-def test_marks_splits_hidden_gold_and_any_text_come_back(tmp_path):
+def test_offsets_splits_hidden_gold_and_special_characters_round_trip(tmp_path):
     text = 'One "quoted"\nline.\u2028 <b>Two</b> \\ שלום 🙂\x07 Three.'
     passage = Passage("p", text, sentences=((0, 19), (20, len(text))), meta={"level": 3, "tags": ["a", "b"]})
     options = (Candidate("One", 0, 3), Candidate("none of these"))
@@ -63,13 +63,13 @@ def test_generated_spans_are_not_written(tmp_path):
     assert to_jsonl(with_spans(dataset)) == to_jsonl(dataset)
 
 
-def test_official_files_come_back(shared_data, tmp_path):
+def test_official_files_round_trip(shared_data, tmp_path):
     for name in ("mctest/mc160.dev.tsv", "multirc/superglue/val.jsonl", "record/record_explorer_123.json"):
         dataset = load(shared_data / name)
         same(dataset, read_back(dataset, tmp_path))
 
 
-def test_a_part_is_not_taken_for_the_file_it_was_read_from():
+def test_a_part_of_a_dataset_has_no_read_with():
     dataset = load("sample:cloze")
     assert dataset.read_with is not None
     assert dataset.read_with["path"] == "sample:cloze"

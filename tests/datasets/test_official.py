@@ -20,7 +20,7 @@ def dataset(*stories: str, reader: str | None = "mctest", split: str | None = No
     return Dataset(questions, "mine", split, reader)
 
 
-def test_stories_say_where_they_are_from():
+def test_story_ids_identify_the_dataset_and_split():
     parts = official_parts(dataset("mc160.dev.0", "mc500.test.3", "mc160.dev.1"))
     assert [(origin, part.name, part.split, len(part)) for origin, part in parts] == [
         (Official("MC160", "dev", False), "mc160.dev", "dev", 2),
@@ -28,7 +28,7 @@ def test_stories_say_where_they_are_from():
     ]
 
 
-def test_one_part_is_the_dataset_itself():
+def test_a_single_part_is_the_dataset_itself():
     data = dataset("mc500.dev.0")
     ((origin, part),) = official_parts(data)
     assert part is data
@@ -46,22 +46,22 @@ def test_one_part_is_the_dataset_itself():
         (None, "dev", None),
     ],
 )
-def test_the_reader_says_what_the_content_does_not(reader, split, expected):
+def test_the_reader_identifies_the_dataset(reader, split, expected):
     assert official_parts(dataset("a", reader=reader, split=split))[0][0] == expected
 
 
-def test_splits_in_one_source_are_taken_apart():
+def test_splits_in_one_source_are_separated():
     train, dev = (dataset(name, reader="race", split=name) for name in ("train", "dev"))
     questions = [replace(q, meta={"split": part.split}) for part in (train, dev) for q in part]
     parts = official_parts(Dataset(questions, "both", None, "race"))
     assert [(origin.split, part.name) for origin, part in parts] == [("train", "race.train"), ("dev", "race.dev")]
 
 
-def test_stories_of_ones_own_are_nobodys():
+def test_user_stories_have_no_official_dataset():
     assert official_parts(dataset("mystory.1"))[0][0] is None
 
 
-def test_the_dailies_are_told_by_their_addresses():
+def test_cnn_and_daily_mail_are_separated_by_url():
     question = dataset("a")[0]
     at = {url: Passage(url, "Text.", meta={"url": url}) for url in ("http://web/dailymail.co.uk/x", "http://cnn/x")}
     data = Dataset(

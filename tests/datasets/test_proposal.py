@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
+from tests.errors import raises
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ from classic_rc.errors import DataError
 def test_the_proposed_command_reads_the_file(tmp_path, row, fields, gold_as, name):
     path = tmp_path / name
     path.write_text(json.dumps([row] if name.endswith(".json") else row), "utf-8")
-    with pytest.raises(DataError, match="no reader recognises it: found rows with ") as caught:
+    with raises(DataError, source=str(path), found=re.compile("^rows with ")) as caught:
         load(path)
     assert caught.value.exit_code == 3
     command = caught.value.hint.partition("classic-rc run ")[2]
@@ -58,9 +60,9 @@ def test_the_proposed_command_reads_the_file(tmp_path, row, fields, gold_as, nam
     assert len(load(path, fields=fields, gold_as=gold_as)) == 1
 
 
-def test_a_foreign_table_is_told_its_columns(tmp_path):
+def test_the_error_for_an_unknown_table_lists_its_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
-    with pytest.raises(DataError, match="found rows with story, ask, A, B, answer") as caught:
+    with raises(DataError, source=str(path), found="rows with story, ask, A, B, answer") as caught:
         load(path)
     assert "--fields passage=story,question=ask,candidates=A+B,gold=answer --gold-as letter" in caught.value.hint

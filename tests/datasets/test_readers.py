@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 import pytest
 
 from classic_rc.datasets import READERS, load
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
+from tests.errors import raises
 
 
 @pytest.fixture
@@ -55,14 +57,14 @@ def test_mctest_answers_are_found(tmp_path, write, place):
     assert load(path)[1].gold == {0}
 
 
-def test_mctest_without_answers_is_hidden_and_says_so(tmp_path, write):
+def test_mctest_without_answers_has_hidden_gold_and_a_note(tmp_path, write):
     path = write(tmp_path, "mctest")
     path.with_suffix(".ans").rename(tmp_path / "key.ans")
     dataset = load(path)
     assert {q.gold for q in dataset} == {None}
-    assert dataset.notes == ("files without answers, their gold hidden (mc160.dev.tsv): 1",)
+    assert dataset.notes == ("files without answers, so gold is hidden (mc160.dev.tsv): 1",)
     assert load(path, answers=tmp_path / "key.ans")[3].gold == {2}
-    with pytest.raises(DataError, match=r"expected mc160\.dev\.ans"):
+    with raises(DataError, source=str(tmp_path), expected="mc160.dev.ans"):
         load(path, answers=tmp_path)
 
 
@@ -75,11 +77,13 @@ def test_mctest_folder(tmp_path, write):
     both = load(tmp_path, subset="mc160")
     assert (both.name, both.split, len(both)) == ("mc160", None, 16)
     assert [q.meta["split"] for q in both] == ["dev"] * 8 + ["train"] * 8
-    assert both.notes == ("other files passed over (mc500.dev.ans): 1",)
-    with pytest.raises(DataError, match=r"does not hold this subset: found mc160, mc500, expected 'mc700'"):
+    assert both.notes == ("other files skipped (mc500.dev.ans): 1",)
+    with raises(DataError, source=str(tmp_path), field="subset", found="mc160, mc500", expected="'mc700'"):
         load(tmp_path, subset="mc700")
-    with pytest.raises(DataError, match=r"does not hold this split: found dev, train, expected 'test'"):
+    with raises(DataError, source=str(tmp_path), field="split", found="dev, train", expected="'test'"):
         load(tmp_path, split="test")
+    with raises(UsageError, field="answers", found=str(tmp_path / "mc500.dev.ans")):
+        load(tmp_path, subset="mc160", answers=tmp_path / "mc500.dev.ans")
 
 
 def test_race(small):
@@ -106,7 +110,7 @@ def test_multirc(small):
     assert first.candidates[1].text == ""
 
 
-def test_multirc_without_flags_is_hidden(small, content):
+def test_multirc_without_flags_has_hidden_gold(small, content):
     value = content("multirc")
     for answer in value["data"][0]["paragraph"]["questions"][0]["answers"]:
         del answer["isAnswer"]
@@ -142,8 +146,8 @@ def test_squad(small):
     assert (dataset.task, dataset[0].passage.id) == (Task.SPAN, "0-0")
     assert dataset[0].meta == {"spans": ((0, 4), (0, 4))}
     assert dataset.notes == (
-        "answer offsets moved to where the answer's text stands: 1",
-        "questions without an answer, kept with the empty text as the only right one: 1",
+        "answer offsets moved to the answer's text: 1",
+        "questions without an answer, kept with the empty text as gold: 1",
     )
 
 
@@ -196,7 +200,7 @@ def test_exported_rows(small):
     assert question.meta == {"level": "high"}
 
 
-def test_every_reader_reads_every_encoding_alike(form, tmp_path, write):
+def test_every_reader_reads_every_encoding(form, tmp_path, write):
     path = write(tmp_path, form)
     text = path.read_text("utf-8")
     plain = load(path)
@@ -212,18 +216,17 @@ def test_every_reader_reads_every_encoding_alike(form, tmp_path, write):
         assert other.sources[0].sha256 != plain.sources[0].sha256
 
 
-def test_every_reader_refuses_other_bytes(form, tmp_path, write):
+def test_every_reader_refuses_invalid_bytes(form, tmp_path, write):
     path = write(tmp_path, form)
     data = path.read_bytes()
     path.write_bytes(data[:-3] + b"\xff" + data[-3:])
-    with pytest.raises(DataError, match=f"byte offset {len(data) - 3} ") as caught:
+    with raises(DataError, source=str(path), where=re.compile(f"^byte offset {len(data) - 3} ")):
         load(path)
-    assert caught.value.source == str(path)
 
 
 def test_every_reader_refuses_an_empty_file(form, tmp_path, write):
     path = write(tmp_path, form, b"\n \n")
-    with pytest.raises(DataError, match="the file is empty"):
+    with raises(DataError, source=str(path), problem="the file is empty"):
         load(path)
-    with pytest.raises(DataError, match="the file is empty"):
+    with raises(DataError, source=str(path), problem="the file is empty"):
         load(path, reader=form.removesuffix("-line"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 
 import pytest
 
@@ -13,6 +14,7 @@ from classic_rc.datasets.rows import lookup, parse_fields
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from classic_rc.questions import Task
+from tests.errors import raises
 
 _BASE = {"passage": "Ann sang. Bob hummed.", "question": "Who sang?"}
 
@@ -53,40 +55,61 @@ def test_our_schema(row, task, gold):
     assert (question.task, question.gold) == (task, gold)
 
 
-def test_hidden_gold_is_of_the_task_of_the_others():
+def test_hidden_gold_takes_the_task_of_the_other_rows():
     dataset = from_rows([_CHOICES, _CHOICES | {"gold": [0]}])
     assert dataset.task is Task.MULTIPLE_ANSWER
     assert [q.gold for q in dataset] == [None, {0}]
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("rows", "where", "field", "found", "expected"),
     [
-        ([_CHOICES | {"gold": "Ann"}], "rows, row 0, field 'task': the task is open: found none, and gold 'Ann'"),
-        ([_BASE | {"gold": "Ann"}], "the task is open.* Say which in each row's task: single-choice, "),
-        ([_CHOICES | {"gold": None}], "the task is open: all gold is hidden"),
-        ([_CHOICES | {"gold": 0}, _CHOICES | {"gold": [0]}], "row 1, field 'task': rows of different tasks"),
-        ([_BASE | {"gold": 0}], "no candidate"),
+        ([_CHOICES | {"gold": "Ann"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
+        ([_BASE | {"gold": "Ann"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
+        ([_CHOICES | {"gold": None}], "row 0", "task", "none", "a task"),
         (
-            [_BASE | {"gold": [], "task": "span"}],
-            "wrong type: found an empty list, expected a string, or a list of",
+            [_CHOICES | {"gold": 0}, _CHOICES | {"gold": [0]}],
+            "row 1",
+            "task",
+            "multiple-answer after single-choice",
+            "one task",
         ),
-        ([_BASE | {"gold": 3, "task": "multi-span"}], "wrong type: found the number 3, expected a string, or a li"),
-        ([_CLOZE | {"gold": 3}], "gold is not among the candidates: found the number 3"),
-        ([_CHOICES | {"gold": [0, "Bob"]}], "names a candidate twice"),
-        ([_CHOICES | {"gold": {"a": 1}}], "found an object with a, expected an index"),
-        ([], "rows: no row"),
-        ([_CHOICES | {"gold": 0}, 3], "row 1: not a row: found the number 3"),
-        (["train", "test"], "row 0: not a row: found 'train', .* of a dictionary of datasets one of them"),
-        ([_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}], "two questions have this id"),
+        ([_BASE | {"gold": 0}], "row 0", "candidates", "none", "at least one for a single-choice question"),
+        ([_BASE | {"gold": [], "task": "span"}], "row 0", "gold", "an empty list", "a string, or a list of at"),
+        ([_BASE | {"gold": 3, "task": "multi-span"}], "row 0", "gold", "the number 3", "a string, or a list of at"),
+        ([_CLOZE | {"gold": 3}], "row 0", "gold", "the number 3", "an index from 0 to 2"),
+        ([_CHOICES | {"gold": [0, "Bob"]}], "row 0", "gold", "a list of 2 with a repeated candidate", "each right"),
+        ([_CHOICES | {"gold": {"a": 1}}], "row 0", "gold", "an object with a", "an index from 0 to 2"),
+        ([], None, None, None, "at least one row"),
+        ([_CHOICES | {"gold": 0}, 3], "row 1", None, "the number 3", "a mapping"),
+        (["train", "test"], "row 0", None, "'train'", "a mapping"),
+        (
+            [_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}],
+            "question a",
+            None,
+            None,
+            "unique",
+        ),
     ],
 )
-def test_rows_that_leave_something_open_or_wrong(rows, message):
-    with pytest.raises(DataError, match=message):
+def test_malformed_rows(rows, where, field, found, expected):
+    facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
+    with raises(DataError, source="rows", **facts):
         from_rows(rows)
 
 
-def test_equal_texts_are_one_passage_object_though_apart():
+def test_an_unknown_task_has_a_hint():
+    hint = re.compile("single-choice, multiple-answer, cloze, span, multi-span")
+    with raises(DataError, field="task", hint=hint):
+        from_rows([_BASE | {"gold": "Ann"}])
+
+
+def test_rows_that_are_not_mappings_have_a_hint():
+    with raises(DataError, where="row 0", hint=re.compile(r'frame\.to_dict\("records"\).*dictionary of datasets')):
+        from_rows(["train", "test"])
+
+
+def test_equal_texts_share_one_passage():
     other = _CHOICES | {"passage": "Eve slept.", "gold": 0}
     dataset = from_rows([_CHOICES | {"gold": 0}, other, _CHOICES | {"gold": 1}])
     assert dataset[0].passage is dataset[2].passage
@@ -94,15 +117,15 @@ def test_equal_texts_are_one_passage_object_though_apart():
     assert [q.id for q in dataset] == ["row-0", "row-1", "row-2"]
 
 
-def test_an_id_shares_the_passage_and_refuses_another_text():
+def test_a_passage_id_has_one_text():
     row = _CHOICES | {"gold": 0, "passage_id": "p"}
     dataset = from_rows([row, row])
     assert dataset[0].passage is dataset[1].passage
-    with pytest.raises(DataError, match="row 1, field 'p': one passage id has two texts"):
+    with raises(DataError, where="row 1", found="'p'", expected="one text for each id"):
         from_rows([row, row | {"passage": "Other."}])
 
 
-def test_a_made_id_gives_way_to_a_given_one():
+def test_generated_passage_ids_do_not_collide():
     given_id = _CHOICES | {"gold": 0, "passage_id": "passage-1"}
     dataset = from_rows([given_id, _CHOICES | {"gold": 0, "passage": "Other."}])
     assert [q.passage.id for q in dataset] == ["passage-1", "passage-2"]
@@ -115,7 +138,7 @@ def test_other_keys_become_meta():
     assert question.meta == {"level": 3}
 
 
-def test_a_split_that_rows_tell_is_selected(tmp_path):
+def test_rows_are_selected_by_the_split_in_their_meta(tmp_path):
     rows = [
         _CHOICES | {"gold": 0, "id": str(i), "meta": {"split": split}} for i, split in enumerate(["dev", "train"])
     ]
@@ -123,7 +146,7 @@ def test_a_split_that_rows_tell_is_selected(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert len(load(path)) == 2
     assert [q.id for q in load(path, split="train")] == ["1"]
-    with pytest.raises(DataError, match="does not hold this split: found dev, train, expected 'test'"):
+    with raises(DataError, source=str(path), field="split", found="dev, train", expected="'test'"):
         load(path, split="test")
 
 
@@ -158,45 +181,44 @@ def test_paths(path, value):
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("fields", "field", "found", "expected"),
     [
-        ("pasage=a,question=b", "unknown field 'pasage': did you mean 'passage'"),
-        ("passage=a", "fields: say where question is"),
-        ("passage=a,question=", "'question' needs one path"),
-        ("passage=a,question=b,question=c", "'question' needs one path"),
-        ("", "say where passage and question is"),
-        ({"passage": "a"}, "say where question is"),
+        ("pasage=a,question=b", "field", "pasage", "passage, passage_id"),
+        ("passage=a", "fields", "passage=a", "a path for question"),
+        ("passage=a,question=", "fields", "question=", "one path for question"),
+        ("passage=a,question=b,question=c", "fields", "question=c", "one path for question"),
+        ("", "fields", "", "a path for passage and question"),
+        ({"passage": "a"}, "fields", "passage=a", "a path for question"),
     ],
 )
-def test_wrong_fields(fields, message):
-    with pytest.raises(UsageError, match=message):
+def test_wrong_fields(fields, field, found, expected):
+    with raises(UsageError, field=field, found=found, expected=expected):
         parse_fields(fields)
 
 
 def test_a_path_that_no_row_has_is_refused():
-    with pytest.raises(
-        DataError, match="field 'lable': no row has this: found an object with context, q, choices, label"
-    ):
+    facts = {"field": "lable", "found": "an object with context, q, choices, label", "expected": "the gold"}
+    with raises(DataError, where="row 0", **facts):
         from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS.replace("label", "lable"), gold_as="index0")
-    with pytest.raises(DataError, match=r"field 'q\.txt': missing: .* expected the question"):
+    with raises(DataError, where="row 0", field="q.txt", expected="the question"):
         from_rows([_FOREIGN], fields=_FIELDS.replace("q.text", "q.txt"))
     dataset = from_rows([_FOREIGN | {"label": 0}, _FOREIGN], fields=_FIELDS, gold_as="index0")
     assert [q.gold for q in dataset] == [{0}, None]
 
 
-def test_errors_name_the_users_own_keys():
-    with pytest.raises(DataError, match=r"row 0, \$\.choices, field '\[1\]': wrong type: found the number 7"):
+def test_errors_name_the_keys_of_the_file():
+    with raises(DataError, where="row 0, $.choices", field="[1]", found="the number 7"):
         from_rows([_FOREIGN | {"choices": ["a", 7], "label": 0}], fields=_FIELDS, gold_as="index0")
 
 
-def test_the_task_may_be_named_among_the_fields():
+def test_the_task_can_be_set_in_fields():
     row = {"text": "Ann sang.", "ask": "Who?", "spans": ["Ann"]}
     fields = "passage=text,question=ask,gold=spans"
     assert from_rows([row], fields=f"{fields},task=multi-span")[0].gold == ("Ann",)
     assert from_rows([row], fields=fields, task="span").task is Task.SPAN
-    with pytest.raises(DataError, match="the task is open"):
+    with raises(DataError, where="row 0", field="task"):
         from_rows([row], fields=fields)
-    with pytest.raises(UsageError, match="unknown task 'spam': did you mean 'span'"):
+    with raises(UsageError, field="task", found="spam", expected=re.compile("span")):
         from_rows([row], fields=fields, task="spam")
 
 
@@ -226,24 +248,24 @@ def test_codings(gold, coding, right):
 
 
 @pytest.mark.parametrize(
-    ("gold", "coding", "message"),
+    ("gold", "coding", "found", "expected"),
     [
-        (3, "index0", "found the number 3, expected an index from 0 to 2"),
-        (0, "index1", "found the number 0, expected an index from 1 to 3"),
-        (True, "index0", "found true"),
-        (1.5, "index0", r"found the number 1\.5"),
-        ("D", "letter", "found 'D', expected a letter from A to C"),
-        ("AB", "letter", "expected a letter"),
-        ("Zoe", "text", "found 'Zoe', the text of 0 candidates, expected the text of exactly one"),
-        (1, "text", "found the number 1, expected the text of exactly one candidate"),
-        ([0, 1], "flags", "found a list of 2, expected a list of 3 true or false"),
-        ([0, 1, 2], "flags", "expected a list of 3"),
-        ("010", "flags", "expected a list of 3"),
-        ([1, 1], "index0", "names a candidate twice"),
+        (3, "index0", "the number 3", "an index from 0 to 2"),
+        (0, "index1", "the number 0", "an index from 1 to 3"),
+        (True, "index0", "true", "an index from 0 to 2"),
+        (1.5, "index0", "the number 1.5", "an index from 0 to 2"),
+        ("D", "letter", "'D'", "a letter from A to C"),
+        ("AB", "letter", "'AB'", "a letter from A to C"),
+        ("Zoe", "text", "'Zoe', the text of 0 candidates", "the text of exactly one candidate"),
+        (1, "text", "the number 1", "the text of exactly one candidate"),
+        ([0, 1], "flags", "a list of 2", "a list of 3 values, each true or false (or 1 or 0)"),
+        ([0, 1, 2], "flags", "a list of 3", "a list of 3 values, each true or false (or 1 or 0)"),
+        ("010", "flags", "'010'", "a list of 3 values, each true or false (or 1 or 0)"),
+        ([1, 1], "index0", "a list of 2 with a repeated candidate", "each right candidate once"),
     ],
 )
-def test_gold_that_is_not_in_its_coding(gold, coding, message):
-    with pytest.raises(DataError, match=f"row 0, field 'gold': gold is not among the candidates: .*{message}"):
+def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
+    with raises(DataError, where="row 0", field="gold", found=found, expected=expected):
         from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
 
 
@@ -258,8 +280,8 @@ def test_gold_that_is_not_in_its_coding(gold, coding, message):
         (["Bob", "Ann"], [1, 0], ["index0", "flags"]),
     ],
 )
-def test_an_ambiguous_coding_is_refused_with_all_that_it_may_be(choices, gold, named):
-    with pytest.raises(DataError, match="the coding of gold is ambiguous") as caught:
+def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named):
+    with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
         from_rows([_FOREIGN | {"choices": choices, "label": gold}], fields=_FIELDS)
     for coding in named:
         assert f"--gold-as {coding}" in caught.value.hint
@@ -274,35 +296,37 @@ def test_an_ambiguous_coding_is_refused_with_all_that_it_may_be(choices, gold, n
         ([["Ann", "Eve"], []], [{1, 2}, set()]),
     ],
 )
-def test_the_only_coding_that_fits_is_taken(golds, right):
+def test_the_only_coding_that_fits_is_used(golds, right):
     dataset = from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
     assert [q.gold for q in dataset] == right
 
 
-def test_codings_that_no_value_or_not_all_values_share():
-    with pytest.raises(
-        DataError, match=r"row 0, field 'gold': gold that fits no coding of gold: found 'Zoe' beside the"
-    ):
+def test_gold_that_fits_no_common_coding():
+    facts = {
+        "found": re.compile("'Zoe'.*'Bob', 'Ann', 'Eve'"),
+        "expected": re.compile("counted from 0 or .* letter"),
+    }
+    with raises(DataError, where="row 0", field="gold", **facts):
         from_rows([_FOREIGN | {"label": "Zoe"}], fields=_FIELDS)
-    with pytest.raises(DataError, match="row 1, field 'gold': gold in another coding than before: found 'B'"):
+    with raises(DataError, where="row 1", field="gold", found=re.compile("'B'"), expected="a candidate's text"):
         from_rows([_FOREIGN | {"label": "Ann"}, _FOREIGN | {"label": "B"}], fields=_FIELDS)
-    with pytest.raises(UsageError, match="unknown gold coding 'index2': did you mean 'index"):
+    with raises(UsageError, field="gold coding", found="index2", expected=re.compile("index")):
         from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS, gold_as="index2")
 
 
-def test_gold_that_is_text_has_no_other_coding():
+def test_text_gold_has_no_other_coding():
     row = _BASE | {"gold": "Ann", "task": "span"}
     assert from_rows([row], gold_as="text")[0].gold == ("Ann",)
-    with pytest.raises(UsageError, match="gold_as=index0 means nothing for span questions"):
+    with raises(UsageError, field="gold_as", found="index0", expected="text"):
         from_rows([row], gold_as="index0")
 
 
-def test_a_coding_goes_with_our_own_schema_too():
+def test_gold_as_applies_to_our_own_schema():
     assert from_rows([_CHOICES | {"gold": "B"}], gold_as="letter")[0].gold == {1}
     assert from_rows([_CLOZE | {"gold": 3}], gold_as="index1")[0].gold == ("Ann",)
 
 
-def test_numpy_values_and_nan_are_plain_values():
+def test_numpy_values_and_nan_become_plain_values():
     numpy = pytest.importorskip("numpy")
     row = _CHOICES | {"candidates": numpy.array(["Bob", "Ann"], dtype=object), "gold": numpy.int64(1)}
     hidden = row | {"gold": float("nan")}
@@ -310,7 +334,7 @@ def test_numpy_values_and_nan_are_plain_values():
     assert from_rows([row | {"gold": 1.0}])[0].gold == {1}
 
 
-def test_a_frames_records():
+def test_records_of_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([_CHOICES | {"gold": 1}, _CHOICES | {"gold": None}])
     assert [q.gold for q in from_rows(frame.to_dict("records"))] == [{1}, None]
@@ -322,8 +346,8 @@ def test_any_iterable_is_read_once():
     assert (len(dataset), dataset.name, dataset.split, dataset.reader) == (5, "made", "dev", "rows")
 
 
-def test_unknown_rows_are_told_what_to_say():
-    with pytest.raises(DataError, match=r"found rows with context, q\.text, choices, label") as caught:
+def test_the_error_for_unknown_rows_proposes_fields():
+    with raises(DataError, source="rows", found="rows with context, q.text, choices, label") as caught:
         from_rows([_FOREIGN | {"label": 0}])
     assert "from_rows(rows, fields={'passage': 'context'" in caught.value.hint
     assert "gold_as='index0'" in caught.value.hint

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from classic_rc.errors import DataError
+from classic_rc.formats import get_format
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from tests.errors import raises
 
 LIGHTHOUSE = "Old Tam keeps the lighthouse with Wren, his dog. Tam paints; Wren sleeps."
 MARKET = "At the market Ines sold pears to Tam, and plums to nobody."
@@ -96,14 +100,12 @@ def made() -> dict[str, Dataset]:
 
 
 @pytest.fixture
-def fails(made) -> Callable[..., str]:
-    """The message with which reading a text as a format ends."""
+def refused(made) -> Callable[..., None]:
+    """Read a text as a format; it must end with an error that has these facts, `expected` in part."""
 
-    def message(error: type[Exception], format: str, dataset: str, text: str) -> str:
-        from classic_rc.formats import get_format
-
-        with pytest.raises(error) as caught:
+    def read(format: str, dataset: str, text: str, *, expected: str | None, **facts: str | None) -> None:
+        part = None if expected is None else re.compile(re.escape(expected))
+        with raises(DataError, source="answers.txt", expected=part, **facts):
             get_format(format).read(text, made[dataset], source="answers.txt")
-        return str(caught.value)
 
-    return message
+    return read

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import get_format, read_scores
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Candidate, Dataset
+from tests.errors import raises
 
 jsonl = get_format("jsonl")
 
@@ -33,7 +35,7 @@ def both(cloze):
     return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
 
 
-def test_a_row_a_candidate(both):
+def test_one_row_per_candidate(both):
     assert both == [
         {"question_id": "17", "candidate": 0, "text": "Tam", "score": 0.5, "evidence": True, "selected": True},
         {"question_id": "17", "candidate": 1, "text": "Wren", "score": -1.0, "evidence": False, "selected": False},
@@ -42,7 +44,7 @@ def test_a_row_a_candidate(both):
     ]
 
 
-def test_a_file_of_both_gives_decisions_and_on_demand_scores(cloze, both, tmp_path):
+def test_a_file_with_scores_and_decisions_gives_either(cloze, both, tmp_path):
     text = lines(reversed(both))
     (prediction,) = jsonl.read(text, cloze, source="a")
     assert (prediction.answers, prediction.n_candidates) == ((("Tam",),), 4)
@@ -64,9 +66,10 @@ def test_either_of_two_candidates_with_one_text_may_be_selected(cloze, both):
         assert jsonl.read(text, cloze, source="a")[0].answers == (("Tam",),)
 
 
-def test_an_answer_that_no_candidate_is_cannot_be_written(cloze):
-    with pytest.raises(UsageError, match="question 17 is answered 'Ines', which none of its candidates is"):
+def test_an_answer_must_be_a_candidate(cloze):
+    with raises(UsageError, field="predictions", found="'Ines'") as caught:
         jsonl.write(cloze, predictions=[Prediction("17", (("Ines",),))])
+    assert "question 17 " in str(caught.value)
 
 
 def change(index, **fields):
@@ -77,46 +80,57 @@ def change(index, **fields):
 
 
 @pytest.mark.parametrize(
-    ("apply", "message"),
+    ("apply", "where", "field", "found", "expected"),
     [
-        (lambda rows: rows.pop(), "1 of 4 entries are missing: found none for question_id '17', candidate 3"),
-        (lambda rows: rows.append(rows[1]), "line 5: answered twice: found question_id '17', candidate 1"),
-        (change(1, candidate=4), "line 2: nothing of this name is asked: found question_id '17', candidate 4"),
-        (change(1, question_id="x"), "line 2: nothing of this name is asked: found question_id 'x'"),
-        (change(1, candidate="1"), "line 2, field 'candidate': wrong type: found '1', expected a whole number"),
-        (change(1, text="Ines"), "line 2, field 'text': the candidate is another one here: found 'Ines'"),
-        (change(1, selected=...), "line 2, field 'selected': missing"),
-        (change(1, selected=1), "line 2, field 'selected': wrong type: found the number 1, expected true or false"),
-        (change(1, selected=True), "line 2, field 'selected': more than one answer is selected"),
+        (lambda rows: rows.pop(), None, None, "none for question_id '17', candidate 3", "one for each"),
+        (lambda rows: rows.append(rows[1]), "line 5", None, "question_id '17', candidate 1", "one answer (the"),
+        (change(1, candidate=4), "line 2", None, "question_id '17', candidate 4", "one of 4 entries such as"),
+        (change(1, question_id="x"), "line 2", None, "question_id 'x', candidate 1", "one of 4 entries such as"),
+        (change(1, candidate="1"), "line 2", "candidate", "'1'", "a whole number"),
+        (change(1, text="Ines"), "line 2", "text", "'Ines'", "'Wren'"),
+        (
+            change(1, selected=...),
+            "line 2",
+            "selected",
+            "an object with question_id, candidate, text, score, evidence",
+            "true or false",
+        ),
+        (change(1, selected=1), "line 2", "selected", "the number 1", "true or false"),
+        (change(1, selected=True), "line 2", "selected", "2 for question '17'", "at most 1"),
     ],
 )
-def test_malformed_decisions_are_one_error_with_its_place(cloze, both, apply, message):
+def test_malformed_decisions(cloze, both, apply, where, field, found, expected):
     apply(both)
-    with pytest.raises(DataError) as caught:
-        jsonl.read(lines(both), cloze, source="answers.jsonl")
-    assert f"answers.jsonl, {message}" in str(caught.value) or f"answers.jsonl: {message}" in str(caught.value)
+    part = re.compile(re.escape(expected))
+    with raises(DataError, source="a", where=where, field=field, found=found, expected=part):
+        jsonl.read(lines(both), cloze, source="a")
 
 
 @pytest.mark.parametrize(
-    ("apply", "message"),
+    ("apply", "where", "field", "found", "expected"),
     [
-        (change(2, score=...), "line 3, field 'score': missing"),
-        (change(2, score="1"), "line 3, field 'score': not a score: found '1', expected a finite number"),
-        (change(2, score=True), "line 3, field 'score': not a score: found true"),
-        (change(2, evidence=0), "line 3, field 'evidence': wrong type: found the number 0, expected true or false"),
-        (change(2, score=float("inf")), "line 3, $.score: not a JSON value: found Infinity"),
+        (
+            change(2, score=...),
+            "line 3",
+            "score",
+            "an object with question_id, candidate, text, evidence, selected",
+            "a finite number",
+        ),
+        (change(2, score="1"), "line 3", "score", "'1'", "a finite number"),
+        (change(2, score=True), "line 3", "score", "true", "a finite number"),
+        (change(2, evidence=0), "line 3", "evidence", "the number 0", "true or false"),
+        (change(2, score=float("inf")), "line 3, $.score", None, "Infinity", "a finite number or null"),
     ],
 )
-def test_malformed_scores_are_one_error_with_its_place(cloze, both, apply, message):
+def test_malformed_scores(cloze, both, apply, where, field, found, expected):
     apply(both)
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, source="a", where=where, field=field, found=found, expected=expected):
         jsonl.read_scores(lines(both), cloze, source="a")
-    assert message in str(caught.value)
 
 
-def test_rows_of_nothing_are_an_error(cloze):
+def test_rows_without_scores_or_decisions_are_an_error(cloze):
     text = lines({"question_id": "17", "candidate": i} for i in range(4))
-    with pytest.raises(DataError, match="line 1, field 'score': missing"):
+    with raises(DataError, line=1, field="score", found="an object with question_id, candidate"):
         jsonl.read(text, cloze, source="a")
 
 
@@ -130,9 +144,9 @@ def test_span_decisions_need_no_candidates(made):
         {"question_id": "s1", "selected": False},
         {"question_id": "s2", "text": "Ines", "selected": True},
     ]
-    with pytest.raises(DataError, match="1 of 3 questions have no row: found none for 's2'"):
+    with raises(DataError, source="a", found="none for 's2'", problem=re.compile("1 of 3")):
         jsonl.read(lines(rows(text)[:-1]), dataset, source="a")
-    with pytest.raises(DataError, match="line 1, field 'question_id': no such question: found 's9'"):
+    with raises(DataError, line=1, field="question_id", found="'s9'"):
         jsonl.read(text.replace("s0", "s9"), dataset, source="a")
 
 
@@ -144,15 +158,15 @@ def test_span_scores_need_the_spans(made):
     text = jsonl.write(spans, scores, predictions)
     assert jsonl.read_scores(text, spans, source="a").values.tolist() == [1, 2, 3, 4, 5, 6]
     assert [p.answers for p in jsonl.read(text, dataset, source="a")] == [(("Tam",),)] * 3
-    with pytest.raises(UsageError, match="a holds scores of spans: generate the spans"):
+    with raises(UsageError, field="candidates", found="none"):
         jsonl.read_scores(text, dataset, source="a")
 
 
-def test_one_choice_is_one_candidate(made):
+def test_single_choice_has_one_selected_candidate(made):
     text = lines(
         {"question_id": q.id, "candidate": i, "selected": q.id == "m.0.0" and i > 1}
         for q in made["single-choice"]
         for i in range(4)
     )
-    with pytest.raises(DataError, match=r"line 4, field 'selected': more than one answer is selected: found 2 for"):
+    with raises(DataError, line=4, field="selected", found="2 for question 'm.0.0'", expected="at most 1"):
         jsonl.read(text, made["single-choice"], source="a")

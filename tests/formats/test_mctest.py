@@ -1,11 +1,14 @@
+import re
+
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.formats import get_format, read_predictions
 from classic_rc.metrics import get_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
+from tests.errors import raises
 
 scores_format, answers_format = get_format("mctest-scores"), get_format("mctest-answers")
 
@@ -38,7 +41,7 @@ def test_numbers_are_printed_as_the_authors_do(made, score, printed):
 
 
 @pytest.mark.parametrize("text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"])
-def test_loose_ends_are_read(made, text):
+def test_trailing_tabs_and_blank_lines_are_read(made, text):
     assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[7].tolist() == [
         1,
         2,
@@ -48,60 +51,59 @@ def test_loose_ends_are_read(made, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "where", "found", "expected"),
     [
-        (STORY, "answers.txt: a line for each story is needed: found 1 lines, expected 2"),
-        ("", "found 0 lines, expected 2"),
-        (f"{STORY}\n\n{STORY}", "found 3 lines, expected 2"),
-        (f"{STORY}\n{ROW}\t{ROW}", "answers.txt, line 2: a cell for each question is needed: found 2 tab"),
+        (STORY, None, "1", "2, one for each story"),
+        ("", None, "0", "2, one for each story"),
+        (f"{STORY}\n\n{STORY}", None, "3", "2, one for each story"),
+        (f"{STORY}\n{ROW}\t{ROW}", "line 2", "2", "4, one for each question"),
+        (f"{STORY}\n{STORY}".replace("4\n", "\n"), "line 1, question 4, option 4", "''", "a finite number"),
+        (f"{STORY}\n" + STORY.replace("3, ", "", 1), "line 2, question 1", "3", "4, one for each option"),
+        (f"{STORY}\n" + STORY.replace("3", "NaN", 1), "line 2, question 1, option 3", "'NaN'", "a finite number"),
+        (f"{STORY}\n" + STORY.replace("3", "inf", 1), "line 2, question 1, option 3", "'inf'", "a finite number"),
         (
-            f"{STORY}\n{STORY}".replace("4\n", "\n"),
-            "line 1, question 4, option 4: not a score: found ''",
+            f"{STORY}\n" + STORY.replace("3", "1e999", 1),
+            "line 2, question 1, option 3",
+            "'1e999'",
+            "a finite number",
         ),
-        (
-            f"{STORY}\n" + STORY.replace("3, ", "", 1),
-            "line 2, question 1: a score for each option is needed: found 3",
-        ),
-        (f"{STORY}\n" + STORY.replace("3", "NaN", 1), "line 2, question 1, option 3: not a score: found 'NaN'"),
-        (
-            f"{STORY}\n" + STORY.replace("3", "inf", 1),
-            "option 3: not a score: found 'inf', expected a finite number",
-        ),
-        (f"{STORY}\n" + STORY.replace("3", "1e999", 1), "option 3: not a score: found '1e999'"),
-        (f"{STORY}\n" + STORY.replace("3", "1_0", 1), "option 3: not a score: found '1_0'"),
+        (f"{STORY}\n" + STORY.replace("3", "1_0", 1), "line 2, question 1, option 3", "'1_0'", "a finite number"),
     ],
 )
-def test_malformed_scores_are_one_error_with_its_place(fails, text, message):
-    assert message in fails(DataError, "mctest-scores", "single-choice", text)
+def test_malformed_scores(refused, text, where, found, expected):
+    refused("mctest-scores", "single-choice", text, where=where, found=found, expected=expected)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "where", "found", "expected"),
     [
-        ("A\tB\tC\tD\nA\tB\tC\tE\n", "line 2, question 4: not an option: found 'E', expected A, B, C, D"),
-        ("A\tB\tC\tD\nA\tb\tC\tD\n", "line 2, question 2: not an option: found 'b'"),
-        ("A\tB\tC\tD\n", "a line for each story is needed"),
+        ("A\tB\tC\tD\nA\tB\tC\tE\n", "line 2, question 4", "'E'", "A, B, C, D"),
+        ("A\tB\tC\tD\nA\tb\tC\tD\n", "line 2, question 2", "'b'", "A, B, C, D"),
+        ("A\tB\tC\tD\n", None, "1", "2, one for each story"),
     ],
 )
-def test_malformed_letters_are_one_error_with_its_place(fails, text, message):
-    assert message in fails(DataError, "mctest-answers", "single-choice", text)
+def test_malformed_letters(refused, text, where, found, expected):
+    refused("mctest-answers", "single-choice", text, where=where, found=found, expected=expected)
 
 
-def test_letters_stand_in_the_order_of_the_dataset(made):
+def test_letters_are_in_the_order_of_the_dataset(made):
     chosen = [Prediction(q.id, (frozenset({i % 4}),)) for i, q in enumerate(made["single-choice"])]
     assert answers_format.write(made["single-choice"], predictions=chosen) == "A\tB\tC\tD\n" * 2
 
 
 @pytest.mark.parametrize("layout", [scores_format, answers_format])
-def test_another_shape_than_mctests_is_refused(made, layout):
+def test_datasets_without_four_questions_per_passage_are_refused(made, layout):
     short = made["single-choice"][:7]
     mixed = Dataset([made["single-choice"][i] for i in (0, 4, 1, 5, 2, 6, 3, 7)])
     for dataset, n in ((short, 3), (mixed, 1)):
-        with pytest.raises(UsageError, match=f"needs 4 questions a passage.* has {n}"):
+        facts = {"field": "format", "found": re.compile(rf"^{n} .*m\.[01]$"), "expected": "4"}
+        with raises(UsageError, **facts):
             layout.read("A", dataset, source="a")
         predictions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
-        with pytest.raises(UsageError, match=f"has {n}: choose another, such as jsonl"):
+        with raises(UsageError, **facts) as caught:
             layout.write(dataset, Scores.from_lists([[1, 2, 3, 4]] * len(dataset)), predictions)
+        assert layout.name in str(caught.value)
+        assert "jsonl" in str(caught.value)
 
 
 @pytest.mark.parametrize("split", SETS)

@@ -1,12 +1,14 @@
 import json
+import re
 
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.formats import get_format, read_predictions
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
+from tests.errors import raises
 
 multirc = get_format("multirc")
 
@@ -21,7 +23,7 @@ def changed(index, **fields):
     return json.dumps([entry | fields if i == index else entry for i, entry in enumerate(ENTRIES)])
 
 
-def test_nothing_but_zeros_and_ones_are_decisions_matched_by_id(made):
+def test_zeros_and_ones_are_decisions_matched_by_id(made):
     predictions = multirc.read(json.dumps(ENTRIES), made["multiple-answer"], source="a")
     assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset({1}),), (frozenset({0}),)]
     assert [p.n_candidates for p in predictions] == [3, 2, 1]
@@ -32,7 +34,7 @@ def test_any_other_number_makes_them_scores(made):
     assert [row.tolist() for row in scores] == [[1, 0, 1], [0, 1], [0.5]]
 
 
-def test_raw_scores_are_written_where_there_are_any(made):
+def test_raw_scores_are_preferred_to_decisions(made):
     dataset = made["multiple-answer"]
     decisions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
     scores = Scores.from_lists([[0.5, 2, -1], [0, 0], [1]])
@@ -51,45 +53,42 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "where", "field", "found", "expected"),
     [
+        (json.dumps(ENTRIES[1:]), None, None, "none for pid 'news/two.txt', qid '0'", "one for each"),
+        (json.dumps([*ENTRIES, ENTRIES[1]]), "$[3]", None, "pid 'news/one.txt', qid '1'", "one answer (the first"),
+        (changed(1, qid="9"), "$[1]", None, "pid 'news/one.txt', qid '9'", "one of 3 entries such as pid"),
+        (changed(1, scores=[1]), "$[1]", "scores", "1", "2, one for each option"),
+        (changed(1, scores=[1, "1"]), "$[1].scores", "[1]", "'1'", "a finite number"),
+        (changed(1, scores=[True, 0]), "$[1].scores", "[0]", "true", "a finite number"),
+        (changed(1, scores=[0, None]), "$[1].scores", "[1]", "null", "a finite number"),
+        (changed(1, scores=None), "$[1]", "scores", "null", "a list"),
         (
-            json.dumps(ENTRIES[1:]),
-            "answers.txt: 1 of 3 entries are missing: found none for pid 'news/two.txt', qid",
+            changed(1, scores=[0, 10**400]),
+            "$[1].scores",
+            "[1]",
+            "a number with over 18 digits",
+            "a finite number",
         ),
-        (
-            json.dumps([*ENTRIES, ENTRIES[1]]),
-            "$[3]: answered twice: found pid 'news/one.txt', qid '1', expected once",
-        ),
-        (
-            changed(1, qid="9"),
-            "$[1]: nothing of this name is asked: found pid 'news/one.txt', qid '9', expected one",
-        ),
-        (
-            changed(1, scores=[1]),
-            "$[1], field 'scores': a score for each option is needed: found 1 scores, expected 2",
-        ),
-        (changed(1, scores=[1, "1"]), "$[1].scores, field '[1]': not a score: found '1', expected a finite number"),
-        (changed(1, scores=[True, 0]), "$[1].scores, field '[0]': not a score: found true"),
-        (changed(1, scores=[0, None]), "$[1].scores, field '[1]': not a score: found null"),
-        (changed(1, scores=None), "$[1], field 'scores': wrong type: found null, expected a list"),
-        (changed(1, scores=[0, 10**400]), "$[1].scores, field '[1]': not a score"),
-        (changed(1, pid=3), "$[1], field 'pid': wrong type: found the number 3, expected a string"),
-        (changed(1, scores=[0, float("nan")]), "$[1].scores[1]: not a JSON value: found NaN"),
-        (json.dumps([*ENTRIES[:2], 7]), "$[2]: wrong type: found the number 7, expected an object"),
-        (json.dumps({"entries": ENTRIES}), "$: wrong type: found an object with entries, expected a list"),
-        (json.dumps(ENTRIES)[:-1], "not valid JSON"),
-        ("[" * 100_000, "nested too deeply"),
+        (changed(1, pid=3), "$[1]", "pid", "the number 3", "a string"),
+        (changed(1, scores=[0, float("nan")]), "$[1].scores[1]", None, "NaN", "a finite number or null"),
+        (json.dumps([*ENTRIES[:2], 7]), "$[2]", None, "the number 7", "an object"),
+        (json.dumps({"entries": ENTRIES}), "$", None, "an object with entries", "a list"),
+        (json.dumps(ENTRIES)[:-1], "line 1 column 165", None, "the end of the text", None),
     ],
 )
-def test_malformed_files_are_one_error_with_its_place(fails, text, message):
-    assert message in fails(DataError, "multirc", "multiple-answer", text)
+def test_malformed_files(refused, text, where, field, found, expected):
+    refused("multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected)
 
 
-def test_questions_that_share_their_ids_are_refused(made):
+def test_deep_nesting_is_one_error(refused):
+    refused("multirc", "multiple-answer", "[" * 100_000, expected=None, problem=re.compile("nested too deeply"))
+
+
+def test_duplicate_ids_are_refused(made):
     one = made["multiple-answer"][0]
     twins = Dataset([one, type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta)])
-    with pytest.raises(UsageError, match=r"two questions apart: both have pid 'news/one\.txt', qid '0'"):
+    with raises(UsageError, field="pid, qid", found="pid 'news/one.txt', qid '0'"):
         multirc.read("[]", twins, source="a")
 
 

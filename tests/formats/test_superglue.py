@@ -1,11 +1,13 @@
 import json
+import re
 
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.formats import default_format, get_format
 from classic_rc.predictions import Prediction
+from tests.errors import raises
 
 superglue = get_format("superglue")
 
@@ -19,10 +21,11 @@ def line(idx, **questions):
     return json.dumps({"idx": idx, "passage": {"questions": rows}})
 
 
+ANSWER = "$.passage.questions[0].answers[0]"
 ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1})
 
 
-def test_multirc_lines_hold_a_passage_each(made):
+def test_multirc_has_one_line_per_passage(made):
     chosen = [frozenset({0, 2}), frozenset(), frozenset({0})]
     predictions = [Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)]
     assert superglue.write(made["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
@@ -35,25 +38,34 @@ def test_lines_questions_and_options_are_matched_by_number(made):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "where", "field", "found", "expected"),
     [
-        (ZERO, "1 of 6 entries are missing: found none for passage idx 3, question idx 7, answer idx 20"),
+        (ZERO, None, None, "none for passage idx 3, question idx 7, answer idx 20", "one for each"),
         (
             f"{ZERO}\n{line(3, q7={21: 1})}",
-            "line 2, $.passage.questions[0].answers[0]: nothing of this name is asked",
+            f"line 2, {ANSWER}",
+            None,
+            "passage idx 3, question idx 7, answer idx 21",
+            "one of 6 entries such as passage idx 0, question idx 0, answer idx 0",
         ),
-        (f"{ZERO}\n{THREE}\n{THREE}", "line 3, $.passage.questions[0].answers[0]: answered twice"),
-        (f"{ZERO}\n{line(3, q7={20: 2})}", "line 2, $.passage.questions[0].answers[0], field 'label': not a label"),
-        (f"{ZERO}\n{line(3, q7={20: True})}", "field 'label': wrong type: found true, expected a whole number"),
-        (f'{ZERO}\n{{"idx": 3}}', "line 2, field 'passage': missing"),
-        (f"{ZERO}\n{THREE[:-1]}", "answers.txt, line 2 column"),
+        (
+            f"{ZERO}\n{THREE}\n{THREE}",
+            f"line 3, {ANSWER}",
+            None,
+            "passage idx 3, question idx 7, answer idx 20",
+            "one answer (the first is at line 2, $.passage.questions[0].answers[0])",
+        ),
+        (f"{ZERO}\n{line(3, q7={20: 2})}", f"line 2, {ANSWER}", "label", "the number 2", "0 or 1"),
+        (f"{ZERO}\n{line(3, q7={20: True})}", f"line 2, {ANSWER}", "label", "true", "a whole number"),
+        (f'{ZERO}\n{{"idx": 3}}', "line 2", "passage", "an object with idx", "an object or a list"),
+        (f"{ZERO}\n{THREE[:-1]}", "line 2 column 88", None, "the end of the text", None),
     ],
 )
-def test_malformed_multirc_lines_are_one_error_with_its_place(fails, text, message):
-    assert message in fails(DataError, "superglue", "superglue", text)
+def test_malformed_multirc_lines(refused, text, where, field, found, expected):
+    refused("superglue", "superglue", text, where=where, field=field, found=found, expected=expected)
 
 
-def test_record_lines_hold_a_text_each(made):
+def test_record_has_one_line_per_query(made):
     predictions = [Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)]
     text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
     assert superglue.write(made["cloze"], predictions=predictions) == text
@@ -62,23 +74,30 @@ def test_record_lines_hold_a_text_each(made):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "where", "field", "found", "expected"),
     [
-        ('{"idx": 17, "label": "Tam"}', "2 of 3 entries are missing: found none for idx 18"),
-        ('{"idx": 17, "label": 3}\n{"idx": 18, "label": ""}\n{"idx": 19, "label": ""}', "line 1, field 'label'"),
-        ('{"idx": "17", "label": "Tam"}', "line 1, field 'idx': wrong type: found '17', expected a whole number"),
-        ('{"idx": 5, "label": "Tam"}', "line 1: nothing of this name is asked: found idx 5"),
+        ('{"idx": 17, "label": "Tam"}', None, None, "none for idx 18", "one for each"),
+        (
+            '{"idx": 17, "label": 3}\n{"idx": 18, "label": ""}\n{"idx": 19, "label": ""}',
+            "line 1",
+            "label",
+            "the number 3",
+            "a string",
+        ),
+        ('{"idx": "17", "label": "Tam"}', "line 1", "idx", "'17'", "a whole number"),
+        ('{"idx": 5, "label": "Tam"}', "line 1", None, "idx 5", "one of 3 entries such as idx 17"),
     ],
 )
-def test_malformed_record_lines_are_one_error_with_its_place(fails, text, message):
-    assert message in fails(DataError, "superglue", "cloze", text)
+def test_malformed_record_lines(refused, text, where, field, found, expected):
+    refused("superglue", "cloze", text, where=where, field=field, found=found, expected=expected)
 
 
-def test_other_datasets_have_no_such_numbers(made):
+def test_other_datasets_are_refused(made):
     predictions = [Prediction(q.id, (frozenset(),)) for q in made["multiple-answer"]]
-    with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+    facts = {"field": "format", "found": re.compile(f"^question {made['multiple-answer'][0].id} ")}
+    with raises(UsageError, **facts):
         superglue.write(made["multiple-answer"], predictions=predictions)
-    with pytest.raises(UsageError, match="lacks SuperGLUE's numbers"):
+    with raises(UsageError, **facts):
         superglue.read("", made["multiple-answer"], source="a")
 
 

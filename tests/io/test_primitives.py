@@ -47,9 +47,9 @@ def test_only_io_imports_them():
         "import os\nos.replace('a', 'b')",
     ],
 )
-def test_a_planted_one_is_found(source):
+def test_each_kind_of_import_is_found(source):
     assert len(primitives_of(source)) == 1
 
 
-def test_words_and_methods_are_none():
+def test_strings_and_methods_are_not_imports():
     assert primitives_of("'gzip'\n'a'.replace('a', 'b')\nfrom .zipfile import a") == set()

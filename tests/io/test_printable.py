@@ -27,12 +27,12 @@ def test_printable(text, shown):
     assert printable(text) == shown
 
 
-def test_what_is_to_be_kept_is_kept():
+def test_characters_to_keep_are_not_escaped():
     assert printable("a\n\tb\x1b", keep="\n\t") == "a\n\tb\\x1b"
 
 
 @given(st.text(st.characters()))
-def test_what_comes_out_is_harmless_and_stays_as_it_is(text):
+def test_the_result_is_harmless_and_stable(text):
     shown = printable(text)
     assert printable(shown) == shown
     assert "\x1b" not in shown

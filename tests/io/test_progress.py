@@ -6,7 +6,7 @@ from classic_rc.io import progress
 from classic_rc.io.progress import progress_bar
 
 
-def test_nothing_is_shown_where_it_is_not_wanted(capsys):
+def test_a_hidden_bar_shows_nothing(capsys):
     with progress_bar("reading", None, shown=False) as advance:
         advance(1)
     assert capsys.readouterr() == ("", "")
@@ -18,9 +18,9 @@ def test_short_work_shows_nothing(capsys):
     assert "reading" not in capsys.readouterr().err
 
 
-def test_the_clock_goes_on_during_a_long_step(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", 0.01)
-    monkeypatch.setattr(progress, "_BEAT", 0.01)
+def test_the_clock_continues_during_a_long_step(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
     with progress_bar("reading RACE", None, shown=True):
         time.sleep(0.3)
     shown = capsys.readouterr()
@@ -29,7 +29,7 @@ def test_the_clock_goes_on_during_a_long_step(capsys, monkeypatch):
 
 
 def test_an_error_stops_the_clock(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", 0.01)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
     try:
         with progress_bar("scoring", 10, shown=True) as advance:
             advance(3)

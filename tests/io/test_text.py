@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io import text
 from classic_rc.io.text import decode, line_and_column, read_bytes, read_text, write_file, write_whole
+from tests.errors import raises
 
 _TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"]))
 
@@ -28,24 +29,24 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "where", "found", "expected"),
     [
-        (b"one\r\ntwo \xe9t\xe9", r"f, byte offset 9 \(line 2\): .* found the byte 0xe9, expected UTF-8 text"),
-        (b"\xef\xbb\xbfa\n\xff", r"byte offset 5 \(line 2\)"),
-        (b"\xff\xfea\0\n\0\x00\xd8", r"byte offset 6 \(line 2\)"),
-        (b"\xff\xfea\0b", r"byte offset 4 \(line 1\)"),
-        ("ab".encode("utf-16-le"), r"byte offset 1 \(line 1\): .* found a NUL character"),
-        ("\ufeffab".encode("utf-32-le"), r"byte offset 2 \(line 1\): .* found a NUL character"),
-        (b"\x80\x04\x95", r"byte offset 0 \(line 1\)"),
+        (b"one\r\ntwo \xe9t\xe9", "byte offset 9 (line 2)", "the byte 0xe9", "UTF-8 text"),
+        (b"\xef\xbb\xbfa\n\xff", "byte offset 5 (line 2)", "the byte 0xff", "UTF-8 text"),
+        (b"\xff\xfea\0\n\0\x00\xd8", "byte offset 6 (line 2)", "the byte 0x00", "UTF-16-LE text"),
+        (b"\xff\xfea\0b", "byte offset 4 (line 1)", "the byte 0x62", "UTF-16-LE text"),
+        ("ab".encode("utf-16-le"), "byte offset 1 (line 1)", "a NUL character", re.compile("UTF-16")),
+        ("\ufeffab".encode("utf-32-le"), "byte offset 2 (line 1)", "a NUL character", re.compile("UTF-16")),
+        (b"\x80\x04\x95", "byte offset 0 (line 1)", "the byte 0x80", "UTF-8 text"),
     ],
 )
-def test_other_bytes_are_one_error_with_their_offset(data, message):
-    with pytest.raises(DataError, match=message):
+def test_invalid_bytes_have_an_offset(data, where, found, expected):
+    with raises(DataError, source="f", where=where, found=found, expected=expected):
         decode(data, "f")
 
 
 @given(st.binary())
-def test_any_bytes_are_text_or_one_error(data):
+def test_random_bytes_are_text_or_raise_data_error(data):
     with contextlib.suppress(DataError):
         assert not {"\r", "\0"} & set(decode(data, "f"))
 
@@ -65,12 +66,11 @@ def test_a_file_is_read_as_bytes_and_as_text(tmp_path):
     path.write_bytes(b"one\r\n")
     assert (read_bytes(path), read_text(str(path))) == (b"one\r\n", "one\n")
     for read in (read_bytes, read_text):
-        with pytest.raises(DataError, match="cannot be read") as caught:
+        with raises(DataError, source=str(tmp_path / "none"), problem=re.compile("cannot be read")):
             read(tmp_path / "none")
-        assert caught.value.source == str(tmp_path / "none")
 
 
-def test_a_file_is_replaced_as_a_whole_and_a_link_is_followed(tmp_path):
+def test_a_file_is_replaced_and_a_link_is_followed(tmp_path):
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to("real")
     write_file(tmp_path / "link", "né\n")
@@ -80,7 +80,7 @@ def test_a_file_is_replaced_as_a_whole_and_a_link_is_followed(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
-    with pytest.raises(UsageError, match=re.escape(f"cannot write {tmp_path / 'none' / 'f'}: ")):
+    with raises(UsageError, field="path", found=str(tmp_path / "none" / "f")):
         write_file(tmp_path / "none" / "f", "text")
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "none" / "f", "text")
@@ -91,16 +91,17 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
     refused = []
     monkeypatch.setattr(text.os, "replace", refuse)
-    monkeypatch.setattr(text, "_PATIENCE", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(text, "_RETRY_DELAYS", (0.0, 0.0, 0.0))
     (tmp_path / "f").write_bytes(b"old")
-    with pytest.raises(UsageError, match="in use"):
+    with raises(UsageError, field="path", found=str(tmp_path / "f")) as caught:
         write_file(tmp_path / "f", "text")
+    assert "in use" in str(caught.value)
     assert refused == [tmp_path / "f"] * 3
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_a_pipe_is_written_into_and_not_replaced(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
