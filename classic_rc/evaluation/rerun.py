@@ -86,8 +86,11 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, ClassicRCError):
             raise
+        hint = "Was the record edited?"
+        if isinstance(error, KeyError):
+            raise DataError("missing", source=source, field=str(error.args[0]), hint=hint) from error
         raise DataError(
-            f"the record is malformed ({type(error).__name__}: {error})", source=source, hint="Was it edited?"
+            "malformed record", source=source, found=f"{type(error).__name__}: {error}", hint=hint
         ) from error
     return Prepared(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
 
