@@ -332,7 +332,7 @@ def compare(
     """
     if len(contest.contenders) < 2:
         raise UsageError(
-            f"a comparison needs at least two systems, got {len(contest.contenders)}",
+            f"a comparison needs at least two systems, got {len(contest.contenders)}: name another one",
             field="systems",
             found=str(len(contest.contenders)),
             expected="2 or more",

@@ -341,21 +341,21 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     The scores of a question depend only on that question, so the number of jobs does not change them.
     """
     if jobs == 1 or not isinstance(questions, EncodedDataset):
-        return _compute_scores(solver, questions, jobs)
+        return _checked(solver, questions, jobs)
     from joblib import Parallel, delayed, effective_n_jobs
 
     n_passages = len(questions.arrays.passage_offsets) - 1
     n_shards = min(effective_n_jobs(jobs), n_passages // PASSAGES_A_SHARD)
     if n_shards < 2:
-        return _compute_scores(solver, questions)
+        return _checked(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
-    parts = Parallel(n_jobs=n_shards)(delayed(_compute_scores)(solver, shard) for shard in shards)
+    parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
     return questions.in_order(
         np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
     )
 
 
-def _compute_scores(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
     """Return the solver's scores, after checking their type and shape."""
     scores = solver.score_candidates(questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
     if not isinstance(scores, Scores):

@@ -264,8 +264,8 @@ def test_sharding_changes_no_bit(task, monkeypatch):
     whole = evaluate(made, solvers, threshold=1.0).rows
     monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
     sizes = []
-    plain = scoring._compute_scores
-    monkeypatch.setattr(scoring, "_compute_scores", lambda s, q, *jobs: sizes.append(len(q)) or plain(s, q, *jobs))
+    plain = scoring._checked
+    monkeypatch.setattr(scoring, "_checked", lambda s, q, *jobs: sizes.append(len(q)) or plain(s, q, *jobs))
     with parallel_config(backend="threading"):
         parts = evaluate(made, solvers, threshold=1.0, jobs=3).rows
     assert sizes.count(6) >= 3

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from classic_rc.datasets import load
-from classic_rc.evaluation.fitted_system import _compute_scores
+from classic_rc.evaluation.fitted_system import _checked
 from classic_rc.solvers import parse_solver
 from classic_rc.text.encode import encode
 
@@ -49,7 +49,7 @@ def test_what_workers_get_survives_the_spawn_start_method():
     solver = parse_solver("sw+d:mcobzarenco").fit(dataset)
     encoded = encode(dataset, solver.analyzer)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        parts = pool.starmap(_compute_scores, [(solver, shard) for shard in encoded.shards(2)])
+        parts = pool.starmap(_checked, [(solver, shard) for shard in encoded.shards(2)])
         assert pool.apply(os.getpid) != os.getpid()
     here = solver.score_candidates(encoded)
     assert np.array_equal(np.concatenate([part.values for part in parts]), here.values)
