@@ -1,4 +1,4 @@
-"""The hard subset: the questions that baselines do not solve, compared with what chance alone would remove."""
+"""The hard subset: the questions that baselines do not solve, and how many of the others chance would remove."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
     .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
 
     with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
-    that chance alone would remove. Guessers are independent of each other; baselines are not. Baselines that solve
+    that chance would remove. Guessers are independent of each other; baselines are not. Baselines that solve
     the same questions remove fewer than equally many guessers of the same quality.
 
     Parameters
@@ -302,8 +302,8 @@ def _check_filter(members: Sequence[Solver], max_solved: int, solved_above: floa
         )
     if not 0 <= max_solved < len(members):
         raise UsageError(
-            f"the number of solvers that may solve a kept question must be from 0 to {len(members) - 1} for "
-            f"{len(members)} solvers, got {max_solved}: a higher number keeps every question",
+            f"the number of solvers that may solve a kept question must be from 0 to {len(members) - 1}, got "
+            f"{max_solved}: a higher number would keep every question",
             field="max_solved",
             found=str(max_solved),
             expected=f"0 to {len(members) - 1}",

@@ -86,7 +86,7 @@ def leaking_words(
     level: float = 0.05,
     shared: SharedDatasets | None = None,
 ) -> LeakingWords:
-    r"""Find the words whose presence in an option says most about whether it is right.
+    r"""Find the words whose presence in an option best indicates whether it is right.
 
     For each word w, with n(w, y) the number of options of class y (right or wrong) that have it, the words are
     ranked by the pointwise mutual information of Gururangan et al. 2018

@@ -168,7 +168,7 @@ class Region:
 def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[str, ...]]:
     """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
-    A question is solved if the answer is wholly right; partial credit, as for a tie, is not enough. Expectations
+    A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
     over draws solve no particular questions and are left out, as are systems beyond the first four.
 
     Parameters
@@ -192,7 +192,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     if not shown:
         return metric, (), left_out
     solved = [metric.from_means(c.statistics[metric.name]) >= _FULL_CREDIT for c in shown]
-    # Bit i of a question's code says whether system i solves it.
+    # Bit i of a question's code is 1 if system i solves it.
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
     regions = [

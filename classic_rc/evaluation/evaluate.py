@@ -74,7 +74,7 @@ def evaluate(
         The data that solvers learn from; see :attr:`Solver.learns_from`.
     tune : Dataset, optional
         The data that thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for
-        each fifth of the passages on the other four (the row says ``cv5``). If it is `dataset` itself, the row is
+        each fifth of the passages on the other four (``cv5`` in the row). If it is `dataset` itself, the row is
         marked and followed by its out-of-fold row.
     cv : int, optional
         Number of folds of whole passages. Solvers that learn from gold learn out of fold, in place of `train`.
@@ -294,7 +294,7 @@ def predict(
     solver : Solver
         It is cloned, never changed.
     decide : bool
-        Whether to make predictions. Scores alone need no threshold.
+        Whether to make predictions. Scores need no threshold.
     train, tune, cv, group, drop_overlap, spans, jobs
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional

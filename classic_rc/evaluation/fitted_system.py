@@ -37,7 +37,7 @@ class SharedDatasets:
     def of(self, dataset: Dataset) -> Sequence[Question]:
         """Return the dataset with shared encodings, or as it is if its spans are generated.
 
-        Generated spans are too many to be kept in memory.
+        There are too many generated spans to keep in memory.
         """
         if dataset.span_generator is not None:
             return dataset
@@ -267,7 +267,7 @@ class FittedSystem:
         return predictions
 
     def facts(self) -> dict[str, Any]:
-        """Return what a row says about its decisions, by field of :class:`~classic_rc.evaluation.results.Row`."""
+        """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.results.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)

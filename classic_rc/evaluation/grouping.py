@@ -97,12 +97,12 @@ def _verbatim_value(question: Question, passage: str) -> str | None:
     """Return which right answers are in the passage: yes or no, or all, some or none of several."""
     if question.gold is None:
         return None
-    found = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
-    if not found:
+    verbatim = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
+    if not verbatim:
         return "no right answer"
     if question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
-        return "all" if all(found) else "some" if any(found) else "none"
-    return "yes" if any(found) else "no"
+        return "all" if all(verbatim) else "some" if any(verbatim) else "none"
+    return "yes" if any(verbatim) else "no"
 
 
 def _n_candidates(questions: Sequence[Question]) -> list[str | None]:

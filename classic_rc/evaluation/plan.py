@@ -251,7 +251,7 @@ def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
 
 
 def unfitted(solver: Solver) -> Solver:
-    """Return an unfitted clone with the same decision, even if the constructor takes none."""
+    """Return an unfitted clone with the same decision, even if it is not a constructor parameter."""
     copy: Solver = clone(solver)
     copy.decision = solver.decision
     return copy

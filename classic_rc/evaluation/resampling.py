@@ -1,6 +1,6 @@
 """Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple testing.
 
-They say how much a number depends on the passages that a dataset happens to have.
+They measure how much a number depends on the passages that a dataset happens to have.
 """
 
 from __future__ import annotations

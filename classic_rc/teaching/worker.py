@@ -28,17 +28,17 @@ def main() -> None:
     checker, *files = map(Path, paths)
     with _own_stdout() as channel:
 
-        def tell(**fields: Any) -> None:
+        def send(**fields: Any) -> None:
             channel.write(json.dumps(fields) + "\n")
             channel.flush()
 
         try:
             checks = checks_of(load(checker, "checker"))
         except BaseException as error:
-            tell(broken=described(error, checker))
+            send(broken=described(error, checker))
             return
         if not files:
-            tell(checks=[(name, _title(check)) for name, check in checks.items()])
+            send(checks=[(name, _title(check)) for name, check in checks.items()])
             return
         problem, submission = None, None
         try:
@@ -46,7 +46,7 @@ def main() -> None:
         except BaseException as error:
             problem = described(error, files[0])
         for name, check in checks.items():
-            tell(check=name, problem=problem if submission is None else _run_check(check, submission, files[0]))
+            send(check=name, problem=problem if submission is None else _run_check(check, submission, files[0]))
     os._exit(0)  # Skip any threads and exit handlers that the submission has left behind.
 
 

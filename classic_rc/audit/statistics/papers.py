@@ -187,14 +187,14 @@ def incorrect_verbatim(contents: Contents) -> Values:
 
 def _options_verbatim(contents: Contents, right: bool) -> Values:
     passages = contents.lowered_passages
-    found = [
+    verbatim = [
         normalised_text(candidate.text) in passages[id(q.passage)]
         for q in contents.dataset
         if q.gold is not None
         for i, candidate in enumerate(q.candidates)
         if (i in q.gold) is right
     ]
-    return Values(np.array(found, dtype=np.bool_))
+    return Values(np.array(verbatim, dtype=np.bool_))
 
 
 _MULTIRC = _published_in("MultiRC")
