@@ -1,4 +1,4 @@
-"""The hard subset: the questions that baselines do not solve, and how many of the others chance would remove."""
+"""The hard subset: the questions that baselines do not solve, compared with what chance would remove."""
 
 from __future__ import annotations
 
