@@ -80,7 +80,7 @@ MEASURED: Mapping[Task, tuple[str, ...]] = {
 """The metrics of each task; the first one is tested. Span questions have none: gold cannot be moved to a span."""
 
 FEWEST_GROUPS = 10
-"""With fewer passages or groups there is no bootstrap interval: resamples of a handful are far too similar."""
+"""With fewer passages or groups there is no bootstrap interval: resamples of so few groups are far too similar."""
 
 
 class AboveMean(Decision):
@@ -88,7 +88,7 @@ class AboveMean(Decision):
 
     A check asks only whether right options differ from wrong options of the same question, and so does this rule.
     A threshold tuned for F1a would select nearly everything, and then nothing beats chance: on MultiRC, whose
-    right options are clearly longer, length would seem to say nothing. A threshold tuned out of fold would also be
+    right options are clearly longer, length would seem to be no cue. A threshold tuned out of fold would also be
     slightly too good, because it is tuned on scores of solvers that learned from the fold that it is applied to.
     """
 
@@ -209,11 +209,11 @@ def try_partial_inputs(
 ) -> PartialInputs:
     """Answer a dataset from partial inputs, and compare the results with chance.
 
-    The null hypothesis is that the partial input says nothing about which candidate is right. Gold is permuted
+    The null hypothesis is that the partial input does not indicate which candidate is right. Gold is permuted
     within each question, with the same number of right candidates, while predictions stay fixed
     (:func:`.null.null_of`). The p-value is how often permuted gold reaches the metric, doubled if anything was
-    learned out of fold (:func:`.null.p_value`). Holm's procedure adjusts it for the partial inputs tried on this
-    dataset, and for nothing else: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
+    learned out of fold (:func:`.null.p_value`). Holm's procedure adjusts it only for the partial inputs tried on
+    this dataset: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
 
     Parameters
     ----------
@@ -246,41 +246,47 @@ def try_partial_inputs(
         is of another task, or no question has the `group`.
     """
     if permutations < 1:
-        raise UsageError(f"a null takes at least one permutation, got {permutations}")
+        raise UsageError(
+            f"the number of permutations must be at least 1, got {permutations}",
+            field="permutations",
+            found=str(permutations),
+        )
     if resamples < 1:
-        raise UsageError(f"resampling takes at least one resample, got {resamples}")
+        raise UsageError(
+            f"the number of resamples must be at least 1, got {resamples}", field="resamples", found=str(resamples)
+        )
     learning = Learning(train=train, cv=cv, group=group, drop_overlap=True)
     groups = passage_groups(dataset, group)
-    reason = _obstacle(dataset, groups)
-    known = {} if reason else {m.name: m for m in family if dataset.task in m.solver.tasks}
-    left_out = {m.name: reason or f"not for {dataset.task} questions" for m in family if m.name not in known}
-    if known and train is not None:
+    reason = _blocking_reason(dataset, groups)
+    eligible = {} if reason else {m.name: m for m in family if dataset.task in m.solver.tasks}
+    left_out = {m.name: reason or f"not for {dataset.task} questions" for m in family if m.name not in eligible}
+    if eligible and train is not None:
         check_task(train, dataset, "training")
         learning = learning.apart_from(dataset)
     trials: list[_Trial] = []
     shared = shared or SharedDatasets()
-    for member in known.values():
-        trial = _try(member, dataset, learning, shared)
+    for member in eligible.values():
+        trial = _run_trial(member, dataset, learning, shared)
         if isinstance(trial, str):
             left_out[member.name] = trial
         else:
             trials.append(trial)
         advance(len(dataset))
-    results = _results(trials, groups, permutations, resamples, seed) if trials else ()
+    results = _test_trials(trials, groups, permutations, resamples, seed) if trials else ()
     warnings = dict.fromkeys([*learning.notes, *(f"{t.member.name}: {w}" for t in trials for w in t.warnings)])
     learned_from = learning.folds.label if train is None else train.name
     return PartialInputs(results, left_out, learned_from, permutations, resamples, seed, tuple(warnings))
 
 
-def _obstacle(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
+def _blocking_reason(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
     """Return the reason why no partial input can be tried on a dataset, or None."""
     if dataset.task is None:
-        return "there is no question"
+        return "the dataset has no questions"
     if dataset.task not in MEASURED:
         return f"not for {dataset.task} questions"
     if any(question.gold is None for question in dataset):
         return "gold answers are hidden"
-    return "it takes two different passages or groups" if groups.max() < 1 else None
+    return "at least two different passages or groups are needed" if groups.max() < 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +306,7 @@ class _Trial:
         return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
 
 
-def _try(member: PartialInput, dataset: Dataset, learning: Learning, shared: SharedDatasets) -> _Trial | str:
+def _run_trial(member: PartialInput, dataset: Dataset, learning: Learning, shared: SharedDatasets) -> _Trial | str:
     """Answer the dataset from a partial input; return the reason if that is impossible."""
     from sklearn.base import clone
 
@@ -311,19 +317,19 @@ def _try(member: PartialInput, dataset: Dataset, learning: Learning, shared: Sha
         solver.set_params(decision=AboveMean())
     try:
         cv = learning.folds.n_folds if learning.train is None else None
-        predicted = predict(dataset, solver, train=learning.train, cv=cv, group=learning.group, shared=shared)
+        output = predict(dataset, solver, train=learning.train, cv=cv, group=learning.group, shared=shared)
     except (UsageError, DataError) as error:
         return str(error)
-    assert predicted.predictions is not None
+    assert output.predictions is not None
     metrics = [METRICS[name] for name in MEASURED[dataset.task]]
-    statistics = {m.name: m.statistics(dataset, predicted.predictions) for m in metrics}
-    null = null_of(dataset, predicted.predictions, metrics)
+    statistics = {m.name: m.statistics(dataset, output.predictions) for m in metrics}
+    null = null_of(dataset, output.predictions, metrics)
     out_of_fold = learning.train is None and solver.learns_from == "gold"
     seconds = time.perf_counter() - start
-    return _Trial(member, metrics, statistics, null, out_of_fold, seconds, predicted.warnings)
+    return _Trial(member, metrics, statistics, null, out_of_fold, seconds, output.warnings)
 
 
-def _results(
+def _test_trials(
     trials: Sequence[_Trial], groups: NDArray[np.int64], permutations: int, resamples: int, seed: int
 ) -> tuple[PartialResult, ...]:
     intervals = _intervals(trials, groups, resamples, seed) if groups.max() + 1 >= FEWEST_GROUPS else {}

@@ -122,8 +122,8 @@ class CheckReport:
     def leaks(self, level: float = 5.0) -> tuple[PartialResult, ...]:
         """Return the partial inputs that leak: the lower bound of the tested gain's interval is above a level.
 
-        A p-value only says that a gain is not zero, which is common on a large dataset. What matters is how large
-        the gain is at least.
+        A p-value only shows that a gain is not zero, which is common on a large dataset. The lower bound shows how
+        large the gain is at least.
 
         Parameters
         ----------
@@ -202,8 +202,8 @@ def check(
     CheckReport
     """
     start, shared = time.perf_counter(), SharedDatasets()
-    of_task = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
-    with progress_bar(dataset.name, len(of_task) * len(dataset), progress) as advance:
+    names = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
+    with progress_bar(dataset.name, len(names) * len(dataset), progress) as advance:
         partial = try_partial_inputs(
             dataset,
             train=train,
@@ -216,12 +216,12 @@ def check(
             shared=shared,
         )
         has_options = dataset.task is not None and dataset.task.has_choices
-        tells = has_options and all(question.gold is not None for question in dataset)
+        has_known_gold = has_options and all(question.gold is not None for question in dataset)
         return CheckReport(
             dataset,
             partial,
-            leaking_words(dataset, shared=shared) if tells else None,
-            label_balance(dataset) if tells else None,
+            leaking_words(dataset, shared=shared) if has_known_gold else None,
+            label_balance(dataset) if has_known_gold else None,
             integrity(dataset, train),
             time.perf_counter() - start,
         )

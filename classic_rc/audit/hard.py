@@ -1,4 +1,4 @@
-"""The hard subset: the questions that baselines do not solve, compared with what chance alone would remove."""
+"""The hard subset: the questions that baselines do not solve, compared with what chance would remove."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class HardSubset:
     @cached_property
     def dataset(self) -> Dataset:
         """The dataset of the questions that are kept, in their order."""
-        kept = {q.id for q, keep in zip(self.evaluation.dataset, self.hard, strict=True) if keep}
-        return self.evaluation.dataset.filter(lambda question: question.id in kept)
+        hard_ids = {q.id for q, is_hard in zip(self.evaluation.dataset, self.hard, strict=True) if is_hard}
+        return self.evaluation.dataset.filter(lambda question: question.id in hard_ids)
 
     @property
     def metric(self) -> Metric:
-        """The metric that gives a question its credit: 1 if the answer is wholly right."""
+        """The metric that gives a question its credit: 1 if the answer is fully right."""
         assert self.evaluation.dataset.task is not None
         return METRICS[SOLVED_BY[self.evaluation.dataset.task]]
 
@@ -105,18 +105,18 @@ class HardSubset:
     @cached_property
     def scores(self) -> list[tuple[Share, Share | None]]:
         """Each row's main metric on all questions and on the hard ones, None if no question is hard."""
-        everything = np.ones(len(self.hard), dtype=np.bool_)
-        before = self._main(everything)
-        after = self._main(self.hard) if self.hard.any() else [None] * len(before)
+        all_questions = np.ones(len(self.hard), dtype=np.bool_)
+        before = self._main_scores(all_questions)
+        after = self._main_scores(self.hard) if self.hard.any() else [None] * len(before)
         return list(zip(before, after, strict=True))
 
-    def _main(self, kept: NDArray[np.bool_]) -> list[Share]:
+    def _main_scores(self, mask: NDArray[np.bool_]) -> list[Share]:
         assert self.evaluation.dataset.task is not None
         metric = primary_metric(self.evaluation.dataset.task)
         measured = [(metric, row.outcomes.statistics[metric.name]) for row in self.evaluation.rows]
-        intervals = subset_intervals(measured, self.groups, kept, self.resampling)
+        intervals = subset_intervals(measured, self.groups, mask, self.resampling)
         return [
-            Share(metric.aggregate(of[kept]), interval)
+            Share(metric.aggregate(of[mask]), interval)
             for (_, of), interval in zip(measured, intervals, strict=True)
         ]
 
@@ -126,7 +126,7 @@ class HardSubset:
 
     def solves(self, row: Row) -> NDArray[np.bool_]:
         """Return which questions a row solves, shape (n_questions,)."""
-        return _solves(row, self.metric, self.solved_above)
+        return _solved_by(row, self.metric, self.solved_above)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON, with the ids of the hard questions."""
@@ -137,7 +137,7 @@ class HardSubset:
             "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "questions": len(dataset)},
             "solved": {"metric": self.metric.name, "above": self.solved_above, "max_solved": self.max_solved},
             "members": self.n_members,
-            **{f"share_{name}": _plain(share) for name, share in self.removed.items()},
+            **{f"share_{name}": _share_record(share) for name, share in self.removed.items()},
             "resampling": self.resampling.to_dict(),
             "rows": [
                 {
@@ -147,8 +147,8 @@ class HardSubset:
                     "by_construction": self.is_member(i),
                     "solved": None if row.expected else int(self.solves(row).sum()),
                     "metric": main,
-                    "before": _plain(before),
-                    "after": after and _plain(after),
+                    "before": _share_record(before),
+                    "after": after and _share_record(after),
                 }
                 for i, (row, (before, after)) in enumerate(zip(self.evaluation.rows, self.scores, strict=True))
             ],
@@ -217,10 +217,14 @@ def hard_subset(
     (14, 0.25)
     """
     members = [solver for solver in solvers if not isinstance(solver, Random)]
-    _check(members, max_solved, solved_above)
+    _check_filter(members, max_solved, solved_above)
     for role, other in (("--train", train), ("--tune", tune)):
         if other is not None and other.fingerprint == dataset.fingerprint:
-            raise UsageError(f"{role} is the data that is filtered: without it, solvers learn out of fold")
+            raise UsageError(
+                f"{role} is the data to filter: leave out {role}, and solvers learn out of fold",
+                field=role.removeprefix("--"),
+                found=other.name,
+            )
     others = [Random(), *(solver for solver in report if not isinstance(solver, Random))]
     if cv is None and train is None and any(solver.learns_from == "gold" for solver in (*members, *others)):
         cv = _FOLDS
@@ -242,7 +246,7 @@ def hard_subset(
     metric = METRICS[SOLVED_BY[evaluation.dataset.task]]
     rows = evaluation.rows
     guess = next(row for row in rows if row.solver == Random.name).outcomes.statistics[metric.name]
-    n_solved = np.sum([_solves(row, metric, solved_above) for row in rows[: len(members)]], axis=0)
+    n_solved = np.sum([_solved_by(row, metric, solved_above) for row in rows[: len(members)]], axis=0)
     return HardSubset(
         evaluation,
         len(members),
@@ -261,7 +265,7 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
     .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
 
     with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
-    that chance alone would remove. Guessers are independent of each other; baselines are not. Baselines that solve
+    that chance would remove. Guessers are independent of each other; baselines are not. Baselines that solve
     the same questions remove fewer than equally many guessers of the same quality.
 
     Parameters
@@ -285,21 +289,32 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
     return np.asarray(binom.sf(max_solved, n_members, solved), dtype=np.float64)
 
 
-def _solves(row: Row, metric: Metric, above: float) -> NDArray[np.bool_]:
+def _solved_by(row: Row, metric: Metric, above: float) -> NDArray[np.bool_]:
     return np.asarray(metric.from_means(row.outcomes.statistics[metric.name]) > above + 1e-9)
 
 
-def _check(members: Sequence[Solver], max_solved: int, solved_above: float) -> None:
+def _check_filter(members: Sequence[Solver], max_solved: int, solved_above: float) -> None:
     if not members:
-        raise UsageError("a filter needs a solver other than random, an expectation that solves no one question")
+        raise UsageError(
+            "the filter needs a solver other than random: random is an expectation and solves no single question",
+            field="solvers",
+            found="no other solver",
+        )
     if not 0 <= max_solved < len(members):
         raise UsageError(
-            f"of {len(members)} solvers, from 0 to {len(members) - 1} may solve a question that is kept, "
-            f"got {max_solved}: more would keep everything"
+            f"the number of solvers that may solve a kept question must be from 0 to {len(members) - 1}, got "
+            f"{max_solved}: a higher number would keep every question",
+            field="max_solved",
+            found=str(max_solved),
+            expected=f"0 to {len(members) - 1}",
         )
     if not 0 <= solved_above < 1:
-        raise UsageError(f"a question is solved above a credit from 0 to below 1, got {solved_above}")
+        raise UsageError(
+            f"the credit above which a question is solved must be at least 0 and below 1, got {solved_above}",
+            field="solved_above",
+            found=str(solved_above),
+        )
 
 
-def _plain(share: Share) -> Mapping[str, Any]:
+def _share_record(share: Share) -> Mapping[str, Any]:
     return {"value": share.value, "interval": share.interval and list(share.interval)}

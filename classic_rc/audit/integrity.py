@@ -52,21 +52,21 @@ KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
-        Kind("gold-differs", _E, "questions asked before, with other gold", "one of the two must be wrong"),
-        Kind("option-both", _E, "questions with an option right and wrong", "gold contradicts itself"),
-        Kind("question-in-train", _E, "questions that training data has too", "their answers can be looked up"),
-        Kind("gold-not-candidate", _W, "questions whose gold is no candidate", "choosing a candidate cannot score"),
-        Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span scores in full"),
+        Kind("gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"),
+        Kind("option-both", _E, "questions with an option both right and wrong", "gold contradicts itself"),
+        Kind("question-in-train", _E, "questions that are in the training data", "their answers can be looked up"),
+        Kind("gold-not-candidate", _W, "questions whose gold is not a candidate", "no candidate can score"),
+        Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span gets full credit"),
         Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
-        Kind("empty-question", _W, "empty questions", "nothing is asked"),
-        Kind("empty-option", _W, "questions with an empty option", "told from the others without reading"),
-        Kind("equal-options", _W, "questions with equal options", "fewer choices than it seems"),
+        Kind("empty-question", _W, "empty questions", "nothing to answer"),
+        Kind("empty-option", _W, "questions with an empty option", "can be told apart without reading"),
+        Kind("equal-options", _W, "questions with equal options", "fewer choices than there seem to be"),
         Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
         Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
         Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
-        Kind("passage-repeated", _W, "passages whose text another one has", "folds and splits may part them"),
-        Kind("passage-in-train", _W, "passages that training data has too", "learned from, then tested on"),
-        Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of what needs gold"),
+        Kind("passage-repeated", _W, "passages with the text of another one", "folds and splits may separate them"),
+        Kind("passage-in-train", _W, "passages that are in the training data", "seen in training, then tested on"),
+        Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
         Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
         Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
         Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
@@ -121,35 +121,33 @@ def integrity(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, 
     tuple of Finding
         One per kind that was found, in the order of :data:`KINDS`.
     """
-    found: dict[str, list[str]] = {}
-    overlap = () if train is None else _of_overlap(dataset, train)
-    for kind, id_ in chain(_of_single_questions(dataset), _of_repetitions(dataset), overlap):
-        found.setdefault(kind, []).append(id_)
+    ids: dict[str, list[str]] = {}
+    overlap = () if train is None else _find_overlap(dataset, train)
+    for kind, id_ in chain(_find_in_questions(dataset), _find_repetitions(dataset), overlap):
+        ids.setdefault(kind, []).append(id_)
     return tuple(
-        Finding(kind, len(found[name]), tuple(found[name][:_EXAMPLES]))
-        for name, kind in KINDS.items()
-        if name in found
+        Finding(kind, len(ids[name]), tuple(ids[name][:_EXAMPLES])) for name, kind in KINDS.items() if name in ids
     )
 
 
-_Found = Iterator[tuple[str, str]]
+_Defects = Iterator[tuple[str, str]]
 """Pairs of a kind's name and the id of a question or passage."""
 
 
-def _of_single_questions(dataset: Dataset) -> _Found:
+def _find_in_questions(dataset: Dataset) -> _Defects:
     for question in dataset:
-        for kind in _empty(question):
+        for kind in _find_empty(question):
             yield kind, question.id
         if question.gold is None:
             yield "gold-hidden", question.id
         elif question.task.has_choices:
-            for kind in _choices(question, len(question.gold)):
+            for kind in _find_in_options(question, len(question.gold)):
                 yield kind, question.id
         elif not _is_reachable(question):
             yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate", question.id
 
 
-def _empty(question: Question) -> Iterator[str]:
+def _find_empty(question: Question) -> Iterator[str]:
     if not question.passage.text.strip():
         yield "empty-passage"
     if not question.text.strip():
@@ -162,7 +160,7 @@ def _empty(question: Question) -> Iterator[str]:
         yield "one-option"
 
 
-def _choices(question: Question, n_right: int) -> Iterator[str]:
+def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
     is_single = question.task is Task.SINGLE_CHOICE
     if n_right == 0:
         yield "no-right-option" if is_single else "none-right"
@@ -170,7 +168,7 @@ def _choices(question: Question, n_right: int) -> Iterator[str]:
         yield "all-right"
     elif n_right > 1 and is_single:
         yield "several-right"
-    options = [_option(c.text) for c in question.candidates]
+    options = [_normalise_option(c.text) for c in question.candidates]
     if len(set(options)) < len(options):
         right = _right_options(question)
         wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
@@ -178,16 +176,16 @@ def _choices(question: Question, n_right: int) -> Iterator[str]:
 
 
 def _is_reachable(question: Question) -> bool:
-    """Return whether a candidate, or for spans the passage, has any gold text; of several spans, all."""
+    """Return whether a candidate (for spans: the passage) has any gold text; several spans must all be there."""
     gold = [str(text) for text in question.gold or ()]
     if not question.task.has_spans:
         return not {normalise(text) for text in gold}.isdisjoint(normalise(c.text) for c in question.candidates)
     passage = normalised_text(question.passage.text)
-    stands = (normalised_text(text) in passage for text in gold)
-    return all(stands) if question.task is Task.MULTI_SPAN else any(stands)
+    contained = (normalised_text(text) in passage for text in gold)
+    return all(contained) if question.task is Task.MULTI_SPAN else any(contained)
 
 
-def _of_repetitions(dataset: Dataset) -> _Found:
+def _find_repetitions(dataset: Dataset) -> _Defects:
     texts = _passage_texts(dataset)
     seen: set[str] = set()
     for passage in dataset.passages:
@@ -195,28 +193,28 @@ def _of_repetitions(dataset: Dataset) -> _Found:
         if text and text in seen:
             yield "passage-repeated", passage.id
         seen.add(text)
-    asked: dict[Hashable, Question] = {}
+    first_questions: dict[Hashable, Question] = {}
     for question in dataset:
-        of_passage, *anywhere = _keys(question, texts[id(question.passage)])
-        if of_passage in asked:
+        of_passage, *anywhere = _question_keys(question, texts[id(question.passage)])
+        if of_passage in first_questions:
             yield "question-repeated", question.id
-            if _contradicts(question, asked[of_passage]):
+            if _contradicts(question, first_questions[of_passage]):
                 yield "gold-differs", question.id
-        elif any(key in asked for key in anywhere):
+        elif any(key in first_questions for key in anywhere):
             yield "question-reused", question.id
         for key in (of_passage, *anywhere):
-            asked.setdefault(key, question)
+            first_questions.setdefault(key, question)
 
 
-def _of_overlap(dataset: Dataset, train: Dataset) -> _Found:
+def _find_overlap(dataset: Dataset, train: Dataset) -> _Defects:
     texts, known = _passage_texts(dataset), _passage_texts(train)
     known_texts = set(known.values())
     for passage in dataset.passages:
         if texts[id(passage)] in known_texts:
             yield "passage-in-train", passage.id
-    asked = {key for q in train for key in _keys(q, known[id(q.passage)])}
+    train_keys = {key for q in train for key in _question_keys(q, known[id(q.passage)])}
     for question in dataset:
-        if not asked.isdisjoint(_keys(question, texts[id(question.passage)])):
+        if not train_keys.isdisjoint(_question_keys(question, texts[id(question.passage)])):
             yield "question-in-train", question.id
 
 
@@ -225,12 +223,12 @@ def _passage_texts(dataset: Dataset) -> dict[int, str]:
     return {id(passage): normalised_text(passage.text) for passage in dataset.passages}
 
 
-def _keys(question: Question, passage: str) -> Iterator[Hashable]:
+def _question_keys(question: Question, passage: str) -> Iterator[Hashable]:
     """Yield a question's keys; questions are equal if they share words and passage, or words and options."""
     text = normalised_text(question.text)
     yield "passage", text, passage
     if question.task.has_choices:
-        yield "options", text, *sorted(_option(c.text) for c in question.candidates)
+        yield "options", text, *sorted(_normalise_option(c.text) for c in question.candidates)
 
 
 def _contradicts(question: Question, other: Question) -> bool:
@@ -239,13 +237,13 @@ def _contradicts(question: Question, other: Question) -> bool:
         return False
     if not question.task.has_choices:
         return {normalise(str(t)) for t in question.gold}.isdisjoint(normalise(str(t)) for t in other.gold)
-    options, others = ({_option(c.text) for c in q.candidates} for q in (question, other))
+    options, others = ({_normalise_option(c.text) for c in q.candidates} for q in (question, other))
     return options == others and _right_options(question) != _right_options(other)
 
 
 def _right_options(question: Question) -> set[str]:
-    return {_option(c.text) for i, c in enumerate(question.candidates) if i in (question.gold or ())}
+    return {_normalise_option(c.text) for i, c in enumerate(question.candidates) if i in (question.gold or ())}
 
 
-def _option(text: str) -> str:
+def _normalise_option(text: str) -> str:
     return normalised_text(text).rstrip(" .,;:!?")

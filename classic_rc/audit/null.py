@@ -18,13 +18,13 @@ from classic_rc.metrics.squad import normalise
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Gold, Question
 
-_DRAWS_AT_A_TIME = 2**14
-_MOST_MOVES = 2000
+_DRAWS_PER_BATCH = 2**14
+_MAX_GOLD_SETS = 2000
 _ROUNDING = 1e-9
 """Metrics that differ by less than this are equal: the order of addition changes their rounding."""
 
 
-class _Lot(NamedTuple):
+class _OutcomeDistribution(NamedTuple):
     """The possible statistics of a question when its gold is permuted, with their probabilities."""
 
     rows: NDArray[np.float64]  # distinct; all metrics side by side, shape (n_outcomes, n_statistics)
@@ -50,7 +50,7 @@ class Null:
     metrics: Sequence[Metric]
     expected: NDArray[np.float64]  # all metrics side by side, shape (n_questions, n_statistics)
     columns: Mapping[str, slice]  # each metric's columns of `expected`, by name
-    lots: Sequence[tuple[int, _Lot]]  # the distinct lots, each with its number of questions
+    lots: Sequence[tuple[int, _OutcomeDistribution]]  # the distinct lots, each with its number of questions
 
     def expected_of(self, metric: Metric) -> NDArray[np.float64]:
         """Return a metric's columns of `expected`."""
@@ -63,17 +63,17 @@ class Null:
         the draws' mean statistics cause. It is exact for metrics that are linear in their statistics.
         """
         rng = np.random.Generator(np.random.PCG64(seed % 2**64))
-        parts = [self._means(rng, min(_DRAWS_AT_A_TIME, n - i)) for i in range(0, n, _DRAWS_AT_A_TIME)]
+        parts = [self._draw_means(rng, min(_DRAWS_PER_BATCH, n - i)) for i in range(0, n, _DRAWS_PER_BATCH)]
         means = np.concatenate(parts)
-        found = {}
+        results = {}
         for metric in self.metrics:
             own = means[:, self.columns[metric.name]]
             draws = metric.from_means(own)
-            missed = metric.from_means(own.mean(axis=0)) - metric.aggregate(self.expected_of(metric))
-            found[metric.name] = NullDistribution(draws, float(draws.mean() - missed))
-        return found
+            error = metric.from_means(own.mean(axis=0)) - metric.aggregate(self.expected_of(metric))
+            results[metric.name] = NullDistribution(draws, float(draws.mean() - error))
+        return results
 
-    def _means(self, rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    def _draw_means(self, rng: np.random.Generator, n: int) -> NDArray[np.float64]:
         totals = np.zeros((n, self.expected.shape[1]))
         for count, lot in self.lots:
             if len(lot.odds) == 1:
@@ -109,33 +109,43 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
     DataError
         A question's gold is hidden.
     """
-    made: dict[Hashable, _Lot] = {}
+    distributions: dict[Hashable, _OutcomeDistribution] = {}
     counts: dict[Hashable, int] = {}
-    of_question = []
+    keys = []
     for question, prediction in zip(questions, predictions, strict=True):
         if prediction.weights is not None or prediction.selection_probability is not None:
-            raise UsageError("an expectation over draws has no null: give predictions")
+            raise UsageError(
+                "an expectation over draws has no null distribution: use single predictions",
+                field="predictions",
+                found="an expectation over draws",
+            )
         if question.task.has_spans:
-            raise UsageError("spans of the passage are not candidates that gold could be moved to")
+            raise UsageError(
+                f"{question.task} questions have no null distribution: gold cannot be moved to another span",
+                field="questions",
+                found=str(question.task),
+            )
         key: Hashable
         if question.task.has_choices:
             # The number of answers separates a tie of several options from one answer that selects several.
             selected = frozenset(i for answer in prediction.answers for i in answer if isinstance(i, int))
             key = (len(question.candidates), len(known_gold(question)), len(selected), len(prediction.answers))
-            if key not in made:
-                made[key] = _lot(question, prediction, metrics, *_choice_moves(question, selected))
+            if key not in distributions:
+                distributions[key] = _distribution_of(
+                    question, prediction, metrics, *_permuted_choices(question, selected)
+                )
         else:
-            lot = _lot(question, prediction, metrics, *_text_moves(question))
+            lot = _distribution_of(question, prediction, metrics, *_permuted_texts(question))
             key = (lot.rows.tobytes(), lot.odds.tobytes())
-            made.setdefault(key, lot)
+            distributions.setdefault(key, lot)
         counts[key] = counts.get(key, 0) + 1
-        of_question.append(key)
-    expectations = {key: lot.odds @ lot.rows for key, lot in made.items()}
+        keys.append(key)
+    expectations = {key: lot.odds @ lot.rows for key, lot in distributions.items()}
     return Null(
         tuple(metrics),
-        np.array([expectations[key] for key in of_question]),
+        np.array([expectations[key] for key in keys]),
         _columns(questions[:1], predictions[:1], metrics),
-        [(counts[key], made[key]) for key in counts],
+        [(counts[key], distributions[key]) for key in counts],
     )
 
 
@@ -170,23 +180,23 @@ def _columns(
     return {m.name: slice(stop - w, stop) for m, w, stop in zip(metrics, widths, stops, strict=True)}
 
 
-def _lot(
+def _distribution_of(
     question: Question,
     prediction: Prediction,
     metrics: Sequence[Metric],
     golds: Sequence[Gold],
     odds: Sequence[float],
-) -> _Lot:
+) -> _OutcomeDistribution:
     """Return the statistics of one prediction under each permuted gold; equal ones are merged."""
     moved = [replace(question, gold=gold) for gold in golds]
     answers = [prediction] * len(moved)
     # Rounding makes sums of the same fractions equal, whatever their order, so that equal outcomes merge.
     rows = np.hstack([metric.statistics(moved, answers) for metric in metrics]).round(12)
-    different, which = np.unique(rows, axis=0, return_inverse=True)
-    return _Lot(different, np.bincount(which.reshape(-1), weights=odds).astype(np.float64))
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
+    return _OutcomeDistribution(distinct, np.bincount(index.reshape(-1), weights=odds).astype(np.float64))
 
 
-def _choice_moves(question: Question, selected: frozenset[int]) -> tuple[list[Gold], list[float]]:
+def _permuted_choices(question: Question, selected: frozenset[int]) -> tuple[list[Gold], list[float]]:
     """Return one gold for each possible number of selected options that are right, and its probability."""
     options = range(len(question.candidates))
     inside, outside = [i for i in options if i in selected], [i for i in options if i not in selected]
@@ -200,7 +210,7 @@ def _choice_moves(question: Question, selected: frozenset[int]) -> tuple[list[Go
     return golds, odds
 
 
-def _text_moves(question: Question) -> tuple[list[Gold], list[float]]:
+def _permuted_texts(question: Question) -> tuple[list[Gold], list[float]]:
     """Return every set of as many distinct candidate texts as are right, as gold, all equally likely."""
     accepted = dict.fromkeys(known_gold(question))
     texts = {normalise(c.text): c.text for c in question.candidates}
@@ -211,11 +221,11 @@ def _text_moves(question: Question) -> tuple[list[Gold], list[float]]:
 
 
 def _subsets(texts: tuple[str, ...], size: int, question_id: str) -> Iterator[tuple[str, ...]]:
-    """Yield all subsets of a size, or `_MOST_MOVES` random ones of more, always the same ones for a question."""
-    if math.comb(len(texts), size) <= _MOST_MOVES:
+    """Yield all subsets of a size, or `_MAX_GOLD_SETS` random ones of more, always the same ones for a question."""
+    if math.comb(len(texts), size) <= _MAX_GOLD_SETS:
         yield from itertools.combinations(texts, size)
         return
-    counts = np.array([_MOST_MOVES * len(texts)])
-    draws = uniform_draws(text_keys([question_id]), counts, 0).reshape(_MOST_MOVES, -1)
+    counts = np.array([_MAX_GOLD_SETS * len(texts)])
+    draws = uniform_draws(text_keys([question_id]), counts, 0).reshape(_MAX_GOLD_SETS, -1)
     for chosen in np.argsort(draws, axis=1)[:, :size].tolist():
         yield tuple(texts[i] for i in chosen)

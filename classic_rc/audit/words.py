@@ -35,7 +35,7 @@ class WordCount:
 
 @dataclass(frozen=True, slots=True)
 class LeakingWords:
-    """The words of a dataset's options that say whether an option is right.
+    """The words of a dataset's options that indicate whether an option is right.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LeakingWords:
 
 
 @dataclass(frozen=True, slots=True)
-class _Presence:
+class _OptionWords:
     """Which options have which words; a (option, word) pair is there once."""
 
     option: NDArray[np.int64]  # of each pair, shape (n_pairs,)
@@ -86,7 +86,7 @@ def leaking_words(
     level: float = 0.05,
     shared: SharedDatasets | None = None,
 ) -> LeakingWords:
-    r"""Find the words whose presence in an option says most about whether it is right.
+    r"""Find the words whose presence in an option best indicates whether it is right.
 
     For each word w, with n(w, y) the number of options of class y (right or wrong) that have it, the words are
     ranked by the pointwise mutual information of Gururangan et al. 2018
@@ -100,7 +100,7 @@ def leaking_words(
 
     The test is that of Cochran, Mantel and Haenszel, stratified by question. If right options were drawn at random
     within each question, in their given number, the count of those with the word would have a known mean and
-    variance (those of a sum of hypergeometric numbers). Its deviation is taken as normal, with continuity
+    variance (those of a sum of hypergeometric numbers). Its deviation is treated as normal, with continuity
     correction. The test assumes that different questions are independent. A word that recurs in the questions
     about one passage (its hero's name) may look more certain than it is: look at its number of passages.
 
@@ -131,20 +131,30 @@ def leaking_words(
         A question's gold is hidden.
     """
     if dataset.task is None or not dataset.task.has_choices:
-        raise UsageError(f"{dataset.name} has no options that are each right or wrong")
-    if at_least < 1 or not smoothing > 0:
-        raise UsageError("a word must stand in at least 1 option, and smoothing must be above 0")
+        raise UsageError(
+            f"{dataset.name} has no options that are each right or wrong",
+            field="dataset",
+            found=f"{dataset.task or 'no'} questions",
+        )
+    if at_least < 1:
+        raise UsageError(
+            f"the number of options with a word must be at least 1, got {at_least}",
+            field="at_least",
+            found=str(at_least),
+        )
+    if not smoothing > 0:
+        raise UsageError(f"smoothing must be above 0, got {smoothing:g}", field="smoothing", found=f"{smoothing:g}")
     encoded = encode((shared or SharedDatasets()).of(dataset), analyzer)
-    presence = _presence(encoded)
-    right, wrong, pmi = _associations(presence, smoothing)
+    option_words = _find_pairs(encoded)
+    right, wrong, pmi = _count_words(option_words, smoothing)
     tested = np.flatnonzero(right + wrong >= at_least)
-    expected, variance = _null_moments(presence)
+    expected, variance = _null_moments(option_words)
     deviation = np.maximum(np.abs(right - expected) - 0.5, 0)[tested]
     spread = np.sqrt(2 * variance[tested])
     # erfc(|z| / sqrt(2)) is the two-sided p-value of a normal deviate z.
     p = [math.erfc(d / s) if s > 0 else 1.0 for d, s in zip(deviation.tolist(), spread.tolist(), strict=True)]
     q = benjamini_hochberg(p)
-    passages = _passages(presence)
+    passages = _count_passages(option_words)
     words = [
         WordCount(
             encoded.vocabulary[w],
@@ -159,11 +169,11 @@ def leaking_words(
         for i, w in enumerate(tested.tolist())
         if q[i] <= level
     ]
-    words.sort(key=lambda found: (-abs(found.pmi), found.word))
+    words.sort(key=lambda count: (-abs(count.pmi), count.word))
     return LeakingWords(tuple(words), len(tested), at_least, smoothing, level, str(analyzer))
 
 
-def _presence(encoded: EncodedDataset) -> _Presence:
+def _find_pairs(encoded: EncodedDataset) -> _OptionWords:
     arrays = encoded.arrays
     text = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
     pairs = np.unique(text * arrays.n_words + arrays.candidate_tokens)
@@ -177,7 +187,7 @@ def _presence(encoded: EncodedDataset) -> _Presence:
     right = np.zeros(n_options, dtype=np.bool_)
     for i, start in zip(encoded.order.tolist(), encoded.question_offsets[:-1].tolist(), strict=True):
         right[[start + index for index in known_gold(encoded[i])]] = True
-    return _Presence(
+    return _OptionWords(
         np.repeat(np.arange(n_options), counts),
         word[flat],
         question,
@@ -187,15 +197,15 @@ def _presence(encoded: EncodedDataset) -> _Presence:
     )
 
 
-def _associations(
-    presence: _Presence, smoothing: float
+def _count_words(
+    option_words: _OptionWords, smoothing: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the numbers of right and of wrong options with each word, and each word's PMI with being right."""
-    n_words = presence.n_words
-    total = np.bincount(presence.word, minlength=n_words)
-    right = np.bincount(presence.word[presence.right[presence.option]], minlength=n_words)
+    n_words = option_words.n_words
+    total = np.bincount(option_words.word, minlength=n_words)
+    right = np.bincount(option_words.word[option_words.right[option_words.option]], minlength=n_words)
     added = 2 * smoothing
-    share = presence.right.mean() if len(presence.right) else 0.0
+    share = option_words.right.mean() if len(option_words.right) else 0.0
     in_options = total > 0
     smooth_right, smooth = right + added * share, total + added
     overall = smooth_right[in_options].sum() / max(smooth[in_options].sum(), 1)
@@ -203,12 +213,14 @@ def _associations(
     return right, total - right, pmi
 
 
-def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _null_moments(option_words: _OptionWords) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and variance of the number of right options with each word, drawn within each question."""
-    n_words, n_questions = presence.n_words, len(presence.passage)
-    options = np.bincount(presence.question, minlength=n_questions)
-    rights = np.bincount(presence.question, weights=presence.right, minlength=n_questions)
-    cells, having = np.unique(presence.question[presence.option] * n_words + presence.word, return_counts=True)
+    n_words, n_questions = option_words.n_words, len(option_words.passage)
+    options = np.bincount(option_words.question, minlength=n_questions)
+    rights = np.bincount(option_words.question, weights=option_words.right, minlength=n_questions)
+    cells, having = np.unique(
+        option_words.question[option_words.option] * n_words + option_words.word, return_counts=True
+    )
     # Of k options, r are right and `having` have the word: the number in both is hypergeometric, with share = r/k.
     k, share = options[cells // n_words], (rights / np.maximum(options, 1))[cells // n_words]
     mean = having * share
@@ -217,8 +229,8 @@ def _null_moments(presence: _Presence) -> tuple[NDArray[np.float64], NDArray[np.
     return mean.astype(np.float64), variance.astype(np.float64)
 
 
-def _passages(presence: _Presence) -> NDArray[np.int64]:
+def _count_passages(option_words: _OptionWords) -> NDArray[np.int64]:
     """Return for each word the number of passages whose options have it."""
-    passage = presence.passage[presence.question[presence.option]]
-    cells = np.unique(passage * presence.n_words + presence.word)
-    return np.bincount(cells % presence.n_words, minlength=presence.n_words)
+    passage = option_words.passage[option_words.question[option_words.option]]
+    cells = np.unique(passage * option_words.n_words + option_words.word)
+    return np.bincount(cells % option_words.n_words, minlength=option_words.n_words)

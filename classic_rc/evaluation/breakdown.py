@@ -139,7 +139,7 @@ def break_down(
     Raises
     ------
     UsageError
-        The metric is unknown or not for these questions, or the grouping is of another number of questions.
+        The metric is unknown or does not apply to these questions, or the grouping has another number of questions.
 
     Examples
     --------
@@ -153,13 +153,17 @@ def break_down(
     """
     if len(grouping.covered) != len(contest.groups):
         raise UsageError(
-            f"{grouping.key} groups {len(grouping.covered)} questions, and systems answered {len(contest.groups)}"
+            f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems answered "
+            f"{len(contest.groups)}",
+            field="grouping",
+            found=str(len(grouping.covered)),
+            expected=str(len(contest.groups)),
         )
     measure = contest.metric(metric)
     resampling = Resampling(int(contest.groups.max(initial=-1)) + 1, n, seed, level, contest.group)
     measured = [(measure, contender.statistics[measure.name]) for contender in contest.contenders]
 
-    def group(name: str, mask: NDArray[np.bool_]) -> Group:
+    def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         intervals = subset_intervals(measured, contest.groups, mask, resampling)
         cells = (
             Cell(measure.aggregate(rows[mask]), interval)
@@ -167,8 +171,8 @@ def break_down(
         )
         return Group(name, int(mask.sum()), len(np.unique(contest.groups[mask])), tuple(cells))
 
-    total = group("total", grouping.covered)
-    groups = tuple(group(name, mask) for name, mask in grouping.masks.items())
+    total = measure_group("total", grouping.covered)
+    groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
     return Breakdown(contest, grouping, measure, resampling, total, groups)
 
 
@@ -184,9 +188,10 @@ def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
     -------
     CrossTabulation
     """
-    return CrossTabulation(rows, columns, _table(rows) @ _table(columns).T)
+    return CrossTabulation(rows, columns, _membership_matrix(rows) @ _membership_matrix(columns).T)
 
 
-def _table(grouping: Grouping) -> NDArray[np.int64]:
+def _membership_matrix(grouping: Grouping) -> NDArray[np.int64]:
+    """Return 1 where a group has a question, shape (n_groups, n_questions)."""
     masks = grouping.masks
     return np.array([*masks.values()], dtype=np.int64).reshape(len(masks), len(grouping.covered))

@@ -82,7 +82,7 @@ class Contest:
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> Contest:
         """Make a contest of an evaluation's rows; questions with equal values of `group` are one group."""
         dataset = evaluation.dataset
-        assert dataset.task is not None  # or there would be no evaluation
+        assert dataset.task is not None  # an evaluation has questions
         contenders = tuple(map(Contender.of, evaluation.rows))
         groups = passage_groups(dataset, group)
         return cls(dataset.name, dataset.fingerprint, dataset.task, groups, contenders, group)
@@ -98,13 +98,18 @@ class Contest:
         Raises
         ------
         UsageError
-            The metric is unknown or not for these questions.
+            The metric is unknown or does not apply to these questions.
         """
         known = {metric.name: metric for metric in metrics_for(self.task)}
         if name is None:
             return primary_metric(self.task)
         if name in METRICS and name not in known:
-            raise UsageError(f"{METRICS[name].label} is not for {self.task} questions: {', '.join(known)} are")
+            raise UsageError(
+                f"metric {name!r} does not apply to {self.task} questions: choose from {', '.join(known)}",
+                field="metric",
+                found=name,
+                expected=", ".join(known),
+            )
         if name not in known:
             raise unknown_name("metric", name, known)
         return known[name]
@@ -122,13 +127,16 @@ def joined(contests: Sequence[Contest]) -> Contest:
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
             raise UsageError(
-                f"systems can be compared on the same questions alone: {_names(first)} answered {first.label}, "
-                f"and {_names(other)} answered {other.label}"
+                f"systems can only be compared on the same questions: {_list_names(first)} answered {first.label}, "
+                f"but {_list_names(other)} answered {other.label}",
+                field="dataset",
+                found=other.label,
+                expected=first.label,
             )
     return replace(first, contenders=tuple(c for contest in contests for c in contest.contenders))
 
 
-def _names(contest: Contest) -> str:
+def _list_names(contest: Contest) -> str:
     names = [contender.name for contender in contest.contenders]
     return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
 
@@ -136,7 +144,7 @@ def _names(contest: Contest) -> str:
 MOST_SETS = 4
 """More sets than this have too many regions to read."""
 
-_WHOLE = 1 - 1e-9
+_FULL_CREDIT = 1 - 1e-9
 
 SOLVED_BY = {
     Task.SINGLE_CHOICE: "accuracy",
@@ -160,7 +168,7 @@ class Region:
 def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[str, ...]]:
     """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
-    A question is solved if the answer is wholly right; partial credit, as for a tie, is not enough. Expectations
+    A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
     over draws solve no particular questions and are left out, as are systems beyond the first four.
 
     Parameters
@@ -183,8 +191,8 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     left_out = tuple(c.name for c in contest.contenders if not any(c is other for other in shown))
     if not shown:
         return metric, (), left_out
-    solved = [metric.from_means(c.statistics[metric.name]) >= _WHOLE for c in shown]
-    # Bit i of a question's code says whether system i solves it.
+    solved = [metric.from_means(c.statistics[metric.name]) >= _FULL_CREDIT for c in shown]
+    # Bit i of a question's code is 1 if system i solves it.
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
     regions = [
@@ -223,7 +231,7 @@ class Pair:
     p: float  # two-sided
     exact: bool  # whether `p` counts all possible outcomes rather than random draws
     p_holm: float  # adjusted for all pairs of the comparison
-    wins: int  # questions that, taken alone, the first answers better than the second
+    wins: int  # single questions that the first answers better than the second
     ties: int
     losses: int
 
@@ -272,9 +280,9 @@ class Comparison:
         }
 
 
-def _plain(found: Standing | Pair | Region) -> Mapping[str, Any]:
+def _plain(record: Standing | Pair | Region) -> Mapping[str, Any]:
     """Return plain data; intervals and tuples become lists."""
-    fields = ((name, getattr(found, name)) for name in found.__slots__)
+    fields = ((name, getattr(record, name)) for name in record.__slots__)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
 
 
@@ -319,11 +327,16 @@ def compare(
     Raises
     ------
     UsageError
-        There are fewer than two systems, the metric or the test is unknown or not for these questions, or the test
-        is not for this metric.
+        There are fewer than two systems, the metric or the test is unknown or does not apply to these questions, or
+        the test does not apply to this metric.
     """
     if len(contest.contenders) < 2:
-        raise UsageError("there is nothing to compare: name two systems or more")
+        raise UsageError(
+            f"a comparison needs at least two systems, got {len(contest.contenders)}: name another one",
+            field="systems",
+            found=str(len(contest.contenders)),
+            expected="2 or more",
+        )
     measure = contest.metric(metric)
     if test not in NULL_HYPOTHESES:
         raise unknown_name("test", test, NULL_HYPOTHESES)
@@ -331,12 +344,12 @@ def compare(
     if chance is None:
         chance = next((c for c in contest.contenders if c.is_chance), None)
     rows = [contender.statistics[measure.name] for contender in contest.contenders]
-    beside = [] if chance is None else [chance.statistics[measure.name]]
-    values = [measure.aggregate(of) for of in (*rows, *beside)]
+    chance_rows = [] if chance is None else [chance.statistics[measure.name]]
+    values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
     drawn: Sequence[NDArray[np.float64] | None] = [None] * len(values)
     if resampling.n_groups > 1:
-        drawn = resampled_metrics([(measure, of) for of in (*rows, *beside)], contest.groups, n=n, seed=seed)
-    measured = _Measured(measure, test, resampling, contest.groups, rows, values, drawn)
+        drawn = resampled_metrics([(measure, of) for of in (*rows, *chance_rows)], contest.groups, n=n, seed=seed)
+    measurements = _Measurements(measure, test, resampling, contest.groups, rows, values, drawn)
     solved_by, regions, left_out = solved_regions(contest)
     return Comparison(
         contest,
@@ -344,8 +357,8 @@ def compare(
         test,
         resampling,
         None if chance is None else values[-1],
-        tuple(measured.standing(i, c, chance) for i, c in enumerate(contest.contenders)),
-        measured.pairs([contender.name for contender in contest.contenders]),
+        tuple(measurements.standing(i, c, chance) for i, c in enumerate(contest.contenders)),
+        measurements.pairs([contender.name for contender in contest.contenders]),
         solved_by,
         regions,
         left_out,
@@ -353,7 +366,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measurements:
     """The statistics, values and resampled values of all systems; those of chance, if known, come last."""
 
     metric: Metric
@@ -380,8 +393,8 @@ class _Measured:
 
     def pairs(self, names: Sequence[str]) -> tuple[Pair, ...]:
         """Compare all pairs; their p-values are adjusted together."""
-        found = list(itertools.combinations(range(len(names)), 2))
-        tests = [self._test(i, j) for i, j in found]
+        indices = list(itertools.combinations(range(len(names)), 2))
+        tests = [self._test(i, j) for i, j in indices]
         adjusted = holm([test.p for test in tests]).tolist()
         return tuple(
             Pair(
@@ -394,7 +407,7 @@ class _Measured:
                 p_holm,
                 *self._outcomes(i, j),
             )
-            for (i, j), test, p_holm in zip(found, tests, adjusted, strict=True)
+            for (i, j), test, p_holm in zip(indices, tests, adjusted, strict=True)
         )
 
     def _test(self, i: int, j: int) -> PairedTest:
@@ -403,7 +416,12 @@ class _Measured:
         if self.test == "bootstrap":
             differences = self._differences(i, j)
             if differences is None:
-                raise UsageError("--test bootstrap takes at least two different passages or groups")
+                n_groups = self.resampling.n_groups
+                raise UsageError(
+                    f"--test bootstrap needs at least two different passages or groups, got {n_groups}",
+                    field="test",
+                    found="bootstrap",
+                )
             return bootstrap_test(self.values[i] - self.values[j], differences)
         n, seed = self.resampling.n, self.resampling.seed
         return permutation_test(self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed)

@@ -68,11 +68,11 @@ class PrecisionRecallCurve:
         DataError
             A question's gold is hidden.
         """
-        metric = _metric(average)
+        metric = _metric_of(average)
         check_choices(questions)
         thresholds = cut_points(scores)
         means = sweep(metric, scores, questions, thresholds)
-        return cls(name, average, *_in_bounds(metric, means), thresholds)
+        return cls(name, average, *_clipped_rates(metric, means), thresholds)
 
     @classmethod
     def from_predictions(
@@ -87,14 +87,14 @@ class PrecisionRecallCurve:
         Raises
         ------
         UsageError
-            `average` is unknown, there is no question, or the questions have no choices.
+            `average` is unknown, there are no questions, or they have no choices.
         DataError
             A question's gold is hidden.
         """
-        metric = _metric(average)
+        metric = _metric_of(average)
         check_choices(questions)
         means = metric.statistics(questions, predictions).mean(axis=0, keepdims=True)
-        return cls(name, average, *_in_bounds(metric, means))
+        return cls(name, average, *_clipped_rates(metric, means))
 
     @property
     def is_point(self) -> bool:
@@ -150,21 +150,23 @@ def check_choices(questions: Sequence[Question]) -> None:
     UsageError
     """
     if not len(questions):
-        raise UsageError("there is no question, so there is neither precision nor recall")
+        raise UsageError("precision and recall need at least one question", field="questions", found="0")
     task = questions[0].task
     if not task.has_choices:
         raise UsageError(
-            f"precision and recall need candidates that are each right or wrong: gold of {task} questions is texts"
+            f"precision and recall need candidates that are each right or wrong: gold of {task} questions is text",
+            field="questions",
+            found=str(task),
         )
 
 
-def _metric(average: str) -> PrecisionRecallMetric:
+def _metric_of(average: str) -> PrecisionRecallMetric:
     if average not in AVERAGES:
         raise unknown_name("average", average, AVERAGES)
     return AVERAGES[average]
 
 
-def _in_bounds(
+def _clipped_rates(
     metric: PrecisionRecallMetric, means: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return precision and recall, clipped: rounding may push sums of fractions just above 1."""

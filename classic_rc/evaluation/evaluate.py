@@ -74,7 +74,7 @@ def evaluate(
         The data that solvers learn from; see :attr:`Solver.learns_from`.
     tune : Dataset, optional
         The data that thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for
-        each fifth of the passages on the other four (the row says ``cv5``). If it is `dataset` itself, the row is
+        each fifth of the passages on the other four (``cv5`` in the row). If it is `dataset` itself, the row is
         marked and followed by its out-of-fold row.
     cv : int, optional
         Number of folds of whole passages. Solvers that learn from gold learn out of fold, in place of `train`.
@@ -94,7 +94,7 @@ def evaluate(
         :class:`~classic_rc.decisions.TunedThreshold`.
     relative_threshold : float, optional
         For questions that several spans may answer: answer with all spans that score this close to the best one
-        and do not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), instead of the best one alone.
+        and do not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), instead of only the best one.
     seed : int, optional
         Overrides the seed of every random draw.
     spans : SpanGenerator, optional
@@ -117,7 +117,7 @@ def evaluate(
     Raises
     ------
     UsageError
-        A solver is not for the task, or needs data that was not given.
+        A solver does not answer the task, or needs data that was not given.
     DataError
         Gold answers are hidden.
     """
@@ -133,7 +133,7 @@ def evaluate(
     )
     dataset, shared = plan.dataset, SharedDatasets()
     assert dataset.task is not None
-    systems = [system for solver in plan.solvers for system in _fit(solver, plan, shared)]
+    systems = [system for solver in plan.solvers for system in _fit_systems(solver, plan, shared)]
     shared.keep_only(dataset)
     tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
     oracle = SpanOracle() if dataset.task.has_spans else None
@@ -146,7 +146,9 @@ def evaluate(
                 predictions = system.decide_in_expectation(block, scores)
                 tally.add(block.places, block.questions, predictions, scores)
                 advance(len(block.places))
-    rows = [_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)]
+    rows = [
+        _make_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
+    ]
     warnings = (
         *_data_warnings(dataset, solvers),
         *plan.learning.notes,
@@ -157,7 +159,7 @@ def evaluate(
     return Evaluation(dataset, tuple(rows), groups, group_by, warnings, notes, protocol=plan.protocol)
 
 
-def _fit(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedSystem]:
+def _fit_systems(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedSystem]:
     """Yield a row's system; if it is tuned on the data it reports, yield its cross-fitted system too."""
     if not FittedSystem.wants_tuning(solver, plan.dataset):
         yield FittedSystem(solver, plan.dataset, plan.learning, shared=shared)
@@ -171,7 +173,7 @@ def _fit(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedS
         yield FittedSystem(solver, plan.dataset, plan.learning, cross_fit=True, shared=shared)
 
 
-def _row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
+def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
     published = solver.published_tuning()
@@ -292,7 +294,7 @@ def predict(
     solver : Solver
         It is cloned, never changed.
     decide : bool
-        Whether to make predictions. Scores alone need no threshold.
+        Whether to make predictions. Scores need no threshold.
     train, tune, cv, group, drop_overlap, spans, jobs
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional
@@ -315,21 +317,21 @@ def predict(
     cross_fit = tunes and tune is None
     shared = shared or SharedDatasets()
     system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
-    kept: list[Scores | None] = []
+    block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
     for block in blocks(dataset, shared):
         scores = system.score(block, jobs)
         if decide:
             predictions.update(zip(block.places.tolist(), system.decide(block, scores), strict=True))
-        kept.append(scores if dataset.span_generator is None else None)
+        block_scores.append(scores if dataset.span_generator is None else None)
     return Predicted(
-        kept[0] if len(kept) == 1 else None,
+        block_scores[0] if len(block_scores) == 1 else None,
         [predictions[i] for i in range(len(dataset))] if decide else None,
         (*plan.learning.notes, *_fit_warnings([system])),
     )
 
 
-_MANY_UNSPACED = 0.1
+_MIN_UNSPACED_SHARE = 0.1
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
@@ -338,10 +340,10 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
     if all(a.tokenizer == "char" for a in analyzers):
         return
     share = unspaced_share([p.text for p in dataset.passages])
-    if share >= _MANY_UNSPACED:
+    if share >= _MIN_UNSPACED_SHARE:
         yield (
             f"{share:.0%} of the letters in {dataset.name} belong to scripts without spaces between words: "
-            "analyzer=char makes each of them a token"
+            "with analyzer=char, each letter is a token"
         )
 
 
@@ -358,22 +360,22 @@ def _unused_warnings(systems: Sequence[FittedSystem], plan: Plan) -> Iterator[st
         yield f"training data {train.name} is not used: no solver here learns"
     cross_fitted = any(system.cross_fit for system in systems)
     if learning.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
-        yield f"the {learning.cv} folds are not used: no solver here learns from gold or is tuned out of fold"
+        yield f"the {learning.cv} folds are not used: no solver learns from gold or is tuned out of fold"
     if tune is not None and all(system.tune is None for system in systems):
-        yield f"tuning data {tune.name} is not used: nothing here is tuned"
+        yield f"tuning data {tune.name} is not used: no solver is tuned"
     rules = [system.decision for system in systems]
     if overrides.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
-        yield f"the tie policy {overrides.ties!r} is not used: no best candidate is sought here"
+        yield f"the tie policy {overrides.ties!r} is not used: no solver answers with its best candidate"
     if overrides.threshold is not None and not any(
         isinstance(rule, Threshold) and rule.value == overrides.threshold for rule in rules
     ):
-        yield f"the threshold {overrides.threshold:g} is not used: nothing here is selected by a tuned one"
+        yield f"the threshold {overrides.threshold:g} is not used: no solver has a threshold to tune"
     if overrides.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
         yield (
             f"the relative threshold {overrides.relative_threshold:g} is not used: "
-            "no answer here is the best of several spans"
+            "it applies only to solvers that answer multi-span questions with the best span"
         )
     if overrides.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-        yield f"the metric {overrides.tune_metric!r} is not used: no threshold is tuned here"
+        yield f"the metric {overrides.tune_metric!r} is not used: no solver tunes a threshold"
     if overrides.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-        yield f"the cut points {overrides.tune_cuts!r} are not used: no threshold is tuned here"
+        yield f"the cut points {overrides.tune_cuts!r} are not used: no solver tunes a threshold"

@@ -35,7 +35,7 @@ class Explainer:
     Raises
     ------
     UsageError
-        The solver is not for the task, or needs data that was not given.
+        The solver does not answer the task, or needs data that was not given.
 
     Examples
     --------

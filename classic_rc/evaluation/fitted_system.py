@@ -37,7 +37,7 @@ class SharedDatasets:
     def of(self, dataset: Dataset) -> Sequence[Question]:
         """Return the dataset with shared encodings, or as it is if its spans are generated.
 
-        Generated spans are too many to be kept in memory.
+        There are too many generated spans to keep in memory.
         """
         if dataset.span_generator is not None:
             return dataset
@@ -139,36 +139,44 @@ class FittedSystem:
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
         learns_here = learning.cv is not None and solver.learns_from == "gold" and self.train is None
-        self._check(learns_here)
+        self._check_data(learns_here)
         start = time.perf_counter()
-        asked = self._shared.of(dataset)
+        questions = self._shared.of(dataset)
         if learns_here:
             self.solver = solver
-            self._learned = OutOfFold(self._learn, asked, self._learning.folds)
+            self._learned = OutOfFold(self._learn, questions, self._learning.folds)
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
         if cross_fit and solver.tunes_parameters:
-            self._tuned = OutOfFold(self._tune_on, asked, self._learning.folds)
+            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds)
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
-    def _check(self, learns_here: bool) -> None:
+    def _check_data(self, learns_here: bool) -> None:
         solver, dataset = self._configured, self.dataset
         if (self.cross_fit or learns_here) and any(question.gold is None for question in dataset):
             raise UsageError(
-                f"{dataset.name} hides its gold answers, so nothing can be tuned on it or "
-                "learned from it: tune on another split (--tune DATA) or fix the threshold (--threshold T), and "
-                "learn from other data (--train DATA)"
+                f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned on it: "
+                "tune on another split (--tune DATA) or fix the threshold (--threshold T), and learn from other "
+                "data (--train DATA)",
+                field="dataset",
+                found=dataset.name,
             )
         if self.tune is not None:
             check_task(self.tune, dataset, "tuning")
             require_gold(self.tune, "nothing can be tuned on it")
         tunes = solver.tunes_parameters
         if (self.cross_fit or self.tune is not None) and tunes and dataset.span_generator is not None:
-            raise UsageError(f"{solver.name} cannot tune its parameters on generated spans: give them fixed values")
+            raise UsageError(
+                f"{solver.name} cannot tune its parameters on generated spans: give them fixed values",
+                field="solver",
+                found=solver.name,
+            )
         if learns_here and self.cross_fit and tunes:
             raise UsageError(
                 f"{solver.name} cannot learn and tune its parameters in the same folds: "
-                "give data to learn from (--train) or to tune on (--tune)"
+                "give data to learn from (--train) or to tune on (--tune)",
+                field="cv",
+                found=str(self._learning.cv),
             )
         if solver.learns_from == "gold" and self.train is not None:
             check_task(self.train, dataset, "training")
@@ -196,7 +204,7 @@ class FittedSystem:
 
     @property
     def decision(self) -> Decision:
-        """The fitted decision, or the configured one if nothing was tuned."""
+        """The fitted decision, or the configured one without tuning."""
         assert self.dataset.task is not None
         solver = self.fitted_solver
         decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
@@ -259,7 +267,7 @@ class FittedSystem:
         return predictions
 
     def facts(self) -> dict[str, Any]:
-        """Return what a row says about its decisions, by field of :class:`~classic_rc.evaluation.results.Row`."""
+        """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.results.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
@@ -330,7 +338,7 @@ PASSAGES_A_SHARD = 25_000
 def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
     """Return the solver's scores, computed by up to `jobs` processes of joblib's current backend.
 
-    The scores of a question depend on that question alone, so the number of jobs does not change them.
+    The scores of a question depend only on that question, so the number of jobs does not change them.
     """
     if jobs == 1 or not isinstance(questions, EncodedDataset):
         return _checked(solver, questions, jobs)
@@ -348,11 +356,15 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    """Return the solver's scores, after checking their type and shape."""
     scores = solver.score_candidates(questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
     if not isinstance(scores, Scores):
         raise UsageError(
             f"score_candidates of solver {solver.name!r} must return Scores (see Scores.from_lists), "
-            f"got {type(scores).__name__}"
+            f"got {type(scores).__name__}",
+            field="score_candidates",
+            found=type(scores).__name__,
+            expected="Scores",
         )
     if isinstance(questions, EncodedDataset):
         offsets = questions.score_offsets
@@ -360,8 +372,11 @@ def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Sc
         offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
     if not np.array_equal(scores.offsets, offsets):
         raise UsageError(
-            f"score_candidates of solver {solver.name!r} must give one score a candidate: got "
+            f"score_candidates of solver {solver.name!r} must return one score per candidate: got "
             f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
-            f"{len(offsets) - 1} questions"
+            f"{len(offsets) - 1} questions",
+            field="score_candidates",
+            found=f"{len(scores.values)} scores in {len(scores)} rows",
+            expected=f"{offsets[-1]} scores in {len(offsets) - 1} rows",
         )
     return scores

@@ -18,7 +18,7 @@ from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.text.analyzers import get_tokenizer
 
 FEW_QUESTIONS = 10
-"""Fewer questions than this say next to nothing: tables grey their numbers, and rare first words are merged."""
+"""Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
 
 _OTHER = "other"
 _HOW_MUCH = frozenset({"many", "much"})
@@ -90,18 +90,19 @@ _BINS = tuple(dict.fromkeys(_bin(length) for length in range(_LENGTHS[-1] + 2)))
 def _verbatim(questions: Sequence[Question]) -> list[str | None]:
     """Return whether the passage has the words of the right answers as one sequence."""
     passages = {id(q.passage): f" {' '.join(_words(q.passage.text))} " for q in questions}
-    return [_found(question, passages[id(question.passage)]) for question in questions]
+    return [_verbatim_value(question, passages[id(question.passage)]) for question in questions]
 
 
-def _found(question: Question, passage: str) -> str | None:
+def _verbatim_value(question: Question, passage: str) -> str | None:
+    """Return which right answers are in the passage: yes or no, or all, some or none of several."""
     if question.gold is None:
         return None
-    found = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
-    if not found:
+    verbatim = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
+    if not verbatim:
         return "no right answer"
     if question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
-        return "all" if all(found) else "some" if any(found) else "none"
-    return "yes" if any(found) else "no"
+        return "all" if all(verbatim) else "some" if any(verbatim) else "none"
+    return "yes" if any(verbatim) else "no"
 
 
 def _n_candidates(questions: Sequence[Question]) -> list[str | None]:
@@ -122,16 +123,16 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
         ),
     ),
     "first-word": DerivedKey(
-        f"the first word; those that begin fewer than {FEW_QUESTIONS} questions together", _first_words
+        f"the first word; words that begin fewer than {FEW_QUESTIONS} questions are one group", _first_words
     ),
-    "question-length": DerivedKey("how many words the question has", _question_lengths, _BINS),
+    "question-length": DerivedKey("number of words in the question", _question_lengths, _BINS),
     "verbatim": DerivedKey(
-        "whether the words of the right answer stand in the passage in a row",
+        "whether the passage contains the words of the right answer in a row",
         _verbatim,
         ("yes", "no", "all", "some", "none", "no right answer"),
     ),
-    "candidates": DerivedKey("how many candidates there are", _n_candidates),
-    "right-answers": DerivedKey("how many answers are right, or accepted", _n_answers),
+    "candidates": DerivedKey("number of candidates", _n_candidates),
+    "right-answers": DerivedKey("number of right or accepted answers", _n_answers),
 }
 """The keys that group the questions of any dataset, by name."""
 
@@ -175,7 +176,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         The name of one of `labels`; otherwise a key of the questions' `meta` or, failing that, of their passages';
         otherwise one of :data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`. If a question may have several labels
         (a list in `meta` counts as several), groups overlap. ``KEY:alone`` then splits each group into the
-        questions with this label alone and those with others too; ``KEY:count`` groups by the number of labels.
+        questions with only this label and those with others too; ``KEY:count`` groups by the number of labels.
     labels : sequence of Labels
         Labels from files.
 
@@ -188,22 +189,27 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     Raises
     ------
     UsageError
-        The key is unknown, or ``KEY:alone`` is asked for and every question has one label.
+        The key is unknown, or it is ``KEY:alone`` and every question has one label.
     """
     name, colon, view = key.rpartition(":")
     if not colon or view not in _VIEWS:
         name, view = key, ""
-    values, order, source = _values(dataset, name, labels)
+    values, order, source = _find_values(dataset, name, labels)
     covered = np.array([value is not None for value in values], dtype=np.bool_)
     several = any(value is not None and len(value) != 1 for value in values)
     if view == "alone":
         if not several:
-            raise UsageError(f"every question has one {name}, so that {key} tells nothing: take {name}")
-        masks = _alone(values, order)
+            raise UsageError(
+                f"{key} is only for questions with several labels, but every question has one {name}: use {name}",
+                field="key",
+                found=key,
+                expected=name,
+            )
+        masks = _split_masks(values, order)
     elif view == "count":
-        masks = _masks([None if value is None else {str(len(value))} for value in values], ())
+        masks = _label_masks([None if value is None else {str(len(value))} for value in values], ())
     else:
-        masks = _masks(values, order)
+        masks = _label_masks(values, order)
     overlapping = view != "count" and any(value is not None and len(value) > 1 for value in values)
     return Grouping(key, masks, covered, overlapping, source)
 
@@ -213,7 +219,7 @@ def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
     return group_questions(dataset, key).masks
 
 
-def _values(dataset: Dataset, name: str, labels: Sequence[Labels]) -> tuple[Values, Sequence[str], str | None]:
+def _find_values(dataset: Dataset, name: str, labels: Sequence[Labels]) -> tuple[Values, Sequence[str], str | None]:
     """Return each question's labels under a name (None if unknown), their order in tables, and their source."""
     for own in labels:
         if own.name == name:
@@ -223,8 +229,8 @@ def _values(dataset: Dataset, name: str, labels: Sequence[Labels]) -> tuple[Valu
         return [_as_labels(question.meta_value(name, _MISSING)) for question in dataset], (), None
     if name in DERIVED_KEYS:
         derived = DERIVED_KEYS[name]
-        said = derived.values(dataset)
-        return [None if value is None else {value} for value in said], derived.order, None
+        computed = derived.values(dataset)
+        return [None if value is None else {value} for value in computed], derived.order, None
     names = {*(own.name for own in labels), *known, *DERIVED_KEYS}
     raise unknown_name(f"key of {dataset.name}", name, names)
 
@@ -233,36 +239,37 @@ def _as_labels(value: Any) -> frozenset[str]:
     return frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
 
 
-def _masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
-    masks = dict(_of_each(values, order))
+def _label_masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    masks = dict(_iter_label_masks(values, order))
     if (none := np.array([value is not None and not value for value in values], dtype=np.bool_)).any():
         masks[NO_LABEL] = masks[NO_LABEL] | none if NO_LABEL in masks else none
     return masks
 
 
-def _alone(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+def _split_masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    """Return two masks per label: questions with only this label, and those with others too."""
     single = np.array([value is not None and len(value) == 1 for value in values], dtype=np.bool_)
     masks: dict[str, NDArray[np.bool_]] = {}
-    for label, mask in _of_each(values, order):
+    for label, mask in _iter_label_masks(values, order):
         parts = {f"{label}, alone": mask & single, f"{label}, with others": mask & ~single}
         masks |= {name: part for name, part in parts.items() if part.any()}
     return masks
 
 
-def _of_each(values: Values, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _iter_label_masks(values: Values, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
     members: dict[str, list[int]] = {}
     for i, value in enumerate(values):
         for label in value or ():
             members.setdefault(label, []).append(i)
     known = [label for label in order if label in members]
-    for label in (*known, *sorted(members.keys() - set(known), key=_natural)):
+    for label in (*known, *sorted(members.keys() - set(known), key=_natural_key)):
         mask = np.zeros(len(values), dtype=np.bool_)
         mask[members[label]] = True
         yield label, mask
 
 
-def _natural(label: str) -> tuple[bool, int, str]:
+def _natural_key(label: str) -> tuple[bool, int, str]:
     """Return a sort key that puts numbers, by value, before everything else."""
     is_number = label.isascii() and label.isdecimal()
     return not is_number, int(label) if is_number else 0, label

@@ -48,7 +48,10 @@ class Learning:
     def __post_init__(self) -> None:
         if self.cv is not None and self.train is not None:
             raise UsageError(
-                f"solvers learn either from {self.train.name} (--train) or out of fold (--cv): give one of them"
+                f"--train {self.train.name} and --cv {self.cv} exclude each other: solvers learn either from other "
+                "data or out of fold",
+                field="cv",
+                found=str(self.cv),
             )
         if self.cv is not None:
             _ = self.folds  # refuses fewer than two
@@ -68,26 +71,27 @@ class Learning:
         """
         notes = list(self.notes)
 
-        def apart(role: str, other: Dataset | None) -> Dataset | None:
+        def separate(role: str, other: Dataset | None) -> Dataset | None:
             if other is None:
                 return None
-            kept = without_overlap(other, dataset) if self.drop_overlap else other
-            note = _note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
+            remaining = without_overlap(other, dataset) if self.drop_overlap else other
+            note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
             notes.extend([note] if note else [])
-            return kept
+            return remaining
 
-        train, tune = apart("training", self.train), apart("tuning", self.tune)
+        train, tune = separate("training", self.train), separate("tuning", self.tune)
         return replace(self, train=train, tune=tune, notes=tuple(notes))
 
 
-def _note(what: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
+def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
+    """Return a sentence on what `other` shares with `dataset`, or None if they share nothing."""
     if other.fingerprint == dataset.fingerprint:
-        return f"{what} is the data that is reported"
+        return f"{label} is the data that is reported"
     shared: Overlap = overlap(other, dataset)
     if not shared:
         return None
-    found = f"{what} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
-    return found + (f": {len(shared.affected)} questions are left out" if dropped else "")
+    note = f"{label} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
+    return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
 
 
 @dataclass(frozen=True)
@@ -139,16 +143,18 @@ class Plan:
         Raises
         ------
         UsageError
-            A solver is not for the task, an option has no meaning for it, or no training data is left.
+            A solver does not answer the task, an option has no meaning for it, or no training data is left.
         """
         overrides = overrides or Overrides()
         dataset = with_spans(dataset, spans)
         train, tune = (other and with_spans(other, spans) for other in (learning.train, learning.tune))
         learning = replace(learning, train=train, tune=tune).apart_from(dataset)
-        ready = tuple(configured(solver, dataset, overrides) for solver in solvers)
-        asked = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
-        protocol = Protocol(tuple(solvers), {**asked, **(options or {}), **vars(overrides)}, train, tune, spans)
-        return cls(dataset, ready, learning, overrides, protocol)
+        configured_solvers = tuple(configured(solver, dataset, overrides) for solver in solvers)
+        learning_options = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
+        protocol = Protocol(
+            tuple(solvers), {**learning_options, **(options or {}), **vars(overrides)}, train, tune, spans
+        )
+        return cls(dataset, configured_solvers, learning, overrides, protocol)
 
 
 def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
@@ -184,19 +190,27 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     Raises
     ------
     UsageError
-        The dataset has no question, the solver is not for its task, or its decision is no decision rule.
+        The dataset has no questions, the solver does not answer its task, or its decision is not a decision rule.
     """
     overrides = overrides or Overrides()
     task = dataset.task
     if task is None:
-        raise UsageError(f"{dataset.name} has no question")
+        raise UsageError(f"{dataset.name} has no questions", field="dataset", found=dataset.name)
     if task not in solver.tasks:
         tasks = " and ".join(sorted(solver.tasks))
-        raise UsageError(f"solver {solver.name!r} is for {tasks} questions; {dataset.name} has {task} ones")
+        raise UsageError(
+            f"solver {solver.name!r} answers {tasks} questions, but {dataset.name} has {task} questions",
+            field="task",
+            found=str(task),
+            expected=tasks,
+        )
     if not isinstance(solver.decision, Decision | None):
         raise UsageError(
             f"parameter 'decision' of {solver.name} must be a decision rule, got {solver.decision!r}: "
-            "on the command line say --ties or --threshold"
+            "on the command line, use --ties or --threshold",
+            field="decision",
+            found=repr(solver.decision),
+            expected="a decision rule",
         )
     solver = unfitted(solver)
     decision: Decision = clone(solver.decision_for(task))
@@ -229,12 +243,15 @@ def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
     """
     if other.task is not dataset.task:
         raise UsageError(
-            f"{role} data {other.name} has {other.task} questions, and {dataset.name} has {dataset.task} ones"
+            f"{role} data {other.name} has {other.task} questions, but {dataset.name} has {dataset.task} questions",
+            field=f"{role} data",
+            found=str(other.task),
+            expected=str(dataset.task),
         )
 
 
 def unfitted(solver: Solver) -> Solver:
-    """Return an unfitted clone with the same decision, even if the constructor takes none."""
+    """Return an unfitted clone with the same decision, even if it is not a constructor parameter."""
     copy: Solver = clone(solver)
     copy.decision = solver.decision
     return copy

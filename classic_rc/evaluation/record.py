@@ -32,7 +32,7 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.codec import kept_solver
 
 SCHEMA = 2
-"""The version of the record's format; it grows with every change that matters to a reader of records."""
+"""The version of the record's format; it increases with every change that matters to programs that read records."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 
@@ -65,14 +65,14 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     """
     record = {"version": __version__, "schema": SCHEMA, **runs_to_dict(evaluations), "environment": environment()}
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
-        run["dataset"] |= _files(evaluation.dataset, folder)
+        run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
             "solvers": [kept_solver(solver, partial(kept_file, folder=folder)) for solver in protocol.solvers],
             "options": dict(protocol.options),
             "spans": protocol.spans and asdict(protocol.spans),
-            "train": protocol.train and _described(protocol.train, folder),
-            "tune": protocol.tune and _described(protocol.tune, folder),
+            "train": protocol.train and _dataset_entry(protocol.train, folder),
+            "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
         }
         run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
         for plain, row in zip(run["rows"], evaluation.rows, strict=True):
@@ -85,23 +85,25 @@ def environment() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: _installed_version(name) for name in _PACKAGES},
     }
 
 
-def _described(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
-    return {"name": dataset.name, "fingerprint": dataset.fingerprint, **_files(dataset, folder)}
+def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
+    return {"name": dataset.name, "fingerprint": dataset.fingerprint, **_file_entries(dataset, folder)}
 
 
-def _files(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
+def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     """Return how a dataset was read and from which files; sample data is named without the package's folder."""
-    asked = dict(dataset.read_with) if dataset.read_with else None
+    read_with = dict(dataset.read_with) if dataset.read_with else None
     sources = [kept_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
-    if asked is not None and asked["path"] in SAMPLES:
+    if read_with is not None and read_with["path"] in SAMPLES:
         sources = [{**source, "path": os.path.basename(source["path"])} for source in sources]
-    elif asked is not None:
-        asked |= {key: kept_path(asked[key], folder) for key in ("path", "answers") if asked[key] is not None}
-    return {"read_with": asked, "sources": sources}
+    elif read_with is not None:
+        read_with |= {
+            key: kept_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
+        }
+    return {"read_with": read_with, "sources": sources}
 
 
 def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     }
 
 
-def _version(package: str) -> str | None:
+def _installed_version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
@@ -127,7 +129,7 @@ def _version(package: str) -> str | None:
 RECORD = "run.json"
 """The name of a record's file in its folder."""
 
-_BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:')
+_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:')
 
 
 def record_file(path: str) -> Path | None:
@@ -139,7 +141,7 @@ def record_file(path: str) -> Path | None:
     if not file.is_file():
         return None
     with file.open("rb") as opened:
-        is_record = _BEGINNING.match(opened.read(200)) is not None
+        is_record = _RECORD_START.match(opened.read(200)) is not None
     return file if is_record or file.name == RECORD else None
 
 
@@ -158,68 +160,70 @@ def read_contests(path: str | Path) -> list[Contest]:
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
-    return [_contest(run) for run in root.items("runs")]
+    return [_read_contest(run) for run in root.items("runs")]
 
 
-def _contest(run: Node) -> Contest:
+def _read_contest(run: Node) -> Contest:
     dataset = run.child("dataset")
-    task = _task(dataset)
+    task = _read_task(dataset)
     groups = np.array(run.integers("passage_groups"), dtype=np.int64)
     n_questions = dataset.integer("questions")
     if n_questions < 1:
-        raise dataset.error("no question in it", field="questions", found=str(n_questions), expected="1 or more")
+        raise dataset.error("no questions", field="questions", found=str(n_questions), expected="1 or more")
     numbers = np.unique(groups)
     if len(groups) != n_questions or not np.array_equal(numbers, np.arange(len(numbers))):
         raise run.error(
-            "the groups of passages do not fit the questions",
+            "passage groups do not match the questions",
             field="passage_groups",
             found=f"{len(groups)} entries",
-            expected=f"a group's number, from 0, for each of {n_questions} questions",
+            expected=f"{n_questions} group numbers, one per question, counted from 0 without gaps",
         )
     metrics = metrics_for(task)
     contenders = []
-    asked: list[str] | None = None
+    first_ids: list[str] | None = None
     for row in run.items("rows"):
         outcomes = row.child("outcomes")
         ids = list(outcomes.value)
-        asked = ids if asked is None else asked
-        if len(ids) != n_questions or ids != asked:
+        first_ids = ids if first_ids is None else first_ids
+        if len(ids) != n_questions or ids != first_ids:
             raise row.error(
-                "the outcomes are of other questions",
+                "the rows have outcomes for different questions",
                 field="outcomes",
-                found=f"{len(ids)} questions" if len(ids) != len(asked) else "other ids",
-                expected=f"the same {n_questions} in every row",
+                found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
+                expected=f"the same {n_questions} questions in every row",
             )
-        contenders.append(_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
+        contenders.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
     return Contest(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(contenders))
 
 
-def _task(dataset: Node) -> Task:
+def _read_task(dataset: Node) -> Task:
     name = dataset.text("task")
     if name not in set(Task):
-        raise dataset.error("no such task", field="task", found=repr(name), expected=" or ".join(Task))
+        raise dataset.error("unknown task", field="task", found=repr(name), expected=" or ".join(Task))
     return Task(name)
 
 
-def _contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -> Contender:
+def _read_contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -> Contender:
     solver, variant = row.text("solver"), row.text("variant") if row.has("variant") else None
-    kept = [outcome.child("statistics") for outcome in outcomes]
+    nodes = [outcome.child("statistics") for outcome in outcomes]
     return Contender(
         f"{solver}:{variant}" if variant else solver,
         solver,
-        {metric.name: _statistics(kept, metric.name) for metric in metrics},
+        {metric.name: _read_statistics(nodes, metric.name) for metric in metrics},
         row.text("short_signature"),
         row.flag("expected"),
     )
 
 
-def _statistics(kept: Sequence[Node], metric: str) -> NDArray[np.float64]:
+def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
     """Return a metric's statistics for all questions, shape (n_questions, n_statistics)."""
-    rows = [node.sequence(metric) for node in kept]
+    rows = [node.sequence(metric) for node in nodes]
     width = len(rows[0])
-    for node, row in zip(kept, rows, strict=True):
+    for node, row in zip(nodes, rows, strict=True):
         if not row or len(row) != width or not all(isinstance(value, float | int) for value in row):
-            raise node.error("not statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers")
+            raise node.error(
+                "invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers"
+            )
     return np.array(rows, dtype=np.float64)
 
 
@@ -232,7 +236,7 @@ def kept_path(path: str, folder: Path | None = None) -> str:
         return path
     try:
         return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
-    except ValueError:  # no relative path leads from one drive to another
+    except ValueError:  # a relative path cannot lead to another drive
         return os.path.abspath(path)
 
 
@@ -277,7 +281,9 @@ class Finder:
         self._places = [Path(place) for place in places]
         for place in self._places:
             if not place.is_dir():
-                raise DataError("no such folder", source=str(place), hint="Name a folder that holds the data")
+                raise DataError(
+                    "no such folder", source=str(place), hint="Give a folder that contains the data: --data DIR"
+                )
 
     def place(self, path: str) -> Path:
         """Return the recorded place of a file or folder."""
@@ -301,13 +307,15 @@ class Finder:
             It is missing or has changed.
         """
         own = self.place(kept["path"])
-        candidates = self.candidates(kept["path"]) if kept["bytes"] is None else self._files(own, kept["bytes"])
+        candidates = (
+            self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])
+        )
         for path in candidates:
             if sha256_of(path) == kept["sha256"]:
                 return str(path)
         raise self.problem(kept)
 
-    def _files(self, own: Path, size: int) -> Iterator[Path]:
+    def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
         """Return the files of a size: the one at its recorded path first, then all below the other folders."""
         below = (path for place in self._places for path in sorted(place.rglob("*")))
         return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
@@ -315,9 +323,9 @@ class Finder:
     def problem(self, kept: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
         own = self.place(kept["path"])
-        hint = None if self._places else "Name a folder that has it: --data DIR"
+        hint = None if self._places else "Give a folder that contains it: --data DIR"
         if not own.exists():
-            where = ", and nothing below --data is the same" if self._places else ""
+            where = ", and no file below --data has the same content" if self._places else ""
             return DataError(f"missing{where}", source=str(own), hint=hint)
         return DataError(
             "changed since the record was made",

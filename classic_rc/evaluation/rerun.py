@@ -65,12 +65,12 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
     record = parse_json(read_text(path), source)
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise DataError(
-            "this is no record that can be run again",
+            "not a run record that can be run again",
             source=source,
             field="schema",
-            found=str(record.get("schema", "none")) if isinstance(record, dict) else "no object",
+            found=str(record.get("schema", "none")) if isinstance(record, dict) else "not a JSON object",
             expected=str(SCHEMA),
-            hint="Records of another version can be compared; run --save makes a new one",
+            hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
         )
     finder = Finder(Path(path).parent, places)
     runs: list[PreparedRun] = []
@@ -78,99 +78,111 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
     try:
         for run in record["runs"]:
             _check_form(run)
-            found = _Found(finder, changes)
-            dataset, protocol = found.dataset(run["dataset"]), found.protocol(run["protocol"], trust)
+            restorer = _RunRestorer(finder, changes)
+            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run["protocol"], trust)
             if dataset is not None and protocol is not None:
                 runs.append(PreparedRun(run, dataset, protocol))
-        notes = tuple(_notes(record))
+        notes = tuple(_version_notes(record))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, ClassicRCError):
             raise
+        hint = "Was the record edited?"
+        if isinstance(error, KeyError):
+            raise DataError("missing", source=source, field=str(error.args[0]), hint=hint) from error
         raise DataError(
-            f"the record is broken ({type(error).__name__}: {error})", source=source, hint="Was it edited?"
+            "malformed record", source=source, found=f"{type(error).__name__}: {error}", hint=hint
         ) from error
     return Prepared(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
-    """Look up the fields that are compared at the end, so that a missing one is an error before any work."""
+    """Look up the fields that are compared at the end, so a missing field is an error before any work."""
     if run["resampling"] is not None:
         _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
     for row in run["rows"]:
         _ = [row[name] for name in ("solver", "variant")], row["metrics"].items(), row["outcomes"].items()
 
 
-class _Found:
+class _RunRestorer:
     """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
 
     def __init__(self, finder: Finder, changes: list[str]) -> None:
         self._finder, self._changes = finder, changes
 
-    def protocol(self, kept: Mapping[str, Any] | None, trust: bool) -> Protocol | None:
-        if kept is None:
-            raise UsageError("the record keeps answers that were not made here: there is nothing to run again")
+    def protocol(self, entry: Mapping[str, Any] | None, trust: bool) -> Protocol | None:
+        """Return the recorded protocol, or None, with the reason in `changes`."""
+        if entry is None:
+            raise UsageError(
+                "the record contains answers from a file, not from a solver: there is nothing to run again",
+                field="protocol",
+            )
         before = len(self._changes)
         solvers = []
-        for described in kept["solvers"]:
+        for solver_entry in entry["solvers"]:
             try:
-                solvers.append(made_solver(described, self._finder.find, trust=trust))
+                solvers.append(made_solver(solver_entry, self._finder.find, trust=trust))
             except DataError as problem:
                 self._changes.append(str(problem))
-        train, tune = (kept[role] and self.dataset(kept[role]) for role in ("train", "tune"))
+        train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
         if len(self._changes) > before:
             return None
-        spans = None if kept["spans"] is None else SpanGenerator(**kept["spans"])
-        return Protocol(tuple(solvers), kept["options"], train, tune, spans)
+        spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
+        return Protocol(tuple(solvers), entry["options"], train, tune, spans)
 
-    def dataset(self, kept: Mapping[str, Any]) -> Dataset | None:
+    def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""
         try:
-            dataset = self._read(kept)
+            dataset = self._read(entry)
         except DataError as problem:
             self._changes.append(str(problem))
             return None
-        if dataset.fingerprint != kept["fingerprint"]:
+        if dataset.fingerprint != entry["fingerprint"]:
             self._changes.append(
-                f"{kept['name']}: the files are as they were, and are read differently: content "
-                f"{dataset.fingerprint}, recorded {kept['fingerprint']}"
+                f"{entry['name']}: the files are unchanged but are read differently: fingerprint "
+                f"{dataset.fingerprint}, recorded {entry['fingerprint']}"
             )
             return None
         return dataset
 
-    def _read(self, kept: Mapping[str, Any]) -> Dataset:
-        asked, sources = kept["read_with"], kept["sources"]
-        if asked is None:
-            raise DataError("its questions were in memory, in no file to be read again", source=kept["name"])
-        if asked["path"] in SAMPLES:
-            dataset = _loaded(asked, asked["path"])
-            if _digests(dataset) != _kept_digests(sources):
-                raise DataError("this version of the package has other sample data", source=asked["path"])
+    def _read(self, entry: Mapping[str, Any]) -> Dataset:
+        read_with, sources = entry["read_with"], entry["sources"]
+        if read_with is None:
+            raise DataError("the questions were in memory and were not read from a file", source=entry["name"])
+        if read_with["path"] in SAMPLES:
+            dataset = _load(read_with, read_with["path"])
+            if _digests(dataset) != _recorded_digests(sources):
+                raise DataError("this version of the package has different sample data", source=read_with["path"])
             return dataset
-        own = [source for source in sources if source["path"] == asked["path"] and source["bytes"] is not None]
-        if not own:
-            return self._read_folder(asked, sources, kept["name"])
-        found = {source["path"]: self._finder.find(source) for source in sources}
-        answers = asked["answers"]
-        if answers is not None and answers not in found:  # `answers` is the folder of the answer files
-            inside = [path for kept_as, path in found.items() if kept_as != asked["path"]]
-            answers = str(Path(inside[0]).parent) if inside else str(self._finder.place(answers))
+        if not any(source["path"] == read_with["path"] and source["bytes"] is not None for source in sources):
+            return self._read_folder(read_with, sources, entry["name"])
+        paths = {source["path"]: self._finder.find(source) for source in sources}
+        answers = read_with["answers"]
+        if answers is not None and answers not in paths:  # `answers` is the folder of the answer files
+            answer_files = [path for recorded, path in paths.items() if recorded != read_with["path"]]
+            answers = str(Path(answer_files[0]).parent) if answer_files else str(self._finder.place(answers))
         else:
-            answers = answers and found[answers]
-        return self._checked(_loaded({**asked, "answers": answers}, found[asked["path"]]), sources, kept["name"])
+            answers = answers and paths[answers]
+        dataset = _load({**read_with, "answers": answers}, paths[read_with["path"]])
+        self._check_files(dataset, sources, entry["name"])
+        return dataset
 
-    def _read_folder(self, asked: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
+    def _read_folder(
+        self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], name: str
+    ) -> Dataset:
         """Read the first folder that has exactly the recorded files."""
-        own = self._finder.place(asked["path"])
+        own = self._finder.place(read_with["path"])
         problem: DataError | None = None
-        for folder in self._finder.candidates(asked["path"]):
-            answers = asked["answers"] and str(self._finder.place(asked["answers"]))
+        for folder in self._finder.candidates(read_with["path"]):
+            answers = read_with["answers"] and str(self._finder.place(read_with["answers"]))
             try:
                 if folder == own:
                     self._check_in_place(sources)
-                return self._checked(_loaded({**asked, "answers": answers}, str(folder)), sources, name)
+                dataset = _load({**read_with, "answers": answers}, str(folder))
+                self._check_files(dataset, sources, name)
+                return dataset
             except DataError as error:
                 problem = problem or error
-        raise problem or self._finder.problem({"path": asked["path"]})
+        raise problem or self._finder.problem({"path": read_with["path"]})
 
     def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
         """Raise an error for a missing or changed file of a folder, before a reader fails on it less clearly."""
@@ -180,21 +192,26 @@ class _Found:
                 in_place.find(source)
 
     @staticmethod
-    def _checked(dataset: Dataset, sources: Sequence[Mapping[str, Any]], name: str) -> Dataset:
-        """Return the dataset if it was read from exactly the recorded files."""
-        read, kept = _digests(dataset), _kept_digests(sources)
-        if read == kept:
-            return dataset
-        raise DataError(
-            "its files have changed since the record was made",
-            source=dataset.read_with["path"] if dataset.read_with else name,
-            found=f"{len(read)} read, sha256 {', '.join(sorted(set(read) - set(kept)))[:80] or 'of fewer'}",
-            expected=f"{len(kept)}, {', '.join(sorted(set(kept) - set(read)))[:80] or 'and no other'}",
-        )
+    def _check_files(dataset: Dataset, sources: Sequence[Mapping[str, Any]], name: str) -> None:
+        """Raise an error unless the dataset was read from exactly the recorded files."""
+        read, recorded = _digests(dataset), _recorded_digests(sources)
+        if read != recorded:
+            raise DataError(
+                "its files have changed since the record was made",
+                source=dataset.read_with["path"] if dataset.read_with else name,
+                found=_count_files(read, recorded),
+                expected=_count_files(recorded, read),
+            )
 
 
-def _loaded(asked: Mapping[str, Any], path: str) -> Dataset:
-    options = {name: value for name, value in asked.items() if name != "path"}
+def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
+    """Return the number of files, with the digests that are not among `others`."""
+    different = ", ".join(sorted(set(digests) - set(others)))[:80]
+    return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (f", sha256 {different}" if different else "")
+
+
+def _load(read_with: Mapping[str, Any], path: str) -> Dataset:
+    options = {name: value for name, value in read_with.items() if name != "path"}
     return load(path, **options)
 
 
@@ -202,22 +219,22 @@ def _digests(dataset: Dataset) -> list[str]:
     return sorted(source.sha256 for source in dataset.sources)
 
 
-def _kept_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
+def _recorded_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted(source["sha256"] for source in sources)
 
 
-def _notes(record: Mapping[str, Any]) -> Iterator[str]:
+def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each version that differs from the record's."""
-    kept, now = record["environment"], environment()
-    versions = [("classic_rc", record["version"], __version__), ("Python", kept["python"], now["python"])]
-    versions += [(name, kept["packages"].get(name), version) for name, version in now["packages"].items()]
+    recorded, now = record["environment"], environment()
+    versions = [("classic_rc", record["version"], __version__), ("Python", recorded["python"], now["python"])]
+    versions += [(name, recorded["packages"].get(name), version) for name, version in now["packages"].items()]
     for name, old, new in versions:
         if old != new:
-            yield f"{name} is {new or 'missing'} here and was {old or 'missing'}"
+            yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
 
 
 _NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
-"""Fields of a row that name versions or places, are times, or are compared question by question."""
+"""Fields of a row that contain versions, paths or times, or are compared question by question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,20 +312,23 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
         Data is missing or has changed.
     """
     if prepared.changes:
-        raise UsageError(f"nothing is run: {'; '.join(prepared.changes)}")
-    return Rerun(prepared.path, tuple(_check(run, jobs, progress) for run in prepared.runs), prepared.notes)
+        raise UsageError(
+            f"the record cannot be run again: {'; '.join(prepared.changes)}", field="record", found=prepared.path
+        )
+    return Rerun(prepared.path, tuple(_rerun_dataset(run, jobs, progress) for run in prepared.runs), prepared.notes)
 
 
-def _check(run: PreparedRun, jobs: int, progress: bool) -> RunCheck:
-    evaluation = _evaluated(run, jobs, progress)
+def _rerun_dataset(run: PreparedRun, jobs: int, progress: bool) -> RunCheck:
+    evaluation = _evaluate_again(run, jobs, progress)
     (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
-    rows = [_row(a, b) for a, b in zip(old, new, strict=False)]
-    rows += [_lonely(row, "recorded") for row in old[len(new) :]] + [_lonely(row, "now") for row in new[len(old) :]]
+    rows = [_compare_rows(a, b) for a, b in zip(old, new, strict=False)]
+    rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
+    rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
 
 
-def _evaluated(run: PreparedRun, jobs: int, progress: bool) -> Evaluation:
+def _evaluate_again(run: PreparedRun, jobs: int, progress: bool) -> Evaluation:
     protocol, resampling = run.protocol, run.recorded["resampling"]
     evaluation = evaluate(
         run.dataset,
@@ -328,28 +348,28 @@ def _evaluated(run: PreparedRun, jobs: int, progress: bool) -> Evaluation:
             level=resampling["level"],
             group=resampling["group"],
         )
-    if (tested := run.recorded.get("significance")) is not None:
-        how = {name: tested[name] for name in ("n", "seed", "group")}
-        evaluation = with_significance(evaluation, tested["baseline"], **how)
+    if (significance := run.recorded.get("significance")) is not None:
+        settings = {name: significance[name] for name in ("n", "seed", "group")}
+        evaluation = with_significance(evaluation, significance["baseline"], **settings)
     return evaluation
 
 
-def _row(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
-    kept, made = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
-    pairs = {what: (kept.get(what), made.get(what)) for what in {**kept, **made}}
-    differences = [Difference(what, *pair) for what, pair in pairs.items() if pair[0] != pair[1]]
+def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
+    before, after = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
+    pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
+    differences = [Difference(path, *pair) for path, pair in pairs.items() if pair[0] != pair[1]]
     outcomes = new["outcomes"]
     questions = [id_ for id_, outcome in old["outcomes"].items() if outcomes.get(id_) != outcome]
-    return RowCheck(_name(old), tuple(differences), tuple(questions), old["metrics"])
+    return RowCheck(_system_name(old), tuple(differences), tuple(questions), old["metrics"])
 
 
-def _lonely(row: Mapping[str, Any], where: str) -> RowCheck:
+def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
     """Return the check of a row that only the record or only the new run has."""
-    missing = Difference("row", *((_name(row), None) if where == "recorded" else (None, _name(row))))
-    return RowCheck(_name(row), (missing,), tuple(row["outcomes"]), row["metrics"])
+    missing = Difference("row", *((_system_name(row), None) if where == "recorded" else (None, _system_name(row))))
+    return RowCheck(_system_name(row), (missing,), tuple(row["outcomes"]), row["metrics"])
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _system_name(row: Mapping[str, Any]) -> str:
     return f"{row['solver']}:{row['variant']}" if row["variant"] else row["solver"]
 
 

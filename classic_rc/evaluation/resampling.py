@@ -1,6 +1,6 @@
 """Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple testing.
 
-They say how much a number depends on the passages that a dataset happens to have.
+They measure how much a number depends on the passages that a dataset happens to have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from classic_rc.metrics.base import Metric
 FEW_GROUPS = 30
 """With fewer passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 
-_DRAWS_AT_A_TIME = 2**20
+_DRAWS_PER_BATCH = 2**20
 
 
 class Interval(NamedTuple):
@@ -40,7 +40,7 @@ class Resampling:
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise UsageError(f"resampling takes at least one resample, got {self.n}")
+            raise _too_few_resamples(self.n)
 
     @property
     def label(self) -> str:
@@ -51,7 +51,7 @@ class Resampling:
     def note(self) -> str:
         """The settings in words, or the reason why there is no interval."""
         if self.n_groups < 2:
-            return "no interval: resampling takes at least two different passages or groups"
+            return "no interval: resampling needs at least two different passages or groups"
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
         few = f"; likely too narrow, with fewer than {FEW_GROUPS}" if self.n_groups < FEW_GROUPS else ""
         return f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
@@ -74,6 +74,10 @@ class Resampling:
             "groups": self.n_groups,
             "group": self.group,
         }
+
+
+def _too_few_resamples(n: int) -> UsageError:
+    return UsageError(f"the number of resamples must be at least 1, got {n}", field="n", found=str(n))
 
 
 def resampled_means(
@@ -117,9 +121,14 @@ def resampled_means(
     """
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups < 2:
-        raise UsageError(f"resampling takes at least two different passages or groups, got {n_groups}")
+        raise UsageError(
+            f"resampling needs at least two different passages or groups, got {n_groups}",
+            field="groups",
+            found=str(n_groups),
+            expected="2 or more",
+        )
     if n < 1:
-        raise UsageError(f"resampling takes at least one resample, got {n}")
+        raise _too_few_resamples(n)
     sizes = np.bincount(groups, minlength=n_groups)
     whole, unit = whole_numbers(statistics, n_summed=n_groups * int(sizes.max()))
     sums = np.zeros((n_groups, statistics.shape[1]))
@@ -129,10 +138,10 @@ def resampled_means(
     totals = np.empty((n, table.shape[1]))
     # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the part size does
     # not change the draws.
-    step = 2 * max(1, _DRAWS_AT_A_TIME // (2 * n_groups))
+    step = 2 * max(1, _DRAWS_PER_BATCH // (2 * n_groups))
     for start in range(0, n, step):
         rows = min(step, n - start)
-        totals[start : start + rows] = _times_drawn(bits, rows, n_groups) @ table
+        totals[start : start + rows] = _count_draws(bits, rows, n_groups) @ table
     return totals[:, :-1] * unit / totals[:, -1:]
 
 
@@ -157,7 +166,7 @@ def whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[n
     return np.rint(values / unit), unit
 
 
-def _times_drawn(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.float64]:
+def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.float64]:
     """Return how often each resample draws each group, shape (rows, n_groups)."""
     size = rows * n_groups
     # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
@@ -170,7 +179,7 @@ def _times_drawn(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
 def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Interval:
     """Return the middle `level` of a bootstrap distribution (Efron and Tibshirani 1993, ch. 13).
 
-    Percentiles need nothing but the distribution: the interval of a ratio such as F1 is not symmetric and never
+    Percentiles only need the distribution: the interval of a ratio such as F1 is not symmetric and never
     leaves 0..1, and the interval of a transformed metric is the transformed interval. With few groups it is
     somewhat narrow, like every interval that knows only the passages it has seen.
 
@@ -196,20 +205,20 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
     (25, 975)
     """
     if not 0 < level < 1:
-        raise UsageError(f"an interval's level lies between 0 and 1, got {level}")
+        raise UsageError(f"the level must be between 0 and 1, got {level}", field="level", found=str(level))
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
 
 
 NULL_HYPOTHESES = {
     "permutation": "on every passage the two systems are exchangeable: swapping their outcomes changes nothing",
-    "bootstrap": "over all passages such as these, the two systems score the same",
-    "mcnemar": "a question that one of the two alone answers right is as likely the one's as the other's "
+    "bootstrap": "over all passages like these, the two systems have the same score",
+    "mcnemar": "if only one of the two systems answers a question right, it is equally likely to be either one "
     "(assumes independent questions)",
 }
 """The null hypothesis of each test, by the test's name."""
 
-_CELLS_AT_A_TIME = 2**20
+_CELLS_PER_BATCH = 2**20
 _ROUNDING = 1e-9
 """Metrics that differ by less than this are equal up to rounding."""
 
@@ -265,26 +274,26 @@ def permutation_test(
         `n` is below 1.
     """
     if n < 1:
-        raise UsageError(f"a permutation test takes at least one permutation, got {n}")
+        raise UsageError(f"the number of permutations must be at least 1, got {n}", field="n", found=str(n))
     # Sums of swapped and unswapped parts stay below four times the sum of either system.
     whole, unit = whole_numbers(np.concatenate([first, second]), n_summed=4 * len(first))
     of_first, of_second = np.split(whole, 2)
     gained = np.zeros((int(groups.max()) + 1, whole.shape[1]))
     np.add.at(gained, groups, of_second - of_first)
     gained = gained[gained.any(axis=1)]  # swapping equal groups changes nothing
-    total, both = of_first.sum(axis=0), whole.sum(axis=0)
+    first_total, grand_total = of_first.sum(axis=0), whole.sum(axis=0)
 
     def difference(own: NDArray[np.float64]) -> NDArray[np.float64]:
-        means = own * (unit / len(first)), (both - own) * (unit / len(first))
+        means = own * (unit / len(first)), (grand_total - own) * (unit / len(first))
         return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
 
     # A swap and its complement only differ in sign, so the last group is never swapped: half of all ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
-    threshold = difference(total) - _ROUNDING
+    threshold = difference(first_total) - _ROUNDING
     reached, counted = 0, 0
     for swapped in swaps:
-        reached += int(np.count_nonzero(difference(total + swapped @ gained) >= threshold))
+        reached += int(np.count_nonzero(difference(first_total + swapped @ gained) >= threshold))
         counted += len(swapped)
     return PairedTest(reached / counted if exact else (1 + reached) / (1 + counted), exact)
 
@@ -292,7 +301,7 @@ def permutation_test(
 def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
     """Yield every way to swap groups, the last group never, in parts of shape (n_ways, n_groups)."""
     free = max(n_groups - 1, 0)
-    step = max(1, _CELLS_AT_A_TIME // max(n_groups, 1))
+    step = max(1, _CELLS_PER_BATCH // max(n_groups, 1))
     for start in range(0, 2**free, step):
         codes = np.arange(start, min(start + step, 2**free))
         swapped = np.zeros((len(codes), n_groups))
@@ -304,7 +313,7 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
     """Yield random swaps, one bit per group and whole words per swap, in parts of shape (n_swaps, n_groups)."""
     bits = np.random.PCG64(seed % 2**64)
     words = -(-n_groups // 64)
-    step = max(1, _CELLS_AT_A_TIME // n_groups)
+    step = max(1, _CELLS_PER_BATCH // n_groups)
     for start in range(0, n, step):
         rows = min(step, n - start)
         drawn = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, -1)
@@ -312,7 +321,7 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
 
 
 def bootstrap_test(difference: float, resampled: NDArray[np.float64]) -> PairedTest:
-    r"""Test a difference by how often a resampled one is as far from it as it is from 0.
+    r"""Test a difference by how often a resampled difference is as far from it as it is from 0.
 
     .. math:: p = \frac{1 + \#\{i : |d_i - d| \ge |d|\}}{1 + n}
 
@@ -340,10 +349,10 @@ def bootstrap_test(difference: float, resampled: NDArray[np.float64]) -> PairedT
 
 
 def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedTest:
-    """Test, by McNemar's exact test, how unevenly the questions that one system alone answers right are shared.
+    """Test with McNemar's exact test whether one system has more of the questions that only one answers right.
 
-    The test assumes independent questions. Those about one passage are not, so p-values are too small if passages
-    are easy or hard as a whole (McNemar 1947; the exact form is the binomial test).
+    The test assumes independent questions. Those about one passage are not, so p-values are too small if entire
+    passages are easy or hard (McNemar 1947; the exact form is the binomial test).
 
     Parameters
     ----------
@@ -371,11 +380,14 @@ def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.
 
     if first.shape[1] != 1 or not np.isin([first, second], (0, 1)).all():
         raise UsageError(
-            f"McNemar's test is for answers that are right or wrong, and {metric.label} gives partial credit here: "
-            "take --test permutation, or where only ties share credit, --ties first"
+            f"McNemar's test needs answers that are either right or wrong, but {metric.label} gives partial credit "
+            "here: use --test permutation or, if only ties share credit, --ties first",
+            field="metric",
+            found=metric.name,
         )
-    alone = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
-    return PairedTest(float(binomtest(alone[0], sum(alone)).pvalue) if sum(alone) else 1.0, exact=True)
+    wins, losses = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
+    p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    return PairedTest(p, exact=True)
 
 
 def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -402,7 +414,7 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     adjusted = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
-    return _put_back(adjusted, order)
+    return _restore_order(adjusted, order)
 
 
 def benjamini_hochberg(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -430,10 +442,11 @@ def benjamini_hochberg(p_values: Sequence[float] | NDArray[np.float64]) -> NDArr
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     scaled = np.minimum(1, p[order] * len(p) / np.arange(1, len(p) + 1))
-    return _put_back(np.minimum.accumulate(scaled[::-1])[::-1], order)
+    return _restore_order(np.minimum.accumulate(scaled[::-1])[::-1], order)
 
 
-def _put_back(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+def _restore_order(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Undo the sorting ``values = original[order]``."""
     result = np.empty_like(values)
     result[order] = values
     return result

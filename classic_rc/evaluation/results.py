@@ -205,7 +205,7 @@ class Evaluation:
             },
             "resampling": self.resampling and self.resampling.to_dict(),
             **({} if self.significance is None else {"significance": asdict(self.significance)}),
-            "rows": [self._row(row) for row in self.rows],
+            "rows": [self._row_record(row) for row in self.rows],
         }
 
     def to_frame(self) -> pandas.DataFrame:
@@ -218,7 +218,7 @@ class Evaluation:
         MissingPackageError
             pandas is not installed.
         """
-        return frame_of_records([{"dataset": self.dataset.name, **self._row(row)} for row in self.rows])
+        return frame_of_records([{"dataset": self.dataset.name, **self._row_record(row)} for row in self.rows])
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show: metrics in percent, with any intervals, and tie rates."""
@@ -227,8 +227,8 @@ class Evaluation:
         caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
         return html_table(caption, header, (_html_cells(row) for row in self.rows))
 
-    def _row(self, row: Row) -> dict[str, Any]:
-        plain = {
+    def _row_record(self, row: Row) -> dict[str, Any]:
+        record = {
             "solver": row.solver,
             "variant": row.variant,
             "signature": row.signature,
@@ -252,16 +252,16 @@ class Evaluation:
             "seconds": dict(row.seconds),
         }
         if self.group_by is not None:
-            plain["groups"] = {value: self._group(row, value, mask) for value, mask in self.groups.items()}
+            record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}
         if self.significance is not None:
-            plain["p_values"] = dict(row.p_values)
-        return plain
+            record["p_values"] = dict(row.p_values)
+        return record
 
-    def _group(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
-        plain: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
+    def _group_record(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        record: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
         if self.resampling is not None:
-            plain["intervals"] = {name: list(of) for name, of in row.group_intervals.get(value, {}).items()}
-        return plain
+            record["intervals"] = {name: list(of) for name, of in row.group_intervals.get(value, {}).items()}
+        return record
 
 
 def _html_cells(row: Row) -> list[str]:
@@ -300,7 +300,7 @@ class OutcomeTally:
         questions : sequence of Question, length n
         predictions : sequence of Prediction, length n
         scores : Scores, optional
-            Their evidence flags say which scores the passage contributed to.
+            Their evidence flags mark the scores that the passage contributed to.
         """
         for metric in self._metrics:
             rows = metric.statistics(questions, predictions)
@@ -308,7 +308,7 @@ class OutcomeTally:
                 self._statistics[metric.name] = np.zeros((len(self._n_tied), rows.shape[1]))
             self._statistics[metric.name][index] = rows
         self._n_tied[index] = [p.n_tied for p in predictions]
-        self._n_selected[index] = [_n_selected(p) for p in predictions]
+        self._n_selected[index] = [_expected_selections(p) for p in predictions]
         self._n_candidates[index] = [p.n_candidates for p in predictions]
         if scores is None:
             self._evidence = None
@@ -332,7 +332,7 @@ class OutcomeTally:
         )
 
 
-def _n_selected(prediction: Prediction) -> float:
+def _expected_selections(prediction: Prediction) -> float:
     if prediction.selection_probability is not None:
         return prediction.selection_probability * prediction.n_candidates
     return float(len(prediction.answers[0])) if prediction.answers else 0.0

@@ -81,7 +81,7 @@ class Signature:
             "questions": len(dataset),
             "version": __version__,
         }
-        return cls({name: _text(value) for name, value in parts.items() if value is not None})
+        return cls({name: _value_text(value) for name, value in parts.items() if value is not None})
 
     @classmethod
     def parse(cls, text: str) -> Signature:
@@ -98,7 +98,7 @@ class Signature:
             name, _, value = part.partition(":")
             parts[_NAMES.get(name, name)] = value
         if not parts["solver"]:
-            raise ValueError(f"no signature: {text!r}")
+            raise ValueError(f"not a signature: {text!r}")
         return cls(parts)
 
     def __str__(self) -> str:
@@ -127,25 +127,25 @@ def file_signature(path: str) -> str:
     return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
-def _signed(solver: Solver, name: str, value: Any) -> Any:
+def _signature_value(solver: Solver, name: str, value: Any) -> Any:
     """Return a parameter's value; a file is given by name and content, which are the same on every machine."""
     declared = type(solver).parameter(name)
     if declared.signed is not None:
-        return _plain(declared.signed(value))
-    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain(value)
+        return _plain_value(declared.signed(value))
+    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain_value(value)
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, list | tuple):
-        return ",".join(map(_text, value))
+        return ",".join(map(_value_text, value))
     return str(value)
 
 
 def plain_params(solver: Solver) -> dict[str, Any]:
     """Return a solver's constructor parameters as plain data."""
-    return {name: _plain(value) for name, value in solver.get_params(deep=False).items()}
+    return {name: _plain_value(value) for name, value in solver.get_params(deep=False).items()}
 
 
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
@@ -157,33 +157,33 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:
         defaults = inspect.signature(type(solver)).parameters
-        said_elsewhere = {"analyzer", "decision", "seed"}
+        in_other_parts = {"analyzer", "decision", "seed"}
         params |= {
             name: value
             for name, value in solver.get_params(deep=False).items()
-            if name not in said_elsewhere and _plain(value) != _plain(defaults[name].default)
+            if name not in in_other_parts and _plain_value(value) != _plain_value(defaults[name].default)
         }
-    signed = {name: _signed(solver, name, value) for name, value in params.items()}
+    signed = {name: _signature_value(solver, name, value) for name, value in params.items()}
     if solver.members:
-        signed["solvers"] = f"[{'; '.join(map(_member, solver.members))}]"
+        signed["solvers"] = f"[{'; '.join(map(_member_text, solver.members))}]"
     return signed
 
 
-def _member(solver: Solver) -> str:
-    """Return what a signature says about one member of a combined solver."""
+def _member_text(solver: Solver) -> str:
+    """Return a signature's text for one member of a combined solver."""
     variant = solver.variant_name()
     facts = {**changed_params(solver, variant), **solver.signature_facts()}
-    said = [f"{name}={_text(value)}" for name, value in facts.items() if value is not None]
-    return ",".join([f"{solver.name}:{variant}" if variant else solver.name, *said])
+    parts = [f"{name}={_value_text(value)}" for name, value in facts.items() if value is not None]
+    return ",".join([f"{solver.name}:{variant}" if variant else solver.name, *parts])
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Decision):
         return describe(value)
     if isinstance(value, Solver):
         return solver_spec(value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain_value(item) for item in value]
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return " ".join(str(value).split())  # JSON has no infinite numbers; estimators print over several lines

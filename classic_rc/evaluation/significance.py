@@ -30,7 +30,7 @@ def with_significance(
 
     The test is the paired permutation test that swaps the two rows' outcomes for whole passages
     (:func:`~classic_rc.evaluation.resampling.permutation_test`). The p-values of all rows and metrics are adjusted
-    together by Holm's method, because each of them may put a mark into the table.
+    together by Holm's method, because each of them may put a mark in the table.
 
     Parameters
     ----------
@@ -67,9 +67,15 @@ def with_significance(
     if baseline not in names:
         raise unknown_name(f"row of {evaluation.dataset.name}", baseline, names)
     if names.count(baseline) > 1:
-        raise UsageError(f"{names.count(baseline)} rows are called {baseline}: none of them is the one baseline")
+        raise UsageError(
+            f"baseline {baseline!r} is ambiguous: {names.count(baseline)} rows have that name",
+            field="baseline",
+            found=baseline,
+        )
     if len(names) == 1:
-        raise UsageError(f"there is no row besides {baseline} that could differ from it")
+        raise UsageError(
+            f"nothing to compare with baseline {baseline!r}: it is the only row", field="baseline", found=baseline
+        )
     base = evaluation.rows[names.index(baseline)].outcomes.statistics
     groups = passage_groups(evaluation.dataset, group)
     tested = [(i, name) for i, row in enumerate(evaluation.rows) if row.name != baseline for name in base]
@@ -79,10 +85,10 @@ def with_significance(
         ).p
         for i, name in tested
     ]
-    found: list[dict[str, float]] = [{} for _ in names]
+    adjusted: list[dict[str, float]] = [{} for _ in names]
     for (i, name), p in zip(tested, holm(p_values).tolist(), strict=True):
-        found[i][name] = p
-    rows = tuple(replace(row, p_values=own) for row, own in zip(evaluation.rows, found, strict=True))
+        adjusted[i][name] = p
+    rows = tuple(replace(row, p_values=own) for row, own in zip(evaluation.rows, adjusted, strict=True))
     return replace(evaluation, rows=rows, significance=Significance(baseline, len(tested), n, seed, group))
 
 
@@ -147,14 +153,14 @@ def _with_group_intervals(
     evaluation: Evaluation, groups: NDArray[np.int64], resampling: Resampling
 ) -> tuple[Row, ...]:
     """Return the rows with intervals for each of the evaluation's groups of questions."""
-    found: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
+    row_intervals: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
     measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
     for value, mask in evaluation.groups.items():
         intervals = iter(subset_intervals(measured, groups, mask, resampling))
-        for row, of_row in zip(evaluation.rows, found, strict=True):
+        for row, of_row in zip(evaluation.rows, row_intervals, strict=True):
             own = {name: next(intervals) for name in row.outcomes.statistics}
             of_row[value] = {name: interval for name, interval in own.items() if interval is not None}
-    return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, found, strict=True))
+    return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, row_intervals, strict=True))
 
 
 def resampled_metrics(

@@ -48,7 +48,7 @@ class SpanOracle:
     def add(self, questions: Sequence[Question]) -> None:
         """Add questions whose candidates are in memory."""
         predictions = oracle_predictions(questions)
-        singles = [_best_one(q, p) for q, p in zip(questions, predictions, strict=True)]
+        singles = [_best_single(q, p) for q, p in zip(questions, predictions, strict=True)]
         for metric in metrics_for(questions[0].task) if len(questions) else ():
             for totals, answers in ((self.several, predictions), (self.one, singles)):
                 total = metric.statistics(questions, answers)[:, 0].sum()
@@ -71,13 +71,13 @@ class SpanOracle:
     @property
     def note(self) -> str:
         """A line for the results of a run."""
-        note = f"a perfect choice among the candidate spans would score {_listed(self.ceilings)}"
+        note = f"a perfect choice among the candidate spans would score {_format_values(self.ceilings)}"
         if self.one == self.several:
             return note
-        return f"{note}; a perfect choice of one span a question, {_listed(self.single_span_ceilings)}"
+        return f"{note}; a perfect choice of one span a question, {_format_values(self.single_span_ceilings)}"
 
 
-def _listed(values: Mapping[str, float]) -> str:
+def _format_values(values: Mapping[str, float]) -> str:
     return ", ".join(f"{METRICS[name].label} {100 * value:.2f}" for name, value in values.items())
 
 
@@ -108,34 +108,36 @@ def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
     for question in questions:
         if question.candidates is not previous:
             previous = question.candidates
-            texts = _texts(previous)
-        predictions.append(Prediction(question.id, _best(question, texts), n_candidates=len(question.candidates)))
+            texts = _candidate_texts(previous)
+        predictions.append(
+            Prediction(question.id, _best_answers(question, texts), n_candidates=len(question.candidates))
+        )
     return predictions
 
 
-def _texts(candidates: Sequence[Candidate]) -> list[str]:
+def _candidate_texts(candidates: Sequence[Candidate]) -> list[str]:
     return list(dict.fromkeys(candidate.text for candidate in candidates))
 
 
-def _best(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     gold = known_gold(question)
     if not gold or not texts:
         return ()
-    held = set(texts)
-    # Nearly all gold texts are candidates to the letter: only the others need a search.
-    chosen = tuple(text if text in held else max(texts, key=_worth(question.task, (text,))) for text in gold)
-    return (chosen,) if question.task is Task.MULTI_SPAN else ((max(chosen, key=_worth(question.task, gold)),),)
+    text_set = set(texts)
+    # Nearly all gold texts are exactly candidates: only the others need a search.
+    chosen = tuple(text if text in text_set else max(texts, key=_scorer(question.task, (text,))) for text in gold)
+    return (chosen,) if question.task is Task.MULTI_SPAN else ((max(chosen, key=_scorer(question.task, gold)),),)
 
 
-def _worth(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
+def _scorer(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
     """Return a function that scores one text by each metric, exact match first."""
     metrics = [metric for metric in metrics_for(task) if isinstance(metric, TextMetric)]
     return lambda text: tuple(metric.value(gold, (text,)) for metric in metrics)
 
 
-def _best_one(question: Question, prediction: Prediction) -> Prediction:
-    """Return the prediction with only the text that scores best alone."""
+def _best_single(question: Question, prediction: Prediction) -> Prediction:
+    """Return the prediction with only the text that scores best as the single answer."""
     gold = known_gold(question)
     answers = cast(Texts, prediction.answers)
-    best = tuple((max(answer, key=_worth(question.task, gold)),) for answer in answers)
+    best = tuple((max(answer, key=_scorer(question.task, gold)),) for answer in answers)
     return replace(prediction, answers=best)

@@ -22,7 +22,7 @@ class Accuracy(Metric):
 
     name = "accuracy"
     label = "Acc."
-    description = "share of questions whose chosen option is right; a k-way tie is worth 1/k"
+    description = "share of questions whose chosen option is right; a k-way tie scores 1/k"
     citation = "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released results"
     cites = ("richardson2013",)
     tasks = frozenset({Task.SINGLE_CHOICE})
@@ -41,8 +41,8 @@ class OptionAccuracy(SelectionMetric):
 
     name = "accuracy"
     label = "Acc."
-    description = "share of options labelled rightly"
-    citation = "accuracy of binary labels, over the options of all questions taken together"
+    description = "share of options labelled correctly"
+    citation = "accuracy of binary labels, over the pooled options of all questions"
     cites = ("classic_rc",)
 
     def of_counts(self, counts: Counts) -> NDArray[np.float64]:

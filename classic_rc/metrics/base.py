@@ -1,4 +1,4 @@
-"""The base classes of metrics. A metric is a small value with a name, a sentence and a citation.
+"""The base classes of metrics. A metric is a small object with a name, a description and a citation.
 
 It first computes sufficient statistics, one row per question, and then aggregates them, so that resampling,
 breakdowns and cross-fitting can reuse the rows.

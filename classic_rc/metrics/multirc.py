@@ -53,7 +53,7 @@ class SelectionMetric(Metric):
     every option is selected independently with that probability. The statistics are then exact expectations (sums
     over the binomial grid of tp and fp), and the aggregate is the usual one. So F1m of a random selection is the
     harmonic mean of the expected precision and the expected recall, not the expectation of F1m. A prediction
-    without any answer counts as every option labelled wrongly.
+    without any answer counts as labelling every option wrongly.
     """
 
     tasks = frozenset({Task.MULTIPLE_ANSWER})
@@ -124,7 +124,7 @@ class F1Answers(PrecisionRecallMetric):
 
     name = "f1_a"
     label = "F1a"
-    description = "F1 over all the options of all questions taken together"
+    description = "F1 over the pooled options of all questions"
     citation = _PAPER
     cites = ("khashabi2018multirc",)
 
@@ -139,6 +139,8 @@ class F1Answers(PrecisionRecallMetric):
 
 
 class _FewMislabelled(SelectionMetric):
+    """The share of questions with at most `allowed` mislabelled options."""
+
     citation = _PAPER
     cites = ("khashabi2018multirc",)
     allowed: ClassVar[int]
@@ -174,7 +176,7 @@ class SuperGLUEF1Macro(SelectionMetric):
     .. math:: F1_{right} = \frac{2 tp}{2 tp + fp + fn}, \quad F1_{wrong} = \frac{2 tn}{2 tn + fp + fn}
 
     and a question scores the mean of the two. If a label is neither among the gold labels nor among the predicted
-    ones, the question scores the other F1 alone. Macro-averaging takes the labels that occur, and a label that
+    ones, the question scores only the other F1. Macro-averaging uses the labels that occur, and a label that
     occurs has a positive denominator, so `zero_division` of ``sklearn.metrics.f1_score`` never has an effect. A
     question without options, which scikit-learn refuses, scores 0.
 

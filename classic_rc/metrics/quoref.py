@@ -22,7 +22,7 @@ class QuorefExactMatch(TextMetric):
 
     name = "quoref_em"
     label = "EM"
-    description = "share of questions whose normalised spans are exactly those of gold"
+    description = "share of questions whose normalised spans are exactly the gold spans"
     citation = _PAPER
     cites = ("dasigi2019", "dua2019")
     tasks = _TASKS
@@ -44,7 +44,7 @@ class QuorefF1(TextMetric):
 
     name = "quoref_f1"
     label = "F1"
-    description = "mean over questions of the F1 of optimally paired spans, rounded to two decimals a question"
+    description = "mean over questions of the F1 of optimally paired spans, rounded to two decimals per question"
     citation = _PAPER
     cites = ("dasigi2019", "dua2019")
     tasks = _TASKS

@@ -31,8 +31,8 @@ SELECTION_METRICS: dict[str, SelectionMetric] = {
     **{name: metric for name, metric in METRICS.items() if isinstance(metric, SelectionMetric)},
     "accuracy": OptionAccuracy(),
 }
-"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is that of
-options."""
+"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is the
+accuracy of options."""
 
 _PRIMARY = {
     Task.SINGLE_CHOICE: "accuracy",
@@ -49,7 +49,7 @@ def get_metric(name: str) -> Metric:
     Raises
     ------
     UsageError
-        The name is unknown; the message proposes the nearest names.
+        The name is unknown; the message suggests the closest names.
     """
     try:
         return METRICS[name]
@@ -63,12 +63,12 @@ def selection_metric(name: str) -> SelectionMetric:
     Raises
     ------
     UsageError
-        The name is unknown; the message proposes the nearest names.
+        The name is unknown; the message suggests the closest names.
 
     Examples
     --------
     >>> selection_metric("accuracy").description
-    'share of options labelled rightly'
+    'share of options labelled correctly'
     """
     try:
         return SELECTION_METRICS[name]

@@ -61,7 +61,7 @@ class F1(TextMetric):
 
     name = "f1"
     label = "F1"
-    description = "mean word F1 of the normalised answer with the accepted text that suits it best"
+    description = "mean word F1 of the normalised answer with the best-matching accepted text"
     citation = _PAPER
     cites = ("rajpurkar2016", "zhang2018")
     tasks = _TASKS

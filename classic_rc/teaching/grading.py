@@ -24,9 +24,9 @@ from classic_rc.io.printable import printable
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
 """The default checker: the file must define a solver that beats the sliding window on the sample."""
 _CHECKER_TIMEOUT = 60.0
-_LONGEST_MESSAGE = 300
-_MOST_OUTPUT = 2**20
-_GRACE = 5.0
+_MAX_MESSAGE = 300
+_MAX_OUTPUT = 2**20
+_READ_TIMEOUT = 5.0
 """Seconds to read the rest of the output after the processes have been ended."""
 _WORKER = Path(__file__).with_name("worker.py")
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -104,17 +104,17 @@ def grade_file(
     Raises
     ------
     DataError
-        There is no such file, or its name does not end with ``.py``.
+        The file does not exist, or its name does not end with ``.py``.
     UsageError
-        The checker cannot be used, or the time limit is not positive.
+        The checker does not work, or the time limit is not positive.
     """
     path = Path(file)
     _check_timeout(timeout)
     submission = _Submission(path.stem, path.name, _read(path))
     if path.suffix != ".py":
-        raise DataError("not a Python file", source=str(path), expected="a name that ends with .py")
+        raise DataError("not a Python file", source=str(path), expected="a file name that ends with .py")
     source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    return _grade(submission, source, _titles(source, checker), timeout)
+    return _grade_submission(submission, source, _check_titles(source, checker), timeout)
 
 
 def grade_folder(
@@ -145,17 +145,17 @@ def grade_folder(
     Raises
     ------
     DataError
-        There is no such folder, it has no submission, or two submissions have the same name.
+        The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The checker cannot be used, or the time limit is not positive.
+        The checker does not work, or the time limit is not positive.
     """
     _check_timeout(timeout)
-    submissions = _submissions(Path(folder))
+    submissions = _find_submissions(Path(folder))
     source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    titles = _titles(source, checker)
+    titles = _check_titles(source, checker)
     grades = []
     for submission in submissions:
-        grades.append(_grade(submission, source, titles, timeout))
+        grades.append(_grade_submission(submission, source, titles, timeout))
         advance(grades[-1])
     return grades
 
@@ -168,15 +168,19 @@ def grades_csv(grades: Sequence[Grade]) -> str:
     writer.writerow(["student", "file", "score", "passed", "failed", *names])
     for grade in grades:
         n_failed = len(grade.checks) - grade.n_passed
-        told = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
+        outcomes = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
         numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
-        writer.writerow([_cell(grade.student), _cell(grade.file), *numbers, *told])
+        writer.writerow([_cell(grade.student), _cell(grade.file), *numbers, *outcomes])
     return out.getvalue()
 
 
 def _check_timeout(timeout: float) -> None:
     if not timeout > 0:
-        raise UsageError(f"a time limit must be a positive number of seconds, got {timeout:g}")
+        raise UsageError(
+            f"the time limit must be a positive number of seconds, got {timeout:g}",
+            field="timeout",
+            found=f"{timeout:g}",
+        )
 
 
 def _cell(text: str) -> str:
@@ -193,32 +197,32 @@ class _Submission:
     problem: str = ""
 
 
-def _submissions(folder: Path) -> list[_Submission]:
+def _find_submissions(folder: Path) -> list[_Submission]:
     if not folder.is_dir():
-        raise DataError("there is no such folder", source=str(folder), hint="Give one with a .py file a student")
-    found = []
+        raise DataError("no such folder", source=str(folder), hint="Give a folder with one .py file per student")
+    submissions = []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
-            found.append(_alone_in(path))
+            submissions.append(_folder_submission(path))
         elif path.suffix == ".py":
-            found.append(_Submission(path.stem, path.name, _read(path)))
-    if not found:
-        raise DataError("no submission in it", source=str(folder), expected="a .py file or a folder a student")
-    names = [submission.student for submission in found]
-    for submission in found:
+            submissions.append(_Submission(path.stem, path.name, _read(path)))
+    if not submissions:
+        raise DataError("no submissions", source=str(folder), expected="a .py file or a folder per student")
+    names = [submission.student for submission in submissions]
+    for submission in submissions:
         if names.count(submission.student) > 1:
-            raise DataError("two submissions of one name", source=str(folder), found=submission.student)
-    return found
+            raise DataError("two submissions have the same name", source=str(folder), found=submission.student)
+    return submissions
 
 
-def _alone_in(folder: Path) -> _Submission:
+def _folder_submission(folder: Path) -> _Submission:
     files = sorted(folder.glob("*.py"))
     if len(files) == 1:
         return _Submission(folder.name, f"{folder.name}/{files[0].name}", _read(files[0]))
     names = ", ".join(file.name for file in files)
-    problem = f"there are several .py files: {names}" if files else "there is no .py file"
+    problem = f"the folder has several .py files: {names}" if files else "the folder has no .py file"
     return _Submission(folder.name, folder.name, None, problem)
 
 
@@ -226,43 +230,47 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", source=str(path)) from error
+        raise DataError(f"cannot read the file: {error.strerror or error}", source=str(path)) from error
 
 
-def _titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
+def _check_titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
     """Return the names and the titles of a checker's checks."""
-    told, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
-    if told and "checks" in told[0]:
-        return dict(told[0]["checks"])
-    problem = told[0]["broken"] if told else _stopped(exit_code, _CHECKER_TIMEOUT)
-    raise UsageError(f"the checker {checker or SOLVER_CHECKS.name} cannot be used: {problem}")
+    messages, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
+    if messages and "checks" in messages[0]:
+        return dict(messages[0]["checks"])
+    problem = messages[0]["broken"] if messages else _end_reason(exit_code, _CHECKER_TIMEOUT)
+    raise UsageError(
+        f"cannot use the checker {checker or SOLVER_CHECKS.name}: {problem}",
+        field="checker",
+        found=str(checker or SOLVER_CHECKS.name),
+    )
 
 
-def _grade(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:
+def _grade_submission(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:
     if submission.source is None:
         problems: Mapping[str, str | None] = dict.fromkeys(titles, submission.problem)
     else:
         name = Path(submission.file).name
-        problems = _problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
+        problems = _find_problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
     checks = (Checked(name, title, problems[name]) for name, title in titles.items())
     return Grade(submission.student, submission.file, tuple(checks))
 
 
-def _problems(ended: Ended, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
+def _find_problems(ended: Ended, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
     """Return each check's problem or None; for checks that did not run, why the process ended."""
-    reason = _stopped(ended.exit_code, timeout)
+    reason = _end_reason(ended.exit_code, timeout)
     problems: dict[str, str | None] = {}
-    for told in ended.told:
-        name, problem = told.get("check"), told.get("problem")
+    for message in ended.told:
+        name, problem = message.get("check"), message.get("problem")
         if isinstance(name, str) and name in names and isinstance(problem, str | None):
-            problems.setdefault(name, None if problem is None else printable(problem)[:_LONGEST_MESSAGE])
+            problems.setdefault(name, None if problem is None else printable(problem)[:_MAX_MESSAGE])
     return {name: problems.get(name, reason) for name in names}
 
 
-def _stopped(exit_code: int | None, timeout: float) -> str:
+def _end_reason(exit_code: int | None, timeout: float) -> str:
     if exit_code is None:
-        return f"it took longer than {timeout:g} s"
-    return f"it ended its process (exit code {exit_code})"
+        return f"took longer than {timeout:g} s"
+    return f"ended its process (exit code {exit_code})"
 
 
 class Ended(NamedTuple):
@@ -293,10 +301,10 @@ def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: fl
         if submission is not None:
             files.append(work / submission[0])
             files[1].write_bytes(submission[1])
-        return _run(files, work, timeout)
+        return _run_worker(files, work, timeout)
 
 
-def _run(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
+def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
     process = subprocess.Popen(
         [sys.executable, "-P", *map(str, (_WORKER, _PACKAGE, *files))],
         stdin=subprocess.DEVNULL,
@@ -317,15 +325,15 @@ def _run(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
             exit_code = process.wait(timeout)
     finally:
         _end_tree(process)
-        reader.join(_GRACE)
-    return Ended(_objects(bytes(output)), exit_code)
+        reader.join(_READ_TIMEOUT)
+    return Ended(_parse_objects(bytes(output)), exit_code)
 
 
 def _drain(pipe: IO[bytes], output: bytearray) -> None:
     """Read a pipe to its end and keep only the part within the limit: no writer blocks, and memory is bounded."""
     with pipe:
         while data := pipe.read(2**16):
-            output += data[: max(_MOST_OUTPUT - len(output), 0)]
+            output += data[: max(_MAX_OUTPUT - len(output), 0)]
 
 
 def _end_tree(process: subprocess.Popen[bytes]) -> None:
@@ -341,10 +349,10 @@ def _end_tree(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _objects(output: bytes) -> list[dict[str, Any]]:
-    found = []
+def _parse_objects(output: bytes) -> list[dict[str, Any]]:
+    objects = []
     for line in output.splitlines():
         with suppress(ValueError, RecursionError):
-            if isinstance(told := json.loads(line), dict):
-                found.append(told)
-    return found
+            if isinstance(value := json.loads(line), dict):
+                objects.append(value)
+    return objects

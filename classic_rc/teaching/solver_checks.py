@@ -16,31 +16,31 @@ FLOOR = "sliding-window"
 
 def check_defines_a_solver(submission: ModuleType) -> None:
     """The file defines one subclass of classic_rc.Solver that needs no parameter."""
-    _solver(submission)
+    _make_solver(submission)
 
 
 def check_keeps_the_contract(submission: ModuleType) -> None:
     """The solver passes classic_rc.testing.check_solver."""
-    check_solver(_solver(submission))
+    check_solver(_make_solver(submission))
 
 
 def check_beats_sliding_window(submission: ModuleType) -> None:
     """The solver answers more of sample:single-choice than the sliding window."""
-    dataset = _renamed(load("sample:single-choice"))
-    own, floor = _solver(submission), parse_solver(FLOOR)
+    dataset = _rename_questions(load("sample:single-choice"))
+    own, floor = _make_solver(submission), parse_solver(FLOOR)
     reached, needed = (solver.fit_for(dataset).score(dataset) for solver in (own, floor))
-    assert reached > needed, f"accuracy {100 * reached:.2f}, and {FLOOR} has {100 * needed:.2f}"
+    assert reached > needed, f"accuracy {100 * reached:.2f} is not above the {100 * needed:.2f} of {FLOOR}"
 
 
-def _solver(submission: ModuleType) -> Solver:
+def _make_solver(submission: ModuleType) -> Solver:
     classes = [c for c in vars(submission).values() if isinstance(c, type) and issubclass(c, Solver)]
     own = [c for c in classes if c.__module__ == submission.__name__ and not c.__subclasses__()]
     names = ", ".join(c.__name__ for c in own) or "none"
-    assert len(own) == 1, f"there must be one subclass of classic_rc.Solver; here: {names}"
-    assert "score_candidates" not in own[0].__abstractmethods__, f"{names} does not write score_candidates"
+    assert len(own) == 1, f"the file must define exactly one subclass of classic_rc.Solver; found: {names}"
+    assert "score_candidates" not in own[0].__abstractmethods__, f"{names} does not define score_candidates"
     return own[0]()
 
 
-def _renamed(dataset: Dataset) -> Dataset:
+def _rename_questions(dataset: Dataset) -> Dataset:
     """Return the same questions with other ids, so that a solver cannot look up remembered answers."""
     return replace(dataset, questions=[replace(q, id=f"question {i}") for i, q in enumerate(dataset)])

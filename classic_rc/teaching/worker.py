@@ -14,7 +14,7 @@ from typing import Any
 
 Check = Callable[[ModuleType], None]
 
-_LONGEST_MESSAGE = 500
+_MAX_MESSAGE = 500
 
 
 def main() -> None:
@@ -28,17 +28,17 @@ def main() -> None:
     checker, *files = map(Path, paths)
     with _own_stdout() as channel:
 
-        def tell(**fields: Any) -> None:
+        def send(**fields: Any) -> None:
             channel.write(json.dumps(fields) + "\n")
             channel.flush()
 
         try:
             checks = checks_of(load(checker, "checker"))
         except BaseException as error:
-            tell(broken=described(error, checker))
+            send(broken=described(error, checker))
             return
         if not files:
-            tell(checks=[(name, _title(check)) for name, check in checks.items()])
+            send(checks=[(name, _title(check)) for name, check in checks.items()])
             return
         problem, submission = None, None
         try:
@@ -46,7 +46,7 @@ def main() -> None:
         except BaseException as error:
             problem = described(error, files[0])
         for name, check in checks.items():
-            tell(check=name, problem=problem if submission is None else _outcome(check, submission, files[0]))
+            send(check=name, problem=problem if submission is None else _run_check(check, submission, files[0]))
     os._exit(0)  # Skip any threads and exit handlers that the submission has left behind.
 
 
@@ -58,7 +58,7 @@ def checks_of(checker: ModuleType) -> dict[str, Check]:
         if name.startswith("check_") and getattr(value, "__module__", None) == checker.__name__
     }
     if not own:
-        raise ValueError("it has no function whose name begins with check_")
+        raise ValueError("no function has a name that begins with check_")
     return own
 
 
@@ -76,21 +76,23 @@ def load(file: Path, name: str) -> ModuleType:
 def described(error: BaseException, file: Path) -> str:
     """Describe an error in one line: a check's own message, or the error's type, text and line in `file`."""
     if isinstance(error, SystemExit):
-        return "it ends the program (sys.exit or quit)"
+        return "ends the program (sys.exit or quit)"
     try:
-        text = " ".join(str(error)[:_LONGEST_MESSAGE].split())
+        text = " ".join(str(error)[:_MAX_MESSAGE].split())
     except Exception:  # The submission's own error classes can have a broken __str__.
         text = ""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
-    own_lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if _same(frame.filename, file)]
+    own_lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if _is_in(frame.filename, file)
+    ]
     if isinstance(error, AssertionError) and not own_lines:
-        return text or "it does not hold"
+        return text or "the check failed"
     where = f" (line {own_lines[-1]})" if own_lines else ""
     return f"{type(error).__name__}: {text}{where}" if text else f"{type(error).__name__}{where}"
 
 
-def _outcome(check: Check, submission: ModuleType, file: Path) -> str | None:
+def _run_check(check: Check, submission: ModuleType, file: Path) -> str | None:
     try:
         check(submission)
     except BaseException as error:
@@ -102,12 +104,12 @@ def _title(check: Check) -> str:
     return (check.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
 
-def _same(filename: str, file: Path) -> bool:
+def _is_in(filename: str, file: Path) -> bool:
     return filename == str(file)
 
 
 def _own_stdout() -> Any:
-    """Return the original stdout for the worker alone; what the submission prints is discarded."""
+    """Return the original stdout for the worker only; what the submission prints is discarded."""
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

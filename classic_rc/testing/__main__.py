@@ -31,22 +31,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m classic_rc.testing", description="Check files of students, each in its own process."
+        prog="python -m classic_rc.testing", description="Check students' files, each in its own process."
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    check = commands.add_parser("check", help="check one file, and say what is wrong")
+    check = commands.add_parser("check", help="check one file and report what is wrong")
     check.add_argument("file", metavar="FILE")
     check.set_defaults(handle=_check)
-    grade = commands.add_parser("grade", help="check every file of a folder: a row a student, as CSV")
-    grade.add_argument("folder", metavar="FOLDER", help="with a .py file, or a folder with just one, a student")
-    grade.add_argument("-o", "--output", metavar="FILE", help="where to write the rows (default: stdout)")
+    grade = commands.add_parser("grade", help="grade every file in a folder and write CSV, one row per student")
+    grade.add_argument(
+        "folder",
+        metavar="FOLDER",
+        help="folder with a .py file, or a folder with exactly one .py file, per student",
+    )
+    grade.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
     grade.set_defaults(handle=_grade)
     for command in (check, grade):
         command.add_argument(
-            "--checker", metavar="FILE", help="a .py file with functions check_…(submission) (default: for solvers)"
+            "--checker",
+            metavar="FILE",
+            help="a .py file with functions check_…(submission) (default: the checks for solvers)",
         )
         command.add_argument(
-            "--timeout", type=float, default=60.0, metavar="SECONDS", help="for each file (default: 60)"
+            "--timeout", type=float, default=60.0, metavar="SECONDS", help="time limit per file (default: 60)"
         )
     return parser
 
@@ -63,10 +69,10 @@ def _check(args: argparse.Namespace) -> int:
 def _grade(args: argparse.Namespace) -> int:
     check_writable(args.output, args.checker)
 
-    def tell(grade: Grade) -> None:
+    def report(grade: Grade) -> None:
         message(f"{grade.student}: {grade.n_passed} of {len(grade.checks)} checks passed")
 
-    grades = grade_folder(args.folder, args.checker, timeout=args.timeout, advance=tell)
+    grades = grade_folder(args.folder, args.checker, timeout=args.timeout, advance=report)
     emit(grades_csv(grades), args.output)
     return 0
 

@@ -32,7 +32,7 @@ def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, positio
     Raises
     ------
     AssertionError
-        A check fails. The message says what is wrong, and for which task.
+        A check fails. The message describes the problem and names the task.
 
     Examples
     --------
@@ -50,9 +50,9 @@ def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, positio
 def _check_parameters(solver: Solver) -> None:
     params = solver.get_params(deep=False)
     for name, value in params.items():
-        assert getattr(solver, name) is value, f"{solver.name}: the constructor must store {name!r} as it is given"
+        assert getattr(solver, name) is value, f"{solver.name}: the constructor must store {name!r} unchanged"
     copy = clone(solver)
-    assert type(copy) is type(solver), f"{solver.name}: clone gives another class"
+    assert type(copy) is type(solver), f"{solver.name}: clone must return the same class"
 
 
 def _with_candidates(dataset: Dataset) -> Dataset:
@@ -61,8 +61,8 @@ def _with_candidates(dataset: Dataset) -> Dataset:
     from classic_rc.text.spans import SpanGenerator
 
     generator = SpanGenerator(max_tokens=4)
-    made = {id(p): generator(p) for p in dataset.passages}
-    return replace(dataset, questions=[replace(q, candidates=made[id(q.passage)]) for q in dataset])
+    candidates = {id(p): generator(p) for p in dataset.passages}
+    return replace(dataset, questions=[replace(q, candidates=candidates[id(q.passage)]) for q in dataset])
 
 
 def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> None:
@@ -77,18 +77,18 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     scores = solver.score_candidates(dataset)
     assert isinstance(scores, Scores), "score_candidates must return Scores"
     counts = [len(q.candidates) for q in dataset]
-    assert np.diff(scores.offsets).tolist() == counts, "there must be one score for every candidate"
+    assert np.diff(scores.offsets).tolist() == counts, "score_candidates must return one score per candidate"
     assert repr(solver.get_params()) == before, "fitting and scoring must not change a parameter"
 
     part = solver.score_candidates(dataset[5:11])
     assert _same(part, scores.take(range(5, 11))), "scoring a slice must equal slicing the scores"
-    assert len(solver.score_candidates([])) == 0, "no question must give no scores"
+    assert len(solver.score_candidates([])) == 0, "scoring an empty list must return no scores"
     order = list(range(len(dataset)))
     random.Random(1).shuffle(order)
     shuffled = solver.score_candidates([dataset[i] for i in order])
     assert _same(shuffled, scores.take(order)), "scores must not depend on the questions' order"
     hidden = solver.score_candidates([replace(q, gold=None) for q in dataset])
-    assert _same(hidden, scores), "scoring must not look at gold"
+    assert _same(hidden, scores), "scores must not depend on gold"
     if not position_matters:
         reversed_ = solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
         same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
@@ -100,12 +100,14 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     if isinstance(solver.decision_for(task), TunedThreshold):
         solver.tune(dataset)
     predictions = solver.predict(dataset)
-    assert [p.question_id for p in predictions] == [q.id for q in dataset], "each question needs its prediction"
+    assert [p.question_id for p in predictions] == [q.id for q in dataset], (
+        "predict must return one prediction per question, in order"
+    )
     assert all(isinstance(p, Prediction) for p in predictions), "predict must return Predictions"
-    assert 0 <= solver.score(dataset) <= 1, "score must lie in 0..1"
+    assert 0 <= solver.score(dataset) <= 1, "score must be in 0..1"
     explanation = solver.explain(dataset[0])
     explained = [c.score for c in explanation.candidates]
-    assert np.array_equal(explained, scores[0]), "explain must tell the scores that score_candidates gives"
+    assert np.array_equal(explained, scores[0]), "explain must return the same scores as score_candidates"
 
 
 def _is_importable(cls: type) -> bool:

@@ -16,6 +16,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Task
 from classic_rc.solvers import Length
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 CUES = [m for m in FAMILY if m.solver.name != "surface-lr"]
 FEW = {"permutations": 2000, "resamples": 1000}
@@ -194,7 +195,11 @@ def test_reasons_to_try_nothing(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 14, n_passages=3)
     hidden = replace(dataset, questions=[replace(dataset[0], gold=None), *dataset[1:]])
     one_passage = dataset.filter(lambda q: q.passage is dataset[0].passage)
-    for data, reason in ((hidden, "hidden"), (one_passage, "two different passages"), (Dataset([]), "no question")):
+    for data, reason in (
+        (hidden, "hidden"),
+        (one_passage, "two different passages"),
+        (Dataset([]), "no questions"),
+    ):
         partial = try_partial_inputs(data, **FEW)
         assert partial.results == ()
         assert all(reason in why for why in partial.left_out.values())
@@ -209,17 +214,19 @@ def test_a_partial_input_that_cannot_learn_is_left_out(simulated):
 
 def test_bad_options(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 16, n_passages=3)
-    with pytest.raises(UsageError, match="permutation"):
+    with raises(UsageError, field="permutations", found="0"):
         try_partial_inputs(dataset, permutations=0)
-    with pytest.raises(UsageError, match="at least one resample, got 0"):
+    with raises(UsageError, field="resamples", found="0"):
         try_partial_inputs(dataset, resamples=0)
-    with pytest.raises(UsageError, match="give one of them"):
+    with raises(UsageError, field="cv", found="5"):
         try_partial_inputs(dataset, train=dataset, cv=5)
-    with pytest.raises(UsageError, match="nothing is left"):
+    with raises(UsageError) as refused:
         try_partial_inputs(dataset, train=dataset)
-    with pytest.raises(UsageError, match="group"):
+    assert f"left of {dataset.name}" in str(refused.value)
+    with raises(UsageError) as refused:
         try_partial_inputs(dataset, group="author")
-    with pytest.raises(UsageError, match="training data"):
+    assert "group" in str(refused.value)
+    with raises(UsageError, field="training data", found="cloze", expected="single-choice"):
         try_partial_inputs(dataset, train=synthetic_dataset(Task.CLOZE))
 
 

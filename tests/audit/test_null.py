@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.metrics import get_metric, metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Passage, Question, Task
+from tests.errors import raises
 
 PASSAGE = Passage("p", "")
 
@@ -152,7 +154,7 @@ def test_several_accepted_texts_move_together_and_those_of_no_candidate_stay():
 
 
 def test_very_many_sets_of_texts_are_sampled(monkeypatch):
-    monkeypatch.setattr(null_module, "_MOST_MOVES", 500)
+    monkeypatch.setattr(null_module, "_MAX_GOLD_SETS", 500)
     texts = [f"n{i}" for i in range(14)]
     question = ask(Task.CLOZE, texts, tuple(texts[:4]))  # 1,001 sets of four
     odds = lot_of(question, "n0")
@@ -162,10 +164,10 @@ def test_very_many_sets_of_texts_are_sampled(monkeypatch):
 
 def test_what_has_no_null():
     question, metric = SINGLE[0], [get_metric("accuracy")]
-    with pytest.raises(UsageError, match="expectation"):
+    with raises(UsageError, field="predictions", found=re.compile("expectation")):
         null_of([question], [Prediction("q", (frozenset({0}),), weights=(1.0,))], metric)
-    with pytest.raises(DataError, match="hidden"):
+    with raises(DataError, where=f"question {question.id}"):
         null_of([replace(question, gold=None)], [choose(question, frozenset({0}))], metric)
     span = ask(Task.SPAN, ["a"], ("a",))
-    with pytest.raises(UsageError, match="spans"):
+    with raises(UsageError, field="questions", found="span"):
         null_of([span], [choose(span, ("a",))], [get_metric("f1")])

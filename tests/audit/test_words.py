@@ -12,6 +12,7 @@ from classic_rc.audit.words import leaking_words
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 ONE, TWO = Passage("p1", "One."), Passage("p2", "Two.")
 
@@ -111,18 +112,18 @@ def test_awkward_options():
     assert leaking_words(Dataset([ask("q", ONE, ["", "!"], {0})])).words == ()
 
 
-@pytest.mark.parametrize("options", [{"at_least": 0}, {"smoothing": 0}, {"smoothing": math.nan}])
-def test_bad_options(options):
-    with pytest.raises(UsageError):
-        leaking_words(DATASET, **options)
+@pytest.mark.parametrize(("field", "value"), [("at_least", 0), ("smoothing", 0), ("smoothing", math.nan)])
+def test_bad_options(field, value):
+    with raises(UsageError, field=field, found=str(value)):
+        leaking_words(DATASET, **{field: value})
 
 
 def test_without_options_there_are_no_words():
-    with pytest.raises(UsageError, match="no options"):
+    with raises(UsageError, field="dataset", found="cloze questions"):
         leaking_words(synthetic_dataset(Task.CLOZE))
 
 
 def test_hidden_gold_is_no_wrong_option():
     hidden = replace(DATASET, questions=[*DATASET[:-1], replace(DATASET[-1], gold=None)])
-    with pytest.raises(DataError, match="hidden"):
+    with raises(DataError, where=f"question {DATASET[-1].id}"):
         leaking_words(hidden)

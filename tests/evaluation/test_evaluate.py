@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from classic_rc.solvers import (
     parse_solver,
 )
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 SINGLE = [
     ("A.", ["1", "2", "3"], frozenset({2})),  # right
@@ -138,9 +140,9 @@ def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset
     made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
     masks = evaluate(made, [says], group_by="level").groups
     assert list(masks) == ["9", "10", "None", "b"]
-    with pytest.raises(UsageError, match="unknown key of made 'levle': did you mean 'level'"):
+    with raises(UsageError, field="key of made", found="levle", expected=re.compile("^level")):
         evaluate(made, [says], group_by="levle")
-    with pytest.raises(UsageError, match="unknown key of made 'level': choose from candidates, first-word"):
+    with raises(UsageError, field="key of made", found="level", expected=re.compile("candidates, first-word")):
         evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], group_by="level")
 
 
@@ -178,8 +180,9 @@ def test_a_threshold_gives_way_where_one_answer_is_right():
     *rows, plain = evaluate(made, [LongestCandidate(decision=d) for d in (*thresholds, None)]).rows
     assert all(row.metrics() == plain.metrics() for row in rows)
     assert [row.ties for row in rows] == ["partial", "partial"]
-    with pytest.raises(UsageError, match="a threshold selects any number of candidates"):
+    with raises(UsageError) as refused:
         LongestCandidate(decision=Threshold()).predict(made)
+    assert "threshold" in str(refused.value)
 
 
 def test_what_thresholds_are_tried_is_in_the_signature():
@@ -191,22 +194,21 @@ def test_what_thresholds_are_tried_is_in_the_signature():
     assert "tuned_cuts:multirc2018" in grid.signature
     assert set(grid.threshold) <= set(np.arange(-0.5, 1.0, 0.02))
     unused = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], tune_cuts="multirc2018")
-    assert unused.warnings == ("the cut points 'multirc2018' are not used: no threshold is tuned here",)
+    (warning,) = unused.warnings
+    assert "'multirc2018' are not used" in warning
 
 
 def test_hidden_gold_is_one_clear_error(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
-    with pytest.raises(
-        DataError, match="made: 1 of 2 questions hide their gold answers, so nothing can be measured"
-    ):
+    with raises(DataError, source="made", problem=re.compile("1 of 2 questions .*classic-rc predict")):
         evaluate(made, [says])
     given = [Prediction(q.id, (frozenset({0}),)) for q in made]
-    with pytest.raises(DataError, match="1 of 2 questions hide their gold"):
+    with raises(DataError, source="made", problem=re.compile("1 of 2 questions")):
         evaluate_predictions(made, given, source="file")
 
 
 def test_no_question_and_no_solver(dataset, says):
-    with pytest.raises(UsageError, match="made has no question"):
+    with raises(UsageError, field="dataset", found="made"):
         evaluate(dataset(Task.SINGLE_CHOICE, []), [says])
     evaluation = evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [])
     assert evaluation.to_dict()["rows"] == []
@@ -242,10 +244,15 @@ class Broken(Solver):
         return Scores.from_lists(rows)
 
 
-@pytest.mark.parametrize(("what", "part"), [("list", "must return Scores"), ("many", "one score a candidate")])
-def test_scores_of_the_wrong_shape_are_refused(what, part):
-    with pytest.raises(UsageError, match=part):
+@pytest.mark.parametrize(
+    ("what", "found", "expected"),
+    [("list", "^list$", "^Scores$"), ("many", "[0-9]+ scores in 24 rows", "[0-9]+ scores in 24 rows")],
+)
+def test_scores_of_the_wrong_shape_are_refused(what, found, expected):
+    fields = {"found": re.compile(found), "expected": re.compile(expected)}
+    with raises(UsageError, field="score_candidates", **fields) as refused:
         evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [Broken(what=what)])
+    assert refused.value.found != refused.value.expected
 
 
 @pytest.mark.parametrize("task", list(Task))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation import group_questions
 from classic_rc.evaluation.grouping import DERIVED_KEYS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from tests.errors import raises
 
 
 def questions(
@@ -34,6 +36,7 @@ SKILLS = Labels(
     ("z", "b"),
     "skills.csv",
 )
+
 FIVE = questions("?", "?", "?", "?", "?")
 
 
@@ -58,9 +61,7 @@ def test_the_number_of_labels():
 
 def test_one_label_each_is_never_with_others(dataset):
     made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, kind=["x", "y"])
-    with pytest.raises(
-        UsageError, match="every question has one kind, so that kind:alone tells nothing: take kind"
-    ):
+    with raises(UsageError, field="key", found="kind:alone", expected="kind"):
         group_questions(made, "kind:alone")
 
 
@@ -95,7 +96,7 @@ def test_unknown_keys_are_answered_with_the_known(dataset):
         ("first-wrod", "first-word"),
         ("level:alnoe", "level"),
     ):
-        with pytest.raises(UsageError, match=f"unknown key of made '{wrong}': did you mean '{right}'"):
+        with raises(UsageError, field="key of made", found=wrong, expected=re.compile(rf"^{right}\b")):
             group_questions(made, wrong, [SKILLS])
 
 

@@ -15,6 +15,7 @@ from classic_rc.evaluation import resampling as paired
 from classic_rc.evaluation.resampling import NULL_HYPOTHESES, bootstrap_test, mcnemar_test, permutation_test
 from classic_rc.evaluation.significance import resampled_metrics
 from classic_rc.metrics import get_metric
+from tests.errors import raises
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 
@@ -111,14 +112,14 @@ def test_bits_depend_on_the_seed_and_on_nothing_else(monkeypatch):
     order = np.random.default_rng(1).permutation(300)
     assert permutation_test(ACCURACY, first[order], second[order], groups[order], n=501, seed=0).p == p
     assert permutation_test(ACCURACY, first, second, groups, n=501, seed=1).p != p
-    monkeypatch.setattr(paired, "_CELLS_AT_A_TIME", 200)  # a few permutations at a time
+    monkeypatch.setattr(paired, "_CELLS_PER_BATCH", 200)  # a few permutations at a time
     assert permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p == p
 
 
 def test_parts_of_the_count_are_all_of_it(monkeypatch):
     first, second, groups = two_selections(40, 10)
     whole = permutation_test(F1A, first, second, groups)
-    monkeypatch.setattr(paired, "_CELLS_AT_A_TIME", 70)
+    monkeypatch.setattr(paired, "_CELLS_PER_BATCH", 70)
     assert permutation_test(F1A, first, second, groups) == whole
 
 
@@ -139,7 +140,7 @@ def test_groups_and_not_questions_are_swapped():
 
 
 def test_no_permutation_is_refused():
-    with pytest.raises(UsageError, match="at least one permutation"):
+    with raises(UsageError, field="n", found="0"):
         permutation_test(ACCURACY, np.ones((2, 1)), np.zeros((2, 1)), np.arange(2), n=0)
 
 
@@ -172,7 +173,7 @@ def test_mcnemar_is_the_binomial_test_of_the_questions_that_one_alone_has_right(
     [(ACCURACY, np.full((3, 1), 0.5)), (F1A, np.ones((3, 3))), (get_metric("f1"), np.array([[0.9]]))],
 )
 def test_mcnemar_is_refused_where_credit_is_partial(metric, rows):
-    with pytest.raises(UsageError, match="partial credit"):
+    with raises(UsageError, field="metric", found=metric.name):
         mcnemar_test(metric, rows, np.ones_like(rows))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from classic_rc.errors import DataError
 from classic_rc.evaluation import Contest, compare, evaluate
 from classic_rc.evaluation.record import read_contests, record_file, run_record
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from tests.errors import raises
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
@@ -97,24 +99,27 @@ def _other_task(record):
     record["runs"][0]["dataset"]["task"] = "essay"
 
 
+def _no_questions(record):
+    record["runs"][0]["dataset"]["questions"] = 0
+
+
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "where", "field", "found", "expected"),
     [
-        (lambda record: record.pop("runs"), "field 'runs': missing"),
-        (_without("passage_groups"), "field 'passage_groups': missing"),
-        (_fewer_groups, "the groups of passages do not fit the questions"),
-        (_gap_in_groups, "the groups of passages do not fit the questions"),
-        (_drop_question, "$.runs[0].rows[1], field 'outcomes': the outcomes are of other questions"),
-        (_rename_question, "other ids"),
-        (_break_statistics, "field 'accuracy': not statistics"),
-        (_other_task, "no such task: found 'essay'"),
-        (_empty_statistics, "field 'accuracy': not statistics: found [], expected 1 numbers"),
-        (lambda record: record["runs"][0]["dataset"].update(questions=0), "no question in it"),
+        (lambda record: record.pop("runs"), "^\\$?$", "runs", "^an object with ", ""),
+        (_without("passage_groups"), r"^\$\.runs\[0\]$", "passage_groups", "^an object with ", ""),
+        (_fewer_groups, r"^\$\.runs\[0\]$", "passage_groups", "^23 entries$", "^24 "),
+        (_gap_in_groups, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (_drop_question, r"rows\[1\]$", "outcomes", "^23 questions$", "24 questions"),
+        (_rename_question, r"rows\[1\]$", "outcomes", "ids", "24 questions"),
+        (_break_statistics, r"rows\[0\]", "accuracy", r"^\['1'\]$", "^1 numbers$"),
+        (_empty_statistics, r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
+        (_other_task, r"dataset$", "task", "^'essay'$", "single-choice or "),
+        (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
     ],
 )
-def test_a_malformed_record_is_refused_with_its_place(record, change, words):
+def test_a_malformed_record_is_refused_with_its_place(record, change, where, field, found, expected):
     path = record(change)
-    with pytest.raises(DataError) as refused:
+    patterns = {"where": re.compile(where), "found": re.compile(found), "expected": re.compile(expected)}
+    with raises(DataError, source=str(path), field=field, **patterns):
         read_contests(path)
-    assert str(refused.value).startswith(str(path))
-    assert words in str(refused.value)

@@ -11,6 +11,7 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation import resampling
 from classic_rc.evaluation.resampling import percentile_interval, resampled_means
 from classic_rc.metrics import get_metric
+from tests.errors import raises
 
 
 def rows_and_groups(n_questions, n_groups, n_statistics=2, seed=0):
@@ -51,7 +52,7 @@ def test_bits_depend_on_the_seed_and_on_nothing_else(monkeypatch):
     order = np.random.default_rng(1).permutation(200)
     assert np.array_equal(resampled_means(statistics[order], groups[order], n=101, seed=5), means)
     assert not np.array_equal(resampled_means(statistics, groups, n=101, seed=6), means)
-    monkeypatch.setattr(resampling, "_DRAWS_AT_A_TIME", 90)  # a few resamples at a time
+    monkeypatch.setattr(resampling, "_DRAWS_PER_BATCH", 90)  # a few resamples at a time
     assert np.array_equal(resampled_means(statistics, groups, n=101, seed=5), means)
 
 
@@ -70,12 +71,14 @@ def test_spread_is_that_of_groups_not_of_questions():
     assert spread == pytest.approx(alike[::10].std() / np.sqrt(100), rel=0.1)
 
 
-@pytest.mark.parametrize(("groups", "n"), [([0, 0, 0], 10), ([0, 1, 1], 0)])
-def test_what_cannot_be_resampled_is_refused(groups, n):
-    with pytest.raises(UsageError, match="at least"):
+@pytest.mark.parametrize(
+    ("groups", "n", "field", "found"), [([0, 0, 0], 10, "groups", "1"), ([0, 1, 1], 0, "n", "0")]
+)
+def test_what_cannot_be_resampled_is_refused(groups, n, field, found):
+    with raises(UsageError, field=field, found=found):
         resampled_means(np.ones((3, 1)), np.array(groups), n=n)
 
 
 def test_an_interval_needs_a_level():
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with raises(UsageError, field="level", found="95"):
         percentile_interval(np.arange(5.0), level=95)

@@ -185,5 +185,5 @@ def test_a_signature_is_read_back(spec, options):
 def test_a_bar_in_a_value_ends_no_part():
     signature = Signature({"solver": "sw+d", "stop_words": "a|b.txt@0123", "questions": "3"})
     assert Signature.parse(str(signature)) == signature
-    with pytest.raises(ValueError, match="no signature"):
+    with pytest.raises(ValueError, match="not a signature: ''"):
         Signature.parse("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -13,6 +14,7 @@ from classic_rc.evaluation.resampling import holm, permutation_test
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.solvers import parse_solver
+from tests.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +60,13 @@ def test_one_pair_is_what_compare_finds():
 
 
 def test_a_baseline_is_one_row_among_others(evaluation):
-    with pytest.raises(UsageError, match=r"unknown row of .* 'longets': did you mean 'longest'"):
+    with raises(UsageError, field=re.compile("^row of "), found="longets", expected="longest"):
         with_significance(evaluation, "longets")
     longest = parse_solver("longest")
     data = load("sample:single-choice")
-    with pytest.raises(UsageError, match="2 rows are called longest"):
+    with raises(UsageError, field="baseline", found="longest") as refused:
         with_significance(evaluate(data, [longest, longest]), "longest")
-    with pytest.raises(UsageError, match="no row besides longest"):
+    assert "2 rows" in str(refused.value)
+    with raises(UsageError, field="baseline", found="longest") as refused:
         with_significance(evaluate(data, [longest]), "longest")
+    assert "only row" in str(refused.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import LongestCandidate, Solver, parse_solver
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 # Each passage has its own scale: its own threshold would be perfect, the other's is useless.
 LOW = ("Low.", ["1", "2"], frozenset({1}))
@@ -33,8 +36,9 @@ def test_thresholds_come_from_the_other_passages(dataset, says):
 
 def test_equal_texts_are_never_on_both_sides(dataset, says):
     same = [("Same text.", *LOW[1:]), ("same  TEXT.", *LOW[1:])]
-    with pytest.raises(UsageError, match="at least two different passages, got 1"):
+    with raises(UsageError) as refused:
         evaluate(dataset(Task.MULTIPLE_ANSWER, same), [says])
+    assert "got 1" in str(refused.value)
     (row,) = evaluate(dataset(Task.MULTIPLE_ANSWER, [*same, HIGH]), [says]).rows
     assert list(row.outcomes.answers) == [[], [], [0, 1]]
 
@@ -81,7 +85,7 @@ def test_a_threshold_is_tuned_for_the_metric_named(dataset, says):
     by_metric = {m: evaluate(made, [says], tune=made, tune_metric=m).rows[0] for m in ("f1_a", "em0")}
     assert by_metric["f1_a"].threshold < 1
     assert by_metric["em0"].threshold >= 2
-    with pytest.raises(UsageError, match="unknown multiple-answer metric"):
+    with raises(UsageError, field="multiple-answer metric", found="quoref_f1"):
         evaluate(made, [says], tune_metric="quoref_f1")
 
 
@@ -141,8 +145,9 @@ def test_a_window_is_tuned_where_told_and_said(dataset):
 def test_a_window_and_a_threshold_are_not_tuned_together():
     made = synthetic_dataset(Task.MULTIPLE_ANSWER)
     race = parse_solver("sliding-window:race")
-    with pytest.raises(UsageError, match="nothing to tune itself"):
+    with raises(UsageError) as refused:
         evaluate(made, [race])
+    assert "threshold" in str(refused.value)
     (row,) = evaluate(made, [race], threshold=2.0).rows
     assert (row.threshold, row.tuned_on) == (2.0, "cv5")
     assert "threshold:2.0" in row.signature
@@ -164,16 +169,16 @@ def test_cross_fitted_scores_stand_in_the_questions_order():
 @pytest.mark.parametrize("tune", [True, False])
 def test_parameters_are_not_tuned_on_generated_spans(tune):
     made = synthetic_dataset(Task.SPAN)
-    with pytest.raises(UsageError, match="cannot tune its parameters on generated spans"):
+    with raises(UsageError, field="solver", found="sliding-window"):
         evaluate(made, [parse_solver("sliding-window:race")], tune=made if tune else None)
 
 
 def test_tuning_data_must_fit(dataset, says):
     made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
-    with pytest.raises(UsageError, match="tuning data synthetic has cloze questions, and made has multiple-answer"):
+    with raises(UsageError, field="tuning data", found="cloze", expected="multiple-answer"):
         evaluate(made, [says], tune=synthetic_dataset(Task.CLOZE))
     hidden = dataset(Task.MULTIPLE_ANSWER, [LOW, (*HIGH[:2], None)], name="test")
-    with pytest.raises(DataError, match="test: 1 of 2 questions hide their gold answers, so nothing can be tuned"):
+    with raises(DataError, source="test", problem=re.compile("1 of 2 questions .* tuned")):
         evaluate(made, [says], tune=hidden)
 
 
@@ -195,13 +200,12 @@ def test_what_nothing_uses_is_named(dataset, says):
     other = synthetic_dataset(Task.SINGLE_CHOICE, seed=5, name="other")
     given = {"train": other, "tune": other, "threshold": 1.0, "tune_metric": "em0"}
     unused = [w for w in evaluate(single, [LongestCandidate()], **given).warnings if "not used" in w]
-    assert unused == [
-        "training data other is not used: no solver here learns",
-        "tuning data other is not used: nothing here is tuned",
-        "the threshold 1 is not used: nothing here is selected by a tuned one",
-        "the metric 'em0' is not used: no threshold is tuned here",
+    assert [warning.partition(" is not used: ")[0] for warning in unused] == [
+        "training data other",
+        "tuning data other",
+        "the threshold 1",
+        "the metric 'em0'",
     ]
     several = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
-    assert evaluate(several, [says], ties="first").warnings == (
-        "the tie policy 'first' is not used: no best candidate is sought here",
-    )
+    (warning,) = evaluate(several, [says], ties="first").warnings
+    assert warning.startswith("the tie policy 'first' is not used")

@@ -1,3 +1,7 @@
+"""The registry of metrics, and what every metric has in common."""
+
+import re
+
 import numpy as np
 import pytest
 
@@ -12,6 +16,7 @@ from classic_rc.metrics import (
 )
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
+from tests.errors import raises
 
 COLUMNS = {
     Task.SINGLE_CHOICE: ["accuracy"],
@@ -37,7 +42,7 @@ def test_primary_metrics():
 
 def test_an_unknown_name_is_met_with_the_nearest():
     assert get_metric("f1_a") is METRICS["f1_a"]
-    with pytest.raises(UsageError, match="did you mean 'accuracy'"):
+    with raises(UsageError, field="metric", found="acuracy", expected="accuracy"):
         get_metric("acuracy")
 
 
@@ -46,7 +51,7 @@ def test_thresholds_are_tuned_for_what_tables_show_and_for_the_accuracy_of_optio
     assert list(SELECTION_METRICS) == several
     assert all(Task.MULTIPLE_ANSWER in selection_metric(name).tasks for name in several)
     assert selection_metric("accuracy") is not METRICS["accuracy"]
-    with pytest.raises(UsageError, match="unknown multiple-answer metric 'em': did you mean 'em1' or 'em0'"):
+    with raises(UsageError, field="multiple-answer metric", found="em", expected="em1, em0"):
         selection_metric("em")
 
 
@@ -66,7 +71,7 @@ def test_every_metric_says_what_it_is(metric):
 @every_metric
 def test_hidden_gold_is_an_error_that_names_the_question(metric, ask):
     question = ask(min(metric.tasks), None, 3, id="harbour.7")
-    with pytest.raises(DataError, match=r"harbour\.7: the gold answer is hidden"):
+    with raises(DataError, where="question harbour.7", hint=re.compile("predict")):
         metric([question], [Prediction("harbour.7", ((),))])
 
 

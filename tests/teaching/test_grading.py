@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from classic_rc.errors import DataError, UsageError
 from classic_rc.teaching.grading import Checked, Grade, grade_file, grade_folder, grades_csv
 from classic_rc.testing.__main__ import main
+from tests.errors import raises
 
 CHECKER = '''
 """A checker of nothing in particular."""
@@ -71,8 +73,8 @@ def test_each_check_counts_by_itself(graded):
     [
         ("x = 1\ny = x +\n", "SyntaxError: invalid syntax (line 2)"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module' (line 1)"),
-        ("import sys\nsys.exit(0)", "it ends the program (sys.exit or quit)"),
-        ("import os\nos._exit(3)", "it ended its process (exit code 3)"),
+        ("import sys\nsys.exit(0)", "ends the program (sys.exit or quit)"),
+        ("import os\nos._exit(3)", "ended its process (exit code 3)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt (line 1)"),
         ("assert 1 == 2, 'no'", "AssertionError: no (line 1)"),
         ("def f():\n    return f()\nf()", "RecursionError: maximum recursion depth exceeded (line 2)"),
@@ -91,12 +93,12 @@ def test_a_long_message_is_cut(graded):
 
 def test_what_was_passed_before_the_end_stays_passed(graded):
     source = "import os\ndef answer():\n    os._exit(0)\n"
-    assert problems(graded(student=source)["student"]) == [None, "it ended its process (exit code 0)"]
+    assert problems(graded(student=source)["student"]) == [None, "ended its process (exit code 0)"]
 
 
 def test_a_loop_is_ended_and_the_others_are_graded(graded):
     grades = graded(timeout=5, loop="def answer():\n    while True: pass\n", right=GOOD)
-    assert problems(grades["loop"]) == [None, "it took longer than 5 s"]
+    assert problems(grades["loop"]) == [None, "took longer than 5 s"]
     assert grades["right"].score == 1
 
 
@@ -109,7 +111,7 @@ def test_what_a_file_prints_goes_nowhere(graded, capfd):
 def test_a_file_that_floods_the_channel_is_read_to_its_limit(graded):
     source = "import os\nfor n in range(3, 9):\n    try:\n        os.write(n, b'[' * 10**7 + b'\\n')\n"
     source += "    except OSError:\n        pass\n" + GOOD
-    assert set(problems(graded(student=source)["student"])) == {"it ended its process (exit code 0)"}
+    assert set(problems(graded(student=source)["student"])) == {"ended its process (exit code 0)"}
 
 
 def test_a_file_may_delete_the_folder_that_it_runs_in(graded):
@@ -175,42 +177,44 @@ def test_a_folder_a_student_must_have_one_file(graded, tmp_path):
         ("bob", "bob", 0),
         ("eve", "eve", 0),
     ]
-    assert problems(grades[1])[0] == "there are several .py files: a.py, b.py"
-    assert problems(grades[2])[0] == "there is no .py file"
+    assert str(problems(grades[1])[0]).endswith("several .py files: a.py, b.py")
+    assert str(problems(grades[2])[0]).endswith("no .py file")
 
 
 def test_two_submissions_of_one_name_are_refused(graded, tmp_path):
     graded(ann=GOOD)
     (tmp_path / "submissions" / "ann").mkdir()
-    with pytest.raises(DataError, match="two submissions of one name: found ann"):
+    with raises(DataError, source=str(tmp_path / "submissions"), found="ann"):
         grade_folder(tmp_path / "submissions", tmp_path / "checker.py")
 
 
 def test_a_folder_without_submissions_is_refused(tmp_path):
-    with pytest.raises(DataError, match="no submission in it"):
+    with raises(DataError, source=str(tmp_path), expected=re.compile(r"\.py file"), hint=None):
         grade_folder(tmp_path)
-    with pytest.raises(DataError, match="no such folder"):
+    with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("folder")):
         grade_folder(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("x = 1\nraise OSError('gone')", r"cannot be used: OSError: gone \(line 2\)"),
-        ("def helper(submission): pass", "it has no function whose name begins with check_"),
-        ("import os; os._exit(5)", r"it ended its process \(exit code 5\)"),
+        ("x = 1\nraise OSError('gone')", "OSError: gone (line 2)"),
+        ("def helper(submission): pass", "check_"),
+        ("import os; os._exit(5)", "(exit code 5)"),
     ],
 )
 def test_a_broken_checker_is_said_to_be(tmp_path, source, problem):
     (tmp_path / "checker.py").write_text(source, encoding="utf-8")
     (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
-    with pytest.raises(UsageError, match=problem):
-        grade_file(tmp_path / "ann.py", tmp_path / "checker.py")
+    checker = tmp_path / "checker.py"
+    with raises(UsageError, field="checker", found=str(checker)) as refused:
+        grade_file(tmp_path / "ann.py", checker)
+    assert problem in str(refused.value)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan")])
 def test_a_time_limit_is_positive(tmp_path, timeout):
-    with pytest.raises(UsageError, match="positive number of seconds"):
+    with raises(UsageError, field="timeout", found=str(timeout)):
         grade_folder(tmp_path, timeout=timeout)
 
 
@@ -272,12 +276,13 @@ def test_solvers_are_what_is_checked_by_default(tmp_path):
     )
     peeks, two, weak = csv.DictReader(io.StringIO(done.stdout))
     assert weak["score"] == "0.6667"
-    assert weak["beats_sliding_window"] == "failed: accuracy 25.00, and sliding-window has 44.79"
-    assert two["defines_a_solver"] == "failed: there must be one subclass of classic_rc.Solver; here: Mine, Other"
-    assert "scoring must not look at gold" in peeks["keeps_the_contract"]
+    assert weak["beats_sliding_window"] == "failed: accuracy 25.00 is not above the 44.79 of sliding-window"
+    assert two["defines_a_solver"].startswith("failed: ")
+    assert two["defines_a_solver"].endswith("classic_rc.Solver; found: Mine, Other")
+    assert "must not depend on gold" in peeks["keeps_the_contract"]
 
 
 def test_a_file_that_is_not_python_is_refused(tmp_path):
     (tmp_path / "mine.ipynb").write_text("{}", encoding="utf-8")
-    with pytest.raises(DataError, match="not a Python file"):
+    with raises(DataError, source=str(tmp_path / "mine.ipynb"), expected=re.compile(r"\.py$")):
         grade_file(tmp_path / "mine.ipynb")

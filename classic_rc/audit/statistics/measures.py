@@ -180,7 +180,7 @@ Measure: TypeAlias = "Values | Count | Vocabulary"
 
 
 def pooled(measures: Iterable[Measure]) -> Measure:
-    """Pool the measures of several parts, all of one kind, into the measure of the whole.
+    """Pool the measures of several parts, all of one kind, into one measure.
 
     Examples
     --------
@@ -220,8 +220,8 @@ def questions_per_passage(contents: Contents) -> Values:
     """Count the questions about each passage."""
     dataset = contents.dataset
     position = {id(passage): i for i, passage in enumerate(dataset.passages)}
-    asked = np.array([position[id(q.passage)] for q in dataset], dtype=np.int64)
-    return Values(np.bincount(asked, minlength=len(position)))
+    passage_of = np.array([position[id(q.passage)] for q in dataset], dtype=np.int64)
+    return Values(np.bincount(passage_of, minlength=len(position)))
 
 
 def candidates_per_question(contents: Contents) -> Values:
@@ -240,7 +240,7 @@ def passage_tokens(contents: Contents) -> Values:
 
 
 def passage_sentences(contents: Contents) -> Values:
-    """Count the sentences of each passage, by the dataset's own marks or else by the sentence splitter."""
+    """Count the sentences of each passage, as marked in the dataset, else by the sentence splitter."""
     counts = [len(sentences.passage_sentences(passage)) for passage in contents.dataset.passages]
     return Values(np.array(counts, dtype=np.int64))
 
@@ -267,10 +267,10 @@ def vocabulary(contents: Contents) -> Vocabulary:
 
 def gold_verbatim(contents: Contents) -> Values:
     """Return whether the passage contains each right text, ignoring case and white space."""
-    return Values(np.array(list(_verbatim(contents)), dtype=np.bool_))
+    return Values(np.array(list(_iter_verbatim(contents)), dtype=np.bool_))
 
 
-def _verbatim(contents: Contents) -> Iterator[bool]:
+def _iter_verbatim(contents: Contents) -> Iterator[bool]:
     passages = contents.lowered_passages
     for question in contents.dataset:
         for text in question.gold_texts:
@@ -278,7 +278,7 @@ def _verbatim(contents: Contents) -> Iterator[bool]:
 
 
 def begins_with(word: str) -> Callable[[Contents], Values]:
-    """Return a measure that says whether each question begins with `word`."""
+    """Return a measure of whether each question begins with `word`."""
 
     def first_word(contents: Contents) -> Values:
         starts = [question.text.split(None, 1)[:1] for question in contents.dataset]
@@ -290,23 +290,26 @@ def begins_with(word: str) -> Callable[[Contents], Values]:
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
 COMMON: tuple[Statistic, ...] = (
-    Statistic("passages", "that a question is asked about", n_passages),
-    Statistic("questions", "all, also those whose gold is hidden", n_questions),
-    Statistic("candidates", "options or mentions; spans that a generator makes are not counted", n_candidates),
+    Statistic("passages", "passages with a question", n_passages),
+    Statistic("questions", "all, including those with hidden gold", n_questions),
+    Statistic("candidates", "options or mentions; generated spans are not counted", n_candidates),
     Statistic("questions a passage", "mean (s.d.)", questions_per_passage),
     Statistic("candidates a question", "mean (s.d.)", candidates_per_question),
     Statistic("right ones a question", "right options, or accepted texts; mean (s.d.)", gold_per_question),
     Statistic("tokens a passage", "mean (s.d.)", passage_tokens),
-    Statistic("sentences a passage", "the dataset's own marks, else the splitter's", passage_sentences),
+    Statistic("sentences a passage", "as marked in the dataset, else by the sentence splitter", passage_sentences),
     Statistic("tokens a question", "mean (s.d.)", question_tokens),
     Statistic("tokens a candidate", "mean (s.d.)", candidate_tokens),
     Statistic("tokens a right answer", "mean (s.d.)", gold_tokens),
     Statistic("vocabulary", "distinct tokens of passages, questions and candidates, in lower case", vocabulary),
     Statistic(
-        "right answers verbatim %", "right texts that the passage holds but for case", gold_verbatim, is_share=True
+        "right answers verbatim %",
+        "right texts that the passage contains, ignoring case",
+        gold_verbatim,
+        is_share=True,
     ),
     *(
-        Statistic(f"questions with {word} %", f"that begin with {word!r}", begins_with(word), is_share=True)
+        Statistic(f"questions with {word} %", f"questions with {word!r} first", begins_with(word), is_share=True)
         for word in QUESTION_WORDS
     ),
 )  # fmt: skip

@@ -49,7 +49,7 @@ class PaperTable:
     column_of: Callable[[str, str | None, Question], str | None]  # from dataset, split and question
     counter: Callable[[], TokenCounter]  # makes the token counter
     rows: tuple[PaperRow, ...]
-    notes: tuple[str, ...] = ()  # what a comparison must know; why our figures differ, if they do
+    notes: tuple[str, ...] = ()  # facts for a comparison, such as why our figures differ
     total: str | None = None  # the heading of a last column of all questions
     splits: tuple[str, ...] = ("train", "dev", "test")  # the splits that the paper's figures cover
 
@@ -65,22 +65,22 @@ _MCTEST = PaperTable(
     (
         PaperRow("stories", "story texts", n_passages, published={"MC160": 160, "MC500": 500}),
         PaperRow(
-            "words a story", "what stands between blanks", passage_tokens, 0, published={"MC160": 204, "MC500": 212}
+            "words a story", "whitespace-separated", passage_tokens, 0, published={"MC160": 204, "MC500": 212}
         ),
         PaperRow(
             "words a question",
-            "what stands between blanks, without the prefix one: or multiple:",
+            "whitespace-separated, without the prefix one: or multiple:",
             question_tokens,
             published={"MC160": 8.0, "MC500": 7.7},
         ),
         PaperRow(
             "words an answer",
-            "what stands between blanks, of all four options",
+            "whitespace-separated, of all four options",
             candidate_tokens,
             published={"MC160": 3.4, "MC500": 3.4},
         ),
     ),
-    ("The paper does not say what a word is: what stands between blanks comes nearest.",),
+    ("The paper does not define a word; whitespace-separated words come closest to its figures.",),
 )
 
 
@@ -107,12 +107,12 @@ def race_vocabulary(contents: Contents) -> Vocabulary:
     return Vocabulary(frozenset(token.lower() for token in contents.vocabulary))
 
 
-def _columns(*names: str) -> Callable[..., dict[str, Figure]]:
+def _published_in(*names: str) -> Callable[..., dict[str, Figure]]:
     """Return a function that assigns figures to these columns, in order."""
     return lambda *figures: dict(zip(names, figures, strict=False))
 
 
-_RACE = _columns("RACE-M", "RACE-H", "RACE")
+_RACE = _published_in("RACE-M", "RACE-H", "RACE")
 _LEVELS = {"middle": "RACE-M", "high": "RACE-H"}
 
 _RACE_TABLE = PaperTable(
@@ -127,18 +127,18 @@ _RACE_TABLE = PaperTable(
         PaperRow("questions, test", "Table 2", n_questions, published=_RACE(1436, 3498), split="test"),
         PaperRow(
             "passage length",
-            "blanks between Treebank tokens: tokens less one",
+            "spaces between Treebank tokens: one less than the tokens",
             race_passage_length,
             published=_RACE(231.1, 353.1, 321.9),
         ),
         PaperRow(
             "question length",
-            "blanks between Treebank tokens",
+            "spaces between Treebank tokens",
             race_question_length,
             published=_RACE(9.0, 10.4, 10.0),
         ),
         PaperRow(
-            "option length", "blanks between Treebank tokens", race_option_length, published=_RACE(3.9, 5.8, 5.3)
+            "option length", "spaces between Treebank tokens", race_option_length, published=_RACE(3.9, 5.8, 5.3)
         ),
         PaperRow(
             "vocabulary",
@@ -148,7 +148,7 @@ _RACE_TABLE = PaperTable(
         ),
     ),
     (
-        "The paper's lengths count the blanks between tokens, not the tokens, as its released preprocessing does; "
+        "The paper's lengths count the spaces between tokens, not the tokens, as its released preprocessing does; "
         "sentences are this package's, not Punkt's, which needs a download. Vocabularies depend on nltk's version.",
     ),
     total="RACE",
@@ -160,42 +160,44 @@ _RACE_TABLE = PaperTable(
 
 def used_sentences(contents: Contents) -> Values:
     """Count the sentences that each question needs, as annotated."""
-    return Values(np.array([len(q.meta["sentences_used"]) for q in _annotated(contents)], dtype=np.int64))
+    return Values(
+        np.array([len(q.meta["sentences_used"]) for q in _questions_with_sentences(contents)], dtype=np.int64)
+    )
 
 
 def sentence_distance(contents: Contents) -> Values:
     """Return the distances from one needed sentence to the next: 1 for neighbours."""
-    gaps = [np.diff(sorted(q.meta["sentences_used"])) for q in _annotated(contents)]
+    gaps = [np.diff(sorted(q.meta["sentences_used"])) for q in _questions_with_sentences(contents)]
     return Values(np.concatenate([np.empty(0, dtype=np.int64), *gaps]))
 
 
-def _annotated(contents: Contents) -> list[Question]:
+def _questions_with_sentences(contents: Contents) -> list[Question]:
     return [question for question in contents.dataset if question.meta.get("sentences_used")]
 
 
 def correct_verbatim(contents: Contents) -> Values:
     """Return whether the paragraph contains each right option, ignoring case."""
-    return _verbatim(contents, right=True)
+    return _options_verbatim(contents, right=True)
 
 
 def incorrect_verbatim(contents: Contents) -> Values:
     """Return whether the paragraph contains each wrong option, ignoring case."""
-    return _verbatim(contents, right=False)
+    return _options_verbatim(contents, right=False)
 
 
-def _verbatim(contents: Contents, right: bool) -> Values:
+def _options_verbatim(contents: Contents, right: bool) -> Values:
     passages = contents.lowered_passages
-    found = [
+    verbatim = [
         normalised_text(candidate.text) in passages[id(q.passage)]
         for q in contents.dataset
         if q.gold is not None
         for i, candidate in enumerate(q.candidates)
         if (i in q.gold) is right
     ]
-    return Values(np.array(found, dtype=np.bool_))
+    return Values(np.array(verbatim, dtype=np.bool_))
 
 
-_MULTIRC = _columns("MultiRC")
+_MULTIRC = _published_in("MultiRC")
 
 _MULTIRC_TABLE = PaperTable(
     "MultiRC, Table 2 (Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018)",
@@ -206,13 +208,13 @@ _MULTIRC_TABLE = PaperTable(
     (
         PaperRow(
             "tokens a paragraph",
-            "between blanks, without the sentence marks",
+            "whitespace-separated, without the sentence marks",
             passage_tokens,
             published=_MULTIRC((263.1, 92.4)),
         ),
         PaperRow("sentences a paragraph", "as marked", passage_sentences, published=_MULTIRC((14.3, 4.1))),
-        PaperRow("tokens a question", "between blanks", question_tokens, published=_MULTIRC((10.9, 4.8))),
-        PaperRow("tokens an option", "between blanks", candidate_tokens, published=_MULTIRC((4.7, 5.5))),
+        PaperRow("tokens a question", "whitespace-separated", question_tokens, published=_MULTIRC((10.9, 4.8))),
+        PaperRow("tokens an option", "whitespace-separated", candidate_tokens, published=_MULTIRC((4.7, 5.5))),
         PaperRow("sentences used", "needed, as annotated", used_sentences, 2, published=_MULTIRC((2.37, 0.63))),
         PaperRow(
             "distance between them",
@@ -222,7 +224,7 @@ _MULTIRC_TABLE = PaperTable(
             published=_MULTIRC((2.4, 2.58)),
         ),
         PaperRow("options a question", "all", candidates_per_question, 2, published=_MULTIRC(5.44)),
-        PaperRow("right options a question", "may be none", gold_per_question, 2, published=_MULTIRC(2.58)),
+        PaperRow("right options a question", "may be 0", gold_per_question, 2, published=_MULTIRC(2.58)),
         PaperRow(
             "right options verbatim %",
             "in the paragraph, in lower case",
@@ -241,8 +243,8 @@ _MULTIRC_TABLE = PaperTable(
         ),
     ),
     (
-        "The paper's numbers of options differ from the release's. What it counts as a distance and as verbatim is "
-        "not said; its share of yes/no questions (27.57 %) follows from no rule tried, and is left out.",
+        "The paper's numbers of options differ from the release's. It does not define distance "
+        "or verbatim; no rule tried gives its share of yes/no questions (27.57 %), which is left out.",
     ),
 )
 
@@ -256,7 +258,7 @@ def record_entities(contents: Contents) -> Values:
     return Values(np.array(list(mentions.values()), dtype=np.int64))
 
 
-_SPLITS = _columns("train", "dev", "test")
+_SPLITS = _published_in("train", "dev", "test")
 
 _RECORD_TABLE = PaperTable(
     "ReCoRD, Table 1 (Zhang, Liu, Liu, Gao, Duh and Van Durme 2018)",
@@ -269,14 +271,14 @@ _RECORD_TABLE = PaperTable(
         PaperRow("unique passages", "with a query", n_passages, published=_SPLITS(65709, 7133, 7279)),
         PaperRow(
             "tokens a passage",
-            "between blanks, highlights included",
+            "whitespace-separated, including highlights",
             passage_tokens,
             published=_SPLITS(169.5, 168.6, 168.1),
         ),
         PaperRow("entities a passage", "mentions", record_entities, published=_SPLITS(17.8, 17.5, 17.3)),
-        PaperRow("tokens a query", "between blanks", question_tokens, published=_SPLITS(21.3, 22.1, 22.2)),
+        PaperRow("tokens a query", "whitespace-separated", question_tokens, published=_SPLITS(21.3, 22.1, 22.2)),
     ),
-    ("The paper does not say what a token is; what stands between blanks is counted here.",),
+    ("The paper does not define a token; here tokens are whitespace-separated.",),
     splits=(),
 )
 

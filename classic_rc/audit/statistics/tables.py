@@ -138,9 +138,9 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     >>> [(row.statistic.label, row.measures[0].value) for row in table.rows[:2]]
     [('passages', 6), ('questions', 24)]
     """
-    parts = [part for dataset in datasets for part in sorted(official_parts(dataset), key=_order)]
+    parts = [part for dataset in datasets for part in sorted(official_parts(dataset), key=_sort_key)]
     counter = AnalyzerCounter(analyzer)
-    splits = [split for _, part in parts for split in _splits(part)]
+    splits = [split for _, part in parts for split in _iter_splits(part)]
     kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
     contents = [Contents(split, counter) for split in splits]
     together = len(splits) > 1 and len(kinds) == 1
@@ -161,13 +161,13 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     return DatasetStatistics(common, papers, lengths)
 
 
-def _order(part: tuple[Official | None, Dataset]) -> tuple[str, int]:
+def _sort_key(part: tuple[Official | None, Dataset]) -> tuple[str, int]:
     origin, dataset = part
     known = dataset.split in _SPLITS
     return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(_SPLITS)
 
 
-def _splits(dataset: Dataset) -> Iterator[Dataset]:
+def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
     """Yield the dataset, or its splits if its questions' `meta` names several."""
     names = list(dict.fromkeys(str(question.meta["split"]) for question in dataset if "split" in question.meta))
     if len(names) < 2:
@@ -187,12 +187,12 @@ def _common_table(names: list[str], contents: list[Contents], together: bool, an
         if any(not isinstance(m, Values) or len(m.numbers) for m in measures):
             rows.append(StatisticsRow(statistic, tuple(measures), (None,) * len(measures)))
     columns = (*names, _ALL) if together else tuple(names)
-    return StatisticsTable("Statistics", columns, tuple(rows), (f"Tokens are those of the analyzer {analyzer}.",))
+    return StatisticsTable("Statistics", columns, tuple(rows), (f"Tokens come from the analyzer {analyzer}.",))
 
 
 def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> StatisticsTable:
     counter = paper.counter()
-    columns = [(name, list(_contents_of(paper, name, parts, counter))) for name in paper.columns]
+    columns = [(name, list(_column_contents(paper, name, parts, counter))) for name in paper.columns]
     if paper.total is not None:
         columns.append((paper.total, [content for _, contents in columns for content in contents]))
     printed = {name for row in paper.rows for name in row.published}
@@ -200,7 +200,7 @@ def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> St
     rows = tuple(
         StatisticsRow(
             row,
-            tuple(_measured(row, contents) for _, contents in columns),
+            tuple(_pool_measures(row, contents) for _, contents in columns),
             tuple(row.published.get(name) for name, _ in columns),
         )
         for row in paper.rows
@@ -213,7 +213,7 @@ _Content = tuple["str | None", Contents]
 """A split's name and the part of its contents that belongs to one column."""
 
 
-def _contents_of(
+def _column_contents(
     paper: PaperTable, column: str, parts: list[tuple[Official, Dataset]], counter: TokenCounter
 ) -> Iterator[_Content]:
     for origin, part in parts:
@@ -222,16 +222,16 @@ def _contents_of(
             yield origin.split, Contents(replace(part, questions=questions), counter)
 
 
-def _measured(row: PaperRow, contents: list[_Content]) -> Measure | None:
+def _pool_measures(row: PaperRow, contents: list[_Content]) -> Measure | None:
     measures = [row.measure(content) for split, content in contents if row.split in (None, split)]
     return pooled(measures) if measures else None
 
 
 def _missing_splits(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> Iterator[str]:
-    given = {origin.split for origin, _ in parts}
-    missing = [split for split in paper.splits if split not in given]
+    available = {origin.split for origin, _ in parts}
+    missing = [split for split in paper.splits if split not in available]
     if missing:
         yield (
-            f"The paper's figures are over {', '.join(paper.splits)}; here without {', '.join(missing)}, so that "
-            "they need not agree in the last digit."
+            f"The paper's figures cover {', '.join(paper.splits)}; these are without {', '.join(missing)}, so they "
+            "may differ in the last digit."
         )
