@@ -1,4 +1,4 @@
-"""``classic-rc list``: say what there is: solvers, variants, readers, metrics, analyzers, formats."""
+"""``classic-rc list``: list the available solvers, variants, readers, metrics, analyzers, formats and more."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _readers() -> Iterator[Entry]:
 
 
 def _origin(package: str | None) -> str:
-    return f" (plugged in by {package})" if package else ""
+    return f" (plug-in of {package})" if package else ""
 
 
 def _metrics() -> Iterator[Entry]:

@@ -43,8 +43,8 @@ class Table:
     bold : set of (int, int)
         The (row, column) places of bold cells. Plain text ignores them.
     faint : set of (int, int)
-        The places of cells that say little, such as those of small groups. They are in parentheses, and grey in
-        LaTeX.
+        The places of cells with little evidence, such as those of small groups. They are in parentheses, and grey
+        in LaTeX.
     """
 
     title: str
@@ -138,8 +138,8 @@ def _width(text: str) -> int:
 
 
 def _pad(text: str, width: int, left: bool) -> str:
-    blanks = " " * (width - _width(text))
-    return text + blanks if left else blanks + text
+    padding = " " * (width - _width(text))
+    return text + padding if left else padding + text
 
 
 def _markdown(table: Table) -> str:
@@ -228,8 +228,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # after ``\\`` LaTeX takes "[" for the start of an option
-    "*": "{*}",  # and ``\\*`` for a line end without a page break
+    "[": "{[}",  # after ``\\`` LaTeX reads "[" as the start of an option
+    "*": "{*}",  # and ``\\*`` as a line end without a page break
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
@@ -248,12 +248,12 @@ def latex_escape(text: str) -> str:
 
 
 def latex_preamble(lines: Iterable[str]) -> list[str]:
-    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for other scripts."""
+    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for non-Latin scripts."""
     text = "\n".join(lines)
     packages = ["booktabs", *(["xcolor"] if r"\textcolor" in text else [])]
     remarks = [rf"\usepackage{{{','.join(packages)}}}"]
     if any(not _is_latin(character) for character in text):
-        remarks.append("has letters beyond Latin: compile with XeLaTeX or LuaLaTeX, and a font that has them")
+        remarks.append("has non-Latin characters: compile with XeLaTeX or LuaLaTeX, and with a font that has them")
     return remarks
 
 

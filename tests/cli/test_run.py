@@ -31,7 +31,8 @@ def test_sample_stands_for_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     (note,) = done.err.splitlines()
-    assert note.startswith("classic-rc: note: sample:multi-span: a perfect choice among the candidate spans")
+    assert note.startswith("classic-rc: note: sample:multi-span: ")
+    assert "EM" in note
 
 
 def test_several_datasets_are_several_tables_in_their_order(cli, single, several):
@@ -129,7 +130,7 @@ def test_train_split_chooses_what_to_learn_from(cli, single, write):
 def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
     done = cli("run", "sample:single-choice", "sample:cloze", "--train", "sample:cloze", "-s", "random")
     assert done.code == 0
-    assert "training data sample:cloze is not used: no solver here learns" in done.err
+    assert done.messages("warning", "training data sample:cloze is not used")
     assert cli("run", "sample:single-choice", "--train", "sample:cloze").code == 0
 
 
@@ -235,18 +236,18 @@ def test_jobs_change_no_bit(cli, monkeypatch):
 
 def test_quiet_keeps_notes_to_itself(cli, single):
     args = ("run", single, "-s", "random", "--threshold", "1")
-    assert "warning: the threshold 1 is not used" in cli(*args).err
+    assert cli(*args).messages("warning", "threshold 1", "not used")
     assert cli(*args, "--quiet").err == ""
 
 
 def test_options_that_nothing_uses_are_named(cli, single):
     done = cli("run", single, "-s", "random", "--ties", "first", "--tune", single, "--tune-metric", "em0")
     assert done.code == 0
-    for part in ("tuning data single is not used", "the metric 'em0' is not used"):
-        assert part in done.err
-    assert "tie policy" not in done.err
+    for facts in (("tuning data", "single"), ("'em0'",)):
+        assert done.messages("warning", *facts, "not used")
+    assert "'first'" not in done.err
     several = cli("run", "sample:multiple-answer", "-s", "all-negative", "--ties", "first")
-    assert "the tie policy 'first' is not used" in several.err
+    assert several.messages("warning", "'first'", "not used")
 
 
 def test_save_keeps_the_run_with_every_outcome(cli, single, tmp_path):
@@ -327,8 +328,8 @@ def test_markdown_and_latex(cli, single):
 
 def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
     done = cli("run", single, "--save", single)
-    assert (done.code, done.out) == (2, "")
-    assert "is not a folder" in done.err
+    done.fails(2, "folder", field="--save", found=str(single))
+    assert done.out == ""
 
 
 def test_run_takes_the_same_keys(cli, single):
@@ -353,8 +354,7 @@ def test_a_baseline_is_tested_against(cli):
 
 def test_a_baseline_that_is_no_row_is_refused_before_anything_runs(cli):
     done = cli("run", "sample:single-choice", "-s", "sw+d:mctest500", "-s", "longest", "--baseline", "sw+d")
-    assert done.code == 2
-    assert "unknown baseline row 'sw+d': choose from longest, sw+d:mctest500" in done.err
+    done.fails(2, field="baseline row", found="sw+d", expected="longest, sw+d:mctest500")
     assert not done.out
 
 
@@ -430,13 +430,11 @@ def test_group_keeps_passages_together(cli, write):
 
 def test_few_passages_are_warned_about(cli, single):
     done = cli("run", single, "-s", "longest", "--intervals")
-    assert "warning: intervals are likely too narrow: 2 passages are fewer than 30" in done.err
-    assert "likely too narrow, with fewer than 30" in done.out
+    assert done.messages("warning", "intervals", "2 passages", "30")
+    assert "too narrow" in done.out
     assert cli("run", single, "-s", "longest", "--intervals", "--quiet").err == ""
 
 
 @pytest.mark.parametrize("n", ["0", "-5", "many"])
 def test_a_wrong_number_is_refused(cli, single, n):
-    done = cli("run", single, f"--intervals={n}")
-    assert done.code == 2
-    assert "is no number of resamples (name DATA before this option)" in done.err
+    cli("run", single, f"--intervals={n}").fails(2, repr(n), "DATA before", field="--intervals")

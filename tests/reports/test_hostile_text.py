@@ -146,7 +146,7 @@ def test_tables_are_intact_and_harmless(made, text, report, form):
         shown = visible(rendered)
         for cell in (*table.header, *(cell for row in table.rows for cell in row)):
             assert ESCAPES[form](cell) in shown
-        remarks = rendered.count("% has letters beyond Latin")
+        remarks = rendered.count("% has non-Latin characters")
         assert rendered.count("\n") == render(harmless(table), form).count("\n") + remarks  # no text makes a line
     said = "".join(visible(render(table, form)) for table in made[report][0])
     assert ESCAPES[form](printable(text)) in said or markdown_block(printable(text)) in said

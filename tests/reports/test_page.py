@@ -166,4 +166,4 @@ class Mine(Solver):
 
 def test_a_solver_of_the_users_own_is_no_ones_work():
     html = page_html(PageContent(evaluate(SAMPLE, [Mine()])))
-    assert "<dt>Mine</dt><dd>not of this package</dd>" in html
+    assert "<dt>Mine</dt><dd>not part of this package</dd>" in html

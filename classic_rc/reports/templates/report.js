@@ -24,7 +24,7 @@
     return made;
   }
 
-  // What would drive or reorder the text around it is spelled out, as everywhere in this package.
+  // Characters that would control or reorder the text around them are spelled out, as everywhere in this package.
   function visible(text, keep = "") {
     return text.replace(UNSAFE, (c) => {
       if (keep.includes(c)) return c;
@@ -202,7 +202,7 @@
     const rows = [];
     for (let i = 0; i < flat.length; i += 2) rows.push([data.terms[flat[i]], flat[i + 1]]);
     const largest = Math.max(...rows.map(([, value]) => Math.abs(value) || 0));
-    return table("terms", shares ? "adding up to the score" : "behind the score", [], rows.map(([term, value]) =>
+    return table("terms", shares ? "terms that add up to the score" : "numbers behind the score", [], rows.map(([term, value]) =>
       [isolated(term), number(value), ...(shares ? [bar(value, largest)] : [])]));
   }
 
@@ -239,7 +239,7 @@
       element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
   }
 
-  // The address keeps what is chosen, so that it can be sent to somebody
+  // The address keeps what is chosen, so that it can be shared
 
   function remember() {
     const kept = new URLSearchParams();
