@@ -41,8 +41,8 @@ def test_systems_are_solvers_predictions_and_records(cli, single, tmp_path):
     cli("run", single, "-s", "sw+d", "-s", "longest", "--save", tmp_path / "run")
     cli("predict", single, "-s", "longest", "--as", "jsonl", "-o", tmp_path / "mine.jsonl", "--ties", "first")
     systems = ["shortest", f"old={tmp_path / 'run'}#longest", tmp_path / "mine.jsonl"]
-    given = [part for system in systems for part in ("-s", system)]
-    done = cli("breakdown", single, *given, "--by", "kind", "--resamples", 50, "--format", "json")
+    options = [part for system in systems for part in ("-s", system)]
+    done = cli("breakdown", single, *options, "--by", "kind", "--resamples", 50, "--format", "json")
     (breakdown,) = done.json["breakdowns"]
     assert list(breakdown["total"]["systems"]) == ["shortest", "old", "mine"]
     wanted = {

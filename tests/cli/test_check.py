@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from classic_rc.audit.integrity import KINDS
+
 WORDS = "garden river letter small red house found lost went gave three old train bag fence hole".split()
 
 
@@ -88,7 +90,7 @@ def test_it_learns_from_training_data(cli, leaking, write):
     train = write("train.jsonl", rows(leak=True, seed=2) + rows(leak=True, seed=1)[:3])
     done = cli("check", leaking, "--train", train)
     assert "learned from train" in done.out
-    assert "passages" in done.out.partition("integrity")[2]
+    assert KINDS["passage-in-train"].what in done.out
     assert done.messages("warning", "leaking", "3 questions")
     assert cli("check", leaking, "--train", train, "--quiet").err == ""
 
@@ -113,7 +115,7 @@ def test_hidden_gold(cli, hidden):
     assert done.code == 0
     first, _, integrity = done.out.partition("integrity\n")
     assert "hidden" in next(line for line in first.splitlines() if line.startswith("all "))
-    assert "hidden" in integrity.partition("questions")[2]
+    assert KINDS["gold-hidden"].what in integrity
 
 
 def test_markdown_into_a_file(cli, sound, tmp_path):

@@ -143,7 +143,7 @@ def test_predictions_need_data(cli, human):
 
 
 def test_one_system_is_refused(cli, single):
-    cli("compare", "longest", "--data", single).fails(2, "two systems")
+    cli("compare", "longest", "--data", single).fails(2, "systems")
 
 
 def test_a_file_called_like_a_solver_is_meant_by_its_path(cli, single, human, tmp_path, monkeypatch):
@@ -169,10 +169,10 @@ def test_metric_test_resamples_and_seed(cli, several):
     args = ("all-positive", "longest", "--threshold", "3", "--data", several)
     (found,) = compared(cli, *args, "--metric", "em0", "--test", "mcnemar", "--resamples", "77", "--seed", "5")
     assert (found["metric"], found["test"]["name"]) == ("em0", "mcnemar")
-    assert "independent questions" in found["test"]["null_hypothesis"]
+    assert "independent" in found["test"]["null_hypothesis"]
     assert (found["resampling"]["resamples"], found["resampling"]["seed"]) == (77, 5)
     assert compared(cli, *args)[0]["test"]["name"] == "permutation"
-    cli("compare", *args, "--test", "mcnemar").fails(2, "F1a", "partial credit")
+    cli("compare", *args, "--test", "mcnemar").fails(2, "F1a")
     assert cli("compare", *args, "--resamples", "0").code == 2
 
 

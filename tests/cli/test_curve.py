@@ -180,7 +180,7 @@ def test_solvers_learn_from_training_data_and_warnings_are_shown_unless_unwanted
     assert "--train" in cli(*args).err
     done = cli(*args, "--train", single)
     assert done.code == 0
-    assert done.messages("warning", "training data single")
+    assert done.messages("warning", "training data", "single")
     quiet = cli(*args, "--train", single, "--quiet")
     assert quiet.err == ""
     assert quiet.out == done.out

@@ -44,8 +44,8 @@ def test_partial_inputs_and_options_are_parameters(cli, tmp_path):
 @pytest.mark.parametrize(
     ("args", "code", "facts"),
     [
-        ((LESSONS, "-s", "sw+d", "-o", "m"), 2, ["sw+d", "saved"]),
-        ((LESSONS, "-s", "constant-position:majority", "-o", "m"), 2, ["constant-position", "saved"]),
+        ((LESSONS, "-s", "sw+d", "-o", "m"), 2, ["sw+d", "save"]),
+        ((LESSONS, "-s", "constant-position:majority", "-o", "m"), 2, ["constant-position", "save"]),
         ((LESSONS, "-s", "surface-lr,learner=naive-bayes", "-o", "m"), 2, ["logistic regression"]),
         (("sample:multi-span", "-s", "surface-lr", "-o", "m"), 2, ["surface-lr", "cloze", "single-choice"]),
         ((LESSONS, "-s", "surface-lr"), 2, ["-o/--output"]),

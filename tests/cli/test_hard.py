@@ -63,9 +63,9 @@ def test_latex_and_markdown(cli, single):
     ("args", "code", "facts", "fields"),
     [
         (["DATA"], 2, ["-s/--solver"], {}),
-        (["DATA", "-s", "longest", "--max-solved", "1"], 2, ["solve", "1"], {}),
+        (["DATA", "-s", "longest", "--max-solved", "1"], 2, ["1"], {}),
         (["DATA", "-s", "longest", "--as", "ids"], 2, ["-o FILE"], {"field": "--as", "found": "ids"}),
-        (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["filtered"], {}),
+        (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
         (["HIDDEN", "-s", "longest"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
         (["nothing", "-s", "longest"], 3, [], {"source": "nothing"}),
         (["DATA", "-s", "longest", "-o", "DATA"], 2, ["single.jsonl"], {"field": "--output"}),

@@ -52,7 +52,7 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, mea
         (["run", SINGLE, "-s", "longest", SEVERAL], [repr(SEVERAL), "DATA"]),
         (["run", SINGLE, "-s", "longest,words"], ["'words'", "key=value"]),
         (["run", SINGLE, "-s", "longest,unit=miles"], ["'unit'", "'characters'", "'words'", "'miles'"]),
-        (["run", SINGLE, "-s", "longest,decision=first"], ["'decision'", "decision rule", "'first'"]),
+        (["run", SINGLE, "-s", "longest,decision=first"], ["'decision'", "'first'"]),
         (["run", SINGLE, "-s", "all-positive"], ["all-positive", "multiple-answer", "single-choice"]),
         (["run", SINGLE, "-s", "constant-position:majority"], ["constant-position", "--train DATA"]),
         (
@@ -62,7 +62,7 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, mea
         (["run", SEVERAL, "-s", "longest", "--tune", SINGLE], [SINGLE, "multiple-answer"]),
         (
             ["run", SEVERAL, "-s", "longest", "--tune-metric", "quoref_f1"],
-            ["multiple-answer metric", "'quoref_f1'"],
+            ["multiple-answer", "'quoref_f1'"],
         ),
         (["run", "sample:multi-span", "-s", "sliding-window:race"], ["sliding-window", "tune"]),
         (["explain", SINGLE, "lantern.1", "-s", "sliding-window:race"], ["window", "--tune DATA"]),

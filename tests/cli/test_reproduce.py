@@ -67,10 +67,10 @@ def test_files_of_the_user(cli, stories, tmp_path):
     assert [figure["ours"] for figure in rte] == [100.0]
 
 
-@pytest.mark.parametrize("given", ["rte", "rte=", "=file"])
-def test_a_file_without_name_or_path(cli, stories, given):
-    done = cli("reproduce", stories, "--with", given)
-    done.fails(2, field="--with", found=given, expected="NAME=FILE")
+@pytest.mark.parametrize("value", ["rte", "rte=", "=file"])
+def test_a_file_without_name_or_path(cli, stories, value):
+    done = cli("reproduce", stories, "--with", value)
+    done.fails(2, field="--with", found=value, expected="NAME=FILE")
 
 
 def test_nothing_is_published_about_the_sample(cli):
