@@ -64,7 +64,9 @@ class _Parser(argparse.ArgumentParser):
     def _raise_unexpected(self, argument: str) -> NoReturn:
         if argument.startswith("-"):
             raise unknown_name(f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions)
-        self.error(f"unexpected argument {argument!r}: give all DATA together, before or after the options")
+        self.error(
+            f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all DATA together)"
+        )
 
     def error(self, message: str) -> NoReturn:
         """Raise the message that argparse would print, with the option at fault as the error's field.

@@ -84,7 +84,7 @@ def _evaluate(
     if args.baseline is not None:
         evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
     if args.published and not args.quiet:
-        _warn_of_published(evaluation)
+        _warn_about_published(evaluation)
     inputs.tell(args, "warning", evaluation.warnings)
     inputs.tell(args, "note", evaluation.notes, dataset.name)
     return evaluation
@@ -98,7 +98,7 @@ def _check_baseline(name: str, solvers: list[Solver]) -> None:
         raise unknown_name("baseline row", name, names)
 
 
-def _warn_of_published(evaluation: Evaluation) -> None:
+def _warn_about_published(evaluation: Evaluation) -> None:
     from classic_rc.reports.published import published_warning
 
     if warning := published_warning(evaluation):

@@ -43,7 +43,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         [
             group.name,
             f"{group.questions:,}",
-            percent(_share(breakdown, group), 1),
+            percent(_question_share(breakdown, group), 1),
             *(percent(cell.value, interval=cell.interval) for cell in group.cells),
         ]
         for group in groups
@@ -68,7 +68,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     )
 
 
-def _share(breakdown: Breakdown, group: Group) -> float | None:
+def _question_share(breakdown: Breakdown, group: Group) -> float | None:
     return group.questions / breakdown.total.questions if breakdown.total.questions else None
 
 
@@ -121,7 +121,7 @@ def _cell_records(breakdown: Breakdown) -> list[dict[str, Any]]:
             "group": group.name,
             "questions": group.questions,
             "passages": group.passages,
-            "share": _share(breakdown, group),
+            "share": _question_share(breakdown, group),
             "small": group.is_small,
         }
         if not group.cells:

@@ -47,7 +47,7 @@ def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
 def _partial_input_table(report: CheckReport, level: float) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     if not partial.results:
-        return Table(title, ["partial input", "not tried"], _left_out(partial), frozenset({0, 1}))
+        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}))
     leaking = {result.name for result in report.leaks(level)}
     header = ["partial input"]
     for i, name in enumerate(partial.results[0].gains):
@@ -61,7 +61,7 @@ def _partial_input_table(report: CheckReport, level: float) -> Table:
             cells += [percent(gain.value), points(gain.gain)]
         rows.append([*cells, "LEAKS" if result.name in leaking else ""])
     notes = _partial_notes(partial, level)
-    notes += [f"not tried ({reason}): {names}" for names, reason in _left_out(partial)]
+    notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
     return Table(title, [*header, ""], rows, frozenset({0, len(header)}), notes)
 
 
@@ -78,13 +78,14 @@ def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
     if partial.results[0].tested.interval is None:
         interval = f"no interval, and so no leak, with fewer than {FEWEST_GROUPS} different passages"
     return [
-        f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of gold per question",
+        f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of the gold "
+        "answers within each question",
         f"p: adjusted for these {len(partial.results)} tests; {interval}",
         f"LEAKS: the lower bound of the interval is above {level:g} points",
     ]
 
 
-def _left_out(partial: PartialInputs) -> list[tuple[str, str]]:
+def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     """Group the partial inputs that were not tried by the reason: pairs of names and reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in partial.left_out.items():
@@ -188,7 +189,7 @@ def _hard_notes(found: HardSubset) -> list[str]:
         f"independent guessers would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
         f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
         f"tied answers, is above {found.solved_above:g}",
-        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of guessing a question",
+        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",
         found.resampling.note,
     ]
 

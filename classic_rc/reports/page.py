@@ -219,7 +219,7 @@ def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Preci
         "height": _MARGIN + _SIDE + _BOTTOM,
         "frame": (_x(0), _x(1), _y(1), _y(0)),
         "ticks": [(_x(value), _y(value), value) for value in ticks],
-        "paths": [(look[curve.name], _path(curve)) for curve in curves],
+        "paths": [(look[curve.name], _svg_path(curve)) for curve in curves],
         "points": [
             (look[point.name], f"{_x(point.recall[0]):.1f}", f"{_y(point.precision[0]):.1f}") for point in chosen
         ],
@@ -227,7 +227,7 @@ def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Preci
     }
 
 
-def _path(curve: PrecisionRecallCurve) -> str:
+def _svg_path(curve: PrecisionRecallCurve) -> str:
     """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
     points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
     moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))

@@ -180,8 +180,8 @@ class _RunCache:
         evaluation = evaluate(
             self._merge(keys),
             [solver],
-            train=self._split(keys[0], how.train, needed=solver.learns_from == "gold"),
-            tune=self._split(keys[0], how.tune),
+            train=self._find_split(keys[0], how.train, needed=solver.learns_from == "gold"),
+            tune=self._find_split(keys[0], how.tune),
             ties=how.ties,  # type: ignore[arg-type]
             tune_metric=how.tune_metric,
             jobs=self._jobs,
@@ -203,7 +203,7 @@ class _RunCache:
             raise UsageError(f"needs a file: add --with {match[1]}=FILE", field="--with", found=match[1])
         return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
 
-    def _split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
+    def _find_split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
         found = self._parts.get((key[0], split)) if split is not None else None
         if found is None and split is not None and needed:
             raise UsageError(f"needs {key[0]} {split}: add it to the data")

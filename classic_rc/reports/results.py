@@ -158,10 +158,10 @@ def protocol_notes(evaluation: Evaluation) -> list[str]:
 
 def protocol_caption(evaluation: Evaluation, title: str) -> str:
     """Return a caption that makes the table complete without the text of a paper."""
-    return ". ".join([title, "; ".join([*_protocol(evaluation), *protocol_notes(evaluation)])]) + "."
+    return ". ".join([title, "; ".join([*_protocol_items(evaluation), *protocol_notes(evaluation)])]) + "."
 
 
-def _protocol(evaluation: Evaluation) -> Iterator[str]:
+def _protocol_items(evaluation: Evaluation) -> Iterator[str]:
     yield "Metrics in percent"
     ties = {row.ties for row in evaluation.rows if row.ties is not None}
     if len(ties) == 1 and evaluation.dataset.task is not Task.MULTIPLE_ANSWER:

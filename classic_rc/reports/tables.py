@@ -98,7 +98,7 @@ def render(table: Table, form: str) -> str:
     return FORMATS[form](table)
 
 
-def _text(table: Table) -> str:
+def _render_text(table: Table) -> str:
     cells = table.grid(lambda text, bold, faint: isolated(f"({text})" if faint else text))
     grid = [[isolated(cell) for cell in table.header], *cells]
     widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
@@ -142,7 +142,7 @@ def _pad(text: str, width: int, left: bool) -> str:
     return text + padding if left else padding + text
 
 
-def _markdown(table: Table) -> str:
+def _render_markdown(table: Table) -> str:
     def cell(text: str, bold: bool, faint: bool) -> str:
         escaped = isolated(markdown_escape(f"({text})" if faint else text))
         return f"**{escaped}**" if bold else escaped
@@ -191,7 +191,7 @@ def markdown_block(text: str) -> str:
     return f"\\{escaped}" if not match[1].isdecimal() else f"{match[1]}\\{escaped[match.end() :]}"
 
 
-def _latex(table: Table) -> str:
+def _render_latex(table: Table) -> str:
     columns = "".join("l" if i in table.left else "r" for i in range(len(table.header)))
 
     def cell(text: str, bold: bool, faint: bool) -> str:
@@ -261,7 +261,11 @@ def _is_latin(character: str) -> bool:
     return character < "\u0250" or "\u2010" <= character <= "\u2044"
 
 
-FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+FORMATS: Mapping[str, Callable[[Table], str]] = {
+    "table": _render_text,
+    "markdown": _render_markdown,
+    "latex": _render_latex,
+}
 """The formats of a table for people, each with its renderer."""
 
 
