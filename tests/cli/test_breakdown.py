@@ -73,13 +73,13 @@ def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(cli
         assert own["counts"]["who"] == {"where": 1, "who": 2, "no label": 0}
 
 
-def test_cross_tabulations_alone(cli, single):
+def test_cross_tabulations_without_keys(cli, single):
     done = cli("breakdown", single, "--cross", "kind,verbatim", "--format", "csv")
     assert done.code == 0
     assert all(record["cross_key"] == "verbatim" for record in done.records)
 
 
-def test_what_is_passed_over_is_said(cli, single, write):
+def test_labels_of_other_questions_are_refused_or_noted(cli, single, write):
     labels = write("more.csv", LABELS + "elsewhere,who\n")
     refused = cli("breakdown", single, "--labels", labels)
     refused.fails(3, source=str(labels), line=5, found=re.compile("'elsewhere'"))

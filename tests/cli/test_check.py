@@ -52,7 +52,7 @@ def test_the_sample_is_checked_in_lines_that_fit(cli):
     assert max(map(len, done.out.splitlines())) <= 100
 
 
-def test_a_leak_fails_where_that_is_asked_for(cli, leaking):
+def test_a_leak_fails_with_the_option_fail(cli, leaking):
     assert cli("check", leaking).code == 0
     done = cli("check", leaking, "--fail")
     assert done.code == 1

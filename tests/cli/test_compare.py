@@ -60,7 +60,7 @@ def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
     assert len(found["overlap"]["regions"]) == 8
 
 
-def test_a_record_stands_for_all_its_rows(cli, single, saved):
+def test_a_record_means_all_its_rows(cli, single, saved):
     folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "shortest")
     by_folder, by_file = (compared(cli, path) for path in (folder, folder / "run.json"))
     assert by_folder == by_file
@@ -93,7 +93,7 @@ def test_records_predictions_and_solvers_mix_and_say_the_same(cli, single, saved
     assert mixed == alone
 
 
-def test_systems_of_one_name_are_told_apart(cli, single, saved):
+def test_systems_with_one_name_get_unique_names(cli, single, saved):
     folders = [saved(name, single, "-s", "longest") for name in ("monday", "tuesday")]
     (found,) = compared(cli, *folders)
     assert names(found) == ["monday: longest", "tuesday: longest"]
@@ -195,7 +195,7 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
     assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
 
 
-def test_what_solvers_learn_from_is_given_as_in_run(cli, single):
+def test_training_data_is_named_as_in_run(cli, single):
     (found,) = compared(cli, "constant-position:majority", "longest", "--data", single, "--train", single)
     assert found["systems"][0]["value"] == pytest.approx(2 / 3)
 

@@ -232,7 +232,7 @@ def test_colours_are_for_terminals_that_want_them(console, single, tmp_path):
         (False, False, "", False),
     ],
 )
-def test_progress_is_shown_on_terminals_alone(monkeypatch, tty, quiet, term, shown):
+def test_progress_is_shown_only_on_terminals(monkeypatch, tty, quiet, term, shown):
     monkeypatch.setattr(sys, "stderr", Console("utf-8", tty))
     monkeypatch.setenv("TERM", term)
     assert shows_progress(argparse.Namespace(quiet=quiet)) is shown

@@ -34,7 +34,7 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
     assert (plain["rows"][3]["before"]["value"], plain["rows"][3]["after"]["value"]) == (before, after)
 
 
-def test_the_form_may_be_told_apart_from_the_name(cli, single, tmp_path):
+def test_the_format_can_differ_from_the_suffix(cli, single, tmp_path):
     lines = tmp_path / "hard.data"
     assert cli("hard", single, "-s", "longest", "-o", lines, "--as", "jsonl", "--quiet").code == 0
     assert load(lines).task.value == "single-choice"

@@ -49,7 +49,7 @@ def test_a_sentence_a_line(cli, write, index):
     assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
 
 
-def test_a_paragraph_a_line_is_told_by_itself_or_by_the_user(cli, write, index, tmp_path):
+def test_paragraphs_are_detected_unless_the_user_sets_the_lines(cli, write, index, tmp_path):
     path = write("fables.txt", PARAGRAPH)
     done = cli("index", path, "-o", index)
     assert "1 file, each line a paragraph" in done.err
@@ -100,7 +100,7 @@ def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
     assert sentences_of(index)[0][1] == f"sample:single-choice#{passages[0].id}"
 
 
-def test_datasets_are_told_from_text(cli, single, own_files, write, index, tmp_path):
+def test_datasets_are_distinguished_from_text(cli, single, own_files, write, index, tmp_path):
     table = write("rows.csv", 'passage,question,candidates,gold\nA fox ran.,Who?,"[""fox"", ""crow""]",0\n')
     tale = own_files / "mctest"
     for number, (data, expected) in enumerate(
@@ -136,7 +136,7 @@ def test_adding_and_checking(cli, write, index):
     assert done.out == ""
 
 
-def test_what_was_found_in_the_text_is_said(cli, tmp_path, index):
+def test_invalid_bytes_and_nul_characters_are_noted(cli, tmp_path, index):
     path = tmp_path / "a.txt"
     path.write_bytes(b"A fox.\nA \xff fox.\nA \0 fox.\nA \0 \xfe fox.\n")
     _, invalid, nul = cli("index", path, "-o", index).messages("note")

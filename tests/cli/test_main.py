@@ -271,7 +271,7 @@ def test_pipes_are_utf8_whatever_the_locale(environment):
 
 
 @pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
-def test_an_encoding_that_was_asked_for_is_used(encoding, shown):
+def test_the_encoding_of_the_environment_is_used(encoding, shown):
     done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     assert f"{shown} Marchetti" in done.stdout.decode(encoding)

@@ -28,7 +28,7 @@ def stories(tmp_path):
     return file
 
 
-def test_ours_beside_theirs(cli, stories):
+def test_ours_next_to_theirs(cli, stories):
     done = cli("reproduce", stories, "--check")
     assert (done.code, done.err) == (0, "")
     assert "theirs %" in done.out
@@ -96,7 +96,7 @@ def test_published_rows_in_json_and_csv(cli, stories):
     assert records["published: RTE"]["status"] == "derived"
 
 
-def test_nothing_published_is_said(cli):
+def test_data_without_published_figures_gets_a_warning(cli):
     done = cli("run", "sample:cloze", "-s", "random", "--published")
     assert done.code == 0
     assert done.messages("warning", "sample:cloze", "published")

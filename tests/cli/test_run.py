@@ -27,7 +27,7 @@ def test_without_a_solver_the_default_set_for_the_task_runs(cli):
     ]
 
 
-def test_sample_stands_for_a_dataset_of_each_task(cli):
+def test_sample_means_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     (note,) = done.err.splitlines()
@@ -52,7 +52,7 @@ def test_solvers_are_rows_in_their_order_with_variant_and_parameters(cli, single
     assert "analyzer:whitespace" in second["signature"]
 
 
-def test_all_positive_stands_beside_named_solvers_where_several_may_be_right(cli, several, single):
+def test_all_positive_is_added_if_several_answers_can_be_right(cli, several, single):
     assert [row["solver"] for row in json_of(cli, several, "-s", "longest").rows] == ["all-positive", "longest"]
     assert len(json_of(cli, several, "-s", "all-positive").rows) == 1
     assert len(json_of(cli, single, "-s", "longest").rows) == 1
@@ -189,7 +189,7 @@ def test_tune_metric_is_what_thresholds_are_tuned_for(cli, several):
 
 
 @pytest.mark.parametrize(("ties", "accuracy"), [("partial", 0.25), ("first", 1.0), ("strict", 0.0)])
-def test_ties_are_resolved_as_told(cli, write, ties, accuracy):
+def test_ties_are_resolved_by_the_policy(cli, write, ties, accuracy):
     rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb", "cc", "dd"], "gold": 0}]
     row = json_of(cli, write("ties.jsonl", rows), "-s", "longest", "--ties", ties).row("longest")
     assert row["metrics"]["accuracy"] == accuracy

@@ -114,7 +114,7 @@ def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_pa
     assert (decided["threshold"], again["threshold"]) == (None, 4.5)
 
 
-def test_score_shows_all_positive_beside_where_several_may_be_right(cli, several, single, tmp_path):
+def test_score_adds_all_positive_if_several_answers_can_be_right(cli, several, single, tmp_path):
     for options in ([], ["--decide"]):
         out = tmp_path / f"file{len(options)}"
         cli("predict", several, "-s", "longest", "-o", out, *options)

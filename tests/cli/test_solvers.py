@@ -124,7 +124,7 @@ def theirs(cli, single, tmp_path):
     return path
 
 
-def test_it_runs_beside_its_members_and_leaves_a_record_to_run_again(cli, single, theirs, tmp_path):
+def test_it_runs_next_to_its_members_and_its_record_can_be_rerun(cli, single, theirs, tmp_path):
     spec = f"combination,solvers=[score-file,path={theirs}; sw+d,window=4],weights=[1; 0.34],normalise=question"
     done = cli("run", single, "-s", spec, "-s", "sw+d", "--format", "json", "--save", tmp_path / "run")
     assert (done.code, done.err) == (0, "")

@@ -37,7 +37,7 @@ def test_numbers_are_in_points():
     assert shown.startswith("made · 24 questions, 8 passages · data ")
 
 
-def test_other_metrics_stand_beside_the_tested_one():
+def test_other_metrics_are_next_to_the_tested_one():
     shown = text([result("options", 0.06, f1_m=Gain(0.5, 0.52, -0.02, None))])
     assert "p (Holm)    F1m   gain" in shown
     assert "0.0100  50.00  -2.00  LEAKS" in shown

@@ -134,7 +134,7 @@ def evaluation(resampling, intervals):
     return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
 
 
-def test_intervals_stand_behind_the_metrics_and_are_explained():
+def test_intervals_follow_the_metrics_and_are_explained():
     made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
     assert results_table(made).rows[0][1] == "50.00 [45.7, 61.2]"
     assert results_table(made).notes[0] == Resampling(40, 500, 7).note
@@ -145,7 +145,7 @@ def test_intervals_stand_behind_the_metrics_and_are_explained():
     )
 
 
-def test_where_there_is_none_the_reason_is_given():
+def test_a_missing_interval_has_a_reason():
     table = results_table(evaluation(Resampling(1), {}))
     assert table.rows[0][1] == "50.00"
     assert table.notes[0] == Resampling(1).note

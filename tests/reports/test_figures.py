@@ -116,7 +116,7 @@ def test_names_are_text_and_nothing_else(matplotlib):
     assert shown == [*names[:3], "x\\x1b[31m"]
 
 
-def test_the_area_stands_beside_the_name_where_there_is_one(matplotlib):
+def test_the_area_follows_the_name_if_there_is_one(matplotlib):
     micro = PrecisionRecallCurve("a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1])
     point = PrecisionRecallCurve("b", "micro", np.array([0.5]), np.array([0.5]))
     figure = figures.precision_recall_figure([micro, point])
@@ -134,7 +134,7 @@ def test_many_systems_all_look_different_in_colour_and_without(matplotlib):
     assert len({look[0] for look in looks[:7]}) == 7
 
 
-def test_markers_of_two_curves_stand_apart(matplotlib):
+def test_markers_of_two_curves_do_not_overlap(matplotlib):
     recall = np.linspace(0, 1, 1000)
     curves = [PrecisionRecallCurve(name, "macro", 1 - recall / 2, recall, -recall) for name in "ab"]
     with figures.styled_figure() as (_, axes):

@@ -42,7 +42,7 @@ def test_the_years_and_names_of_citations_are_those_of_their_entries():
                 assert first_author[1].replace("{", "") in citable.citation
 
 
-def test_every_entry_is_cited_by_something_and_stands_once():
+def test_every_entry_is_cited_and_is_there_once():
     used = {key for citable in citables() for key in citable.cites}
     assert references().keys() == used
 

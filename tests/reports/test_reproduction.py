@@ -59,7 +59,7 @@ def test_figures_over_several_files(mctest):
     assert (merged.n, round(merged.ours, 2)) == (185, 59.46)
 
 
-def test_a_file_that_is_not_given_is_asked_for(mctest):
+def test_a_missing_file_is_named_with_its_option(mctest):
     problems = {r.problem for r in mctest if r.published.system.endswith("combined")}
     assert problems == {"not run: needs a file: add --with annotations=FILE"}
 
