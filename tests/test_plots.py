@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import classic_rc
 from classic_rc import plots
 from classic_rc.errors import UsageError
 from classic_rc.reports.figures import FIGURE_FORMATS, figure_bytes
+from tests.errors import raises
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,7 +64,7 @@ def test_lengths_have_a_panel_for_each_kind_of_text(found):
 
 @pytest.mark.parametrize("draw", [plots.precision_recall, plots.breakdown])
 def test_nothing_to_draw_is_refused(draw):
-    with pytest.raises(UsageError):
+    with raises(UsageError, field=re.compile("^(curves|breakdowns)$")):
         draw([])
 
 
@@ -76,7 +78,7 @@ def test_a_file_is_of_the_format_that_its_name_says(tmp_path, curve, form):
 
 @pytest.mark.parametrize("name", ["figure.gif", "figure", ".png"])
 def test_another_name_is_refused_before_anything_is_written(tmp_path, curve, name):
-    with pytest.raises(UsageError, match=r"\.pdf, \.png, \.svg"):
+    with raises(UsageError, field="path", found=str(tmp_path / name), expected=re.compile(r"\.pdf, \.png, \.svg")):
         plots.save(plots.precision_recall(curve), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""``classic-rc breakdown``: what systems score on each kind of question: by data, words or annotators' labels."""
+"""``classic-rc breakdown``: break scores down by data fields, properties of questions, or labels."""
 
 from __future__ import annotations
 
@@ -55,39 +55,41 @@ def handle(args: argparse.Namespace) -> int:
     form = None if args.plot is None else inputs.figure_form(args.plot, *files)
     dataset = inputs.dataset_of(args, args.data)
     labels = inputs.labels_of(args, dataset)
-    keys = args.by or _all_keys(labels, bool(args.cross))
+    keys = args.by or _label_keys(labels, bool(args.cross))
     groupings = [group_questions(dataset, key, labels) for key in keys]
-    crosses = [_crossed(dataset, text, labels) for text in args.cross]
-    contest = _contest(args, systems, dataset)
+    crosses = [_cross_tabulate(dataset, text, labels) for text in args.cross]
+    contest = _build_contest(args, systems, dataset)
     breakdowns = [
         break_down(contest, grouping, metric=args.metric, n=args.resamples, seed=args.seed or 0)
         for grouping in groupings
     ]
-    emit(_rendered(contest, breakdowns, crosses, args.format), args.output)
+    emit(_render(contest, breakdowns, crosses, args.format), args.output)
     if form is not None:
         _draw(breakdowns, Path(args.plot), form)
     return 0
 
 
-def _all_keys(labels: Sequence[Labels], crossed: bool) -> list[str]:
-    """Return the keys of label files: each label, and, if a question has several, ``:alone`` and ``:count`` too."""
-    if not labels and not crossed:
-        raise UsageError("say what to break down by: --by KEY (`classic-rc list keys`), or --labels FILE")
+def _label_keys(labels: Sequence[Labels], has_cross: bool) -> list[str]:
+    """Return the names of all labels, with ``:alone`` and ``:count`` too if a question has several labels."""
+    if not labels and not has_cross:
+        raise UsageError(
+            "no key to break down by: add --by KEY (see `classic-rc list keys`) or --labels FILE", field="--by"
+        )
     keys = []
-    for own in labels:
-        keys.append(own.name)
-        if any(len(of) > 1 for of in own.of_question.values()):
-            keys += [f"{own.name}:alone", f"{own.name}:count"]
+    for kind in labels:
+        keys.append(kind.name)
+        if any(len(values) > 1 for values in kind.of_question.values()):
+            keys += [f"{kind.name}:alone", f"{kind.name}:count"]
     return keys
 
 
-def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Dataset) -> Contest:
-    """Return the outcomes of the systems on the dataset; without systems, a contest without contenders.
+def _build_contest(args: argparse.Namespace, systems: Sequence[System], dataset: Dataset) -> Contest:
+    """Return the outcomes of the systems on the dataset; without systems, an empty contest.
 
     Raises
     ------
     UsageError
-        The systems answered other questions.
+        The systems answered different questions.
     """
     from classic_rc.cli.systems import contests
     from classic_rc.evaluation.comparison import Contest
@@ -100,20 +102,20 @@ def _contest(args: argparse.Namespace, systems: Sequence[System], dataset: Datas
     for contest, _ in contests(args, systems, dataset):
         if contest.fingerprint == dataset.fingerprint:
             return contest
-    raise UsageError(f"{systems[0].label} answered other questions than those of {dataset.name}")
+    raise UsageError(f"{systems[0].label} has answers for other questions than {dataset.name}")
 
 
-def _crossed(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
+def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
     """Count the groups of ``KEY,KEY`` together, or of one key with itself."""
     from classic_rc.evaluation.breakdown import cross_tabulate
     from classic_rc.evaluation.grouping import group_questions
 
-    one, _, other = keys.partition(",")
-    rows = group_questions(dataset, one.strip(), labels)
-    return cross_tabulate(rows, group_questions(dataset, other.strip(), labels) if other else rows)
+    first, _, second = keys.partition(",")
+    rows = group_questions(dataset, first.strip(), labels)
+    return cross_tabulate(rows, group_questions(dataset, second.strip(), labels) if second else rows)
 
 
-def _rendered(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
+def _render(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
     from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
     from classic_rc.reports.tables import render
 

@@ -1,4 +1,4 @@
-"""``classic-rc check``: find out whether a dataset can be answered without reading it, and whether it is sound."""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
 
 
-_FOUND = 1
+_LEAK_FOUND = 1
 
 
 OPTIONS = (
     "data...",
     "reading",
-    vary("--train", help="what is learned from, and what else must not hold DATA"),
+    vary("--train", help="the data to learn from, also checked for overlap with DATA"),
     "--train-split",
     "leaks",
     "--output",
     "--quiet",
-    vary("--cv", type=int, help="without --train, learn in N folds of passages (default 5)"),
-    vary("--group", help="what else stays together: article, author, … as the data says"),
-    vary("--seed", type=int, default=0, help="of permutations and resamples (default 0)"),
+    vary("--cv", type=int, help="without --train: learn out of fold, in N folds of passages (default 5)"),
+    vary("--group", help="a field of the data (article, author, …): questions with the same value stay together"),
+    vary("--seed", type=int, default=0, help="the seed of permutations and resamples (default 0)"),
     vary("--format", choices=("table", "markdown", "json")),
 )
 
@@ -40,7 +40,13 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, *args.data, args.train)
     if not math.isfinite(args.level):
-        raise UsageError(f"--level takes a number of points, got {args.level}")
+        expected = "a finite number of points"
+        raise UsageError(
+            f"invalid --level {args.level}: expected {expected}",
+            field="--level",
+            found=str(args.level),
+            expected=expected,
+        )
     train = None
     if args.train is not None:
         train = inputs.dataset_of(args, args.train, split=args.train_split or "")
@@ -49,19 +55,19 @@ def handle(args: argparse.Namespace) -> int:
     try:
         for data in inputs.named_datasets(args.data):
             with failures.caught():
-                reports.append(_check(args, data, train))
+                reports.append(_check_dataset(args, data, train))
     finally:
         if reports:
-            emit(_rendered(reports, args.format, args.level), args.output)
+            emit(_render(reports, args.format, args.level), args.output)
     if failures.exit_code:
         return failures.exit_code
     leaks = [line for report in reports for line in leak_messages(report, args.level)] if args.fail else []
     for line in leaks:
         message(line)
-    return _FOUND if leaks else 0
+    return _LEAK_FOUND if leaks else 0
 
 
-def _check(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckReport:
+def _check_dataset(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckReport:
     from classic_rc.audit.check import check
 
     report = check(
@@ -77,7 +83,7 @@ def _check(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckR
     return report
 
 
-def _rendered(reports: list[CheckReport], form: str, level: float) -> str:
+def _render(reports: list[CheckReport], form: str, level: float) -> str:
     from classic_rc.reports.checks import check_tables
     from classic_rc.reports.tables import render
 

@@ -1,4 +1,4 @@
-"""``classic-rc cite``: print BibTeX of what a solver, a dataset or a metric follows."""
+"""``classic-rc cite``: print the BibTeX references of solvers, datasets and metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from classic_rc.cli.console import check_writable, emit
 from classic_rc.cli.options import vary
 
-OPTIONS = ("names", vary("--output", help="write to a file instead of stdout"))
+OPTIONS = ("names", vary("--output", help="write the references to a file instead of stdout"))
 
 
 def handle(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``classic-rc compare``: differences between systems with intervals and tests, and who solves what."""
+"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def handle(args: argparse.Namespace) -> int:
         if comparison.resampling.warning:
             inputs.tell(args, "warning", [comparison.resampling.warning], contest.dataset)
         comparisons.append(comparison)
-    emit(_rendered(comparisons, args.format), args.output)
+    emit(_render(comparisons, args.format), args.output)
     return 0
 
 
-def _rendered(comparisons: list[Comparison], form: str) -> str:
+def _render(comparisons: list[Comparison], form: str) -> str:
     from classic_rc.reports.comparison import comparison_csv, comparison_tables
     from classic_rc.reports.tables import render
 

@@ -1,4 +1,4 @@
-"""Writing to consoles, pipes and files: UTF-8 where one may choose, ASCII where nothing else can be shown."""
+"""Writing to consoles, pipes and files: UTF-8 if possible, ASCII for what an encoding lacks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _ascii_fallback(error: UnicodeError) -> tuple[str, int]:
     """Replace characters that the encoding lacks with plain ASCII."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(_plain, error.object[error.start : error.end])), error.end
+    return "".join(map(_to_ascii, error.object[error.start : error.end])), error.end
 
 
-def _plain(character: str) -> str:
+def _to_ascii(character: str) -> str:
     if unicodedata.combining(character):
         return ""
     decomposed = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
@@ -47,12 +47,12 @@ def prepare_streams() -> None:
 
     ``PYTHONIOENCODING`` overrides the encoding of pipes.
     """
-    asked = os.environ.get("PYTHONIOENCODING")
+    own_encoding = os.environ.get("PYTHONIOENCODING")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ASCII_FALLBACK)
             if not stream.isatty():
-                stream.reconfigure(newline="\n", encoding=None if asked else "utf-8", errors=_ASCII_FALLBACK)
+                stream.reconfigure(newline="\n", encoding=None if own_encoding else "utf-8", errors=_ASCII_FALLBACK)
 
 
 def message(text: str) -> None:
@@ -64,7 +64,7 @@ def message(text: str) -> None:
 
 
 class Failures:
-    """Collected errors of single datasets or systems; the others still give their results."""
+    """Collects the errors of single datasets or systems, so that the others still give results."""
 
     exit_code: int = 0  # of the first error; 0 if there is none
 
@@ -84,13 +84,13 @@ def plugin_warnings_as_messages() -> Iterator[None]:
     with warnings.catch_warnings():
         show: Any = warnings.showwarning
 
-        def say(warning: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+        def write_warning(warning: Any, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, PluginWarning):
                 message(f"warning: {warning}")
             else:
                 show(warning, category, *where, **more)
 
-        warnings.showwarning = cast(Any, say)
+        warnings.showwarning = cast(Any, write_warning)
         yield
 
 
@@ -133,17 +133,20 @@ def check_writable(output: str | None, *inputs: str | None) -> None:
     if output is None:
         return
     if os.path.isdir(output):
-        raise UsageError(f"{output} is a folder: give a file to write to")
+        raise UsageError(f"cannot write {output}: it is a folder, expected a file", field="--output", found=output)
     folder = os.path.dirname(output)
     if folder and not os.path.isdir(folder):
-        raise UsageError(f"cannot write {output}: there is no folder {folder}. Make it first")
+        problem = f"the folder {folder} does not exist, create it first"
+        raise UsageError(f"cannot write {output}: {problem}", field="--output", found=output)
     for path in inputs:
         if path is not None and os.path.isfile(output) and os.path.isfile(path) and os.path.samefile(output, path):
-            raise UsageError(f"{output} is read here, so it cannot be written as well: give another file")
+            raise UsageError(
+                f"cannot write {output}: it is also an input, choose another file", field="--output", found=output
+            )
 
 
 def check_folder(folder: str | None) -> None:
-    """Check, before anything is computed, that nothing but a folder has the name of the folder to save in.
+    """Check, before anything is computed, that the path to save in is a folder or does not exist.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def check_folder(folder: str | None) -> None:
         `folder` exists and is not a folder.
     """
     if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder} is not a folder: give a folder to save in")
+        raise UsageError(f"cannot save in {folder}: it is not a folder", field="--save", found=folder)
 
 
 def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:
@@ -159,7 +162,7 @@ def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto"
     if when == "auto":
         return stream.isatty() and not os.environ.get("NO_COLOR") and _shows_colour()
     if when == "always":
-        _shows_colour()  # turns colours on in a Windows console; the answer does not matter
+        _shows_colour()  # turns colours on in a Windows console; the result does not matter
     return when == "always"
 
 
@@ -169,8 +172,8 @@ def _shows_colour() -> bool:
         return os.environ.get("TERM") != "dumb"
     import ctypes
 
-    take_codes, stdout = 0x0004, -11  # ENABLE_VIRTUAL_TERMINAL_PROCESSING, STD_OUTPUT_HANDLE
+    enable_codes, stdout = 0x0004, -11  # ENABLE_VIRTUAL_TERMINAL_PROCESSING, STD_OUTPUT_HANDLE
     kernel, mode = ctypes.windll.kernel32, ctypes.c_uint32()
     handle = kernel.GetStdHandle(stdout)
-    can_ask = kernel.GetConsoleMode(handle, ctypes.byref(mode))
-    return bool(can_ask and kernel.SetConsoleMode(handle, mode.value | take_codes))
+    is_console = kernel.GetConsoleMode(handle, ctypes.byref(mode))
+    return bool(is_console and kernel.SetConsoleMode(handle, mode.value | enable_codes))

@@ -1,4 +1,4 @@
-"""``classic-rc curve``: draw or list precision against recall, of solvers and of anybody's predictions."""
+"""``classic-rc curve``: plot or list precision against recall for solvers and files of predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 OPTIONS = (
     "data",
     "reading",
-    vary("--solver", help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver"),
+    vary(
+        "--solver",
+        help="a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own; repeat for several",
+    ),
     "--predictions",
     "--average",
     "training and tuning",
@@ -30,7 +33,7 @@ OPTIONS = (
     "--quiet",
     vary(
         "--output",
-        help="a figure (.pdf, .png, .svg) or every point (.csv); without it, or with -, the points go to stdout",
+        help="a figure (.pdf, .png, .svg) or the points (.csv); default, or -: the points on stdout",
     ),
 )
 
@@ -43,32 +46,32 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.figures import require_matplotlib
 
     output = None if args.output == "-" else args.output
-    form = _form(output)
-    systems = _systems(args)
+    form = _output_format(output)
+    systems = _parse_systems(args)
     check_writable(output, args.data, args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
     if form != "csv":
         require_matplotlib()
     dataset = inputs.dataset_of(args, args.data)
     check_choices(dataset)
-    require_gold(dataset, "there is neither precision nor recall")
+    require_gold(dataset, "precision and recall cannot be computed")
     learning = inputs.learning_options(args)
     curves: list[PrecisionRecallCurve] = []
     failures = Failures()
     try:
         for name, system in systems.items():
             with failures.caught():
-                answers = _answers(args, dataset, system, learning)
+                answers = _answer_questions(args, dataset, system, learning)
                 if isinstance(answers, Scores):
                     curve = PrecisionRecallCurve.from_scores(answers, dataset, name, args.average)
                 else:
                     curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, args.average)
                 curves.append(curve)
     finally:
-        _report(curves, form, output)
+        _write_curves(curves, form, output)
     return failures.exit_code
 
 
-def _form(output: str | None) -> str:
+def _output_format(output: str | None) -> str:
     """Return the output format by the file's suffix: ``csv`` or a figure format."""
     from classic_rc.reports.figures import FIGURE_FORMATS
 
@@ -76,34 +79,40 @@ def _form(output: str | None) -> str:
         return "csv"
     form = Path(output).suffix.lower().removeprefix(".")
     if form not in ("csv", *FIGURE_FORMATS):
-        known = ", ".join(f".{known}" for known in (*FIGURE_FORMATS, "csv"))
-        raise UsageError(f"{output} does not say what to write: give a file whose name ends in one of {known}")
+        expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in (*FIGURE_FORMATS, 'csv'))}"
+        raise UsageError(
+            f"cannot write {output}: expected {expected}", field="--output", found=output, expected=expected
+        )
     return form
 
 
-def _systems(args: argparse.Namespace) -> dict[str, Solver | str]:
-    """Return the solvers and the predictions files by name, in the order of the legend."""
+def _parse_systems(args: argparse.Namespace) -> dict[str, Solver | str]:
+    """Return solvers, and paths of predictions files, by name in the order of the legend."""
     from classic_rc.solvers.specs import parse_solver
 
     named: list[tuple[str, Solver | str]] = [(spec.strip(), parse_solver(spec)) for spec in args.solver]
-    named += map(_named_file, args.predictions)
+    named += map(_split_name, args.predictions)
     if not named:
-        raise UsageError("there is nothing to draw: name solvers (-s SOLVER) or files (--predictions FILE)")
+        raise UsageError("nothing to plot: add solvers (-s SOLVER) or files (--predictions FILE)")
     systems = dict(named)
     if len(systems) < len(named):
         names = [name for name, _ in named]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"two systems are called {twice!r}: name each file (--predictions NAME=FILE)")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UsageError(
+            f"several systems have the name {repeated!r}: name each file with --predictions NAME=FILE",
+            field="--predictions",
+            found=repeated,
+        )
     return systems
 
 
-def _named_file(text: str) -> tuple[str, str]:
-    """Split ``[NAME=]FILE`` into name and path; the name of an existing file may contain a ``=``."""
+def _split_name(text: str) -> tuple[str, str]:
+    """Split ``[NAME=]FILE`` into name and path; the name of an existing file may contain ``=``."""
     name, _, file = text.partition("=")
     return (Path(text).stem, text) if Path(text).exists() or not (name and file) else (name, file)
 
 
-def _answers(
+def _answer_questions(
     args: argparse.Namespace, dataset: Dataset, system: Solver | str, learning: dict[str, Any]
 ) -> Scores | list[Prediction]:
     """Return a solver's scores, or the scores or predictions in a file."""
@@ -116,13 +125,13 @@ def _answers(
     else:
         with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
             result = predict(dataset, system, decide=False, jobs=args.jobs, **learning)
-        assert result.scores is not None  # check_choices() let only questions with choices through
+        assert result.scores is not None  # check_choices() refuses questions without choices
         answers, notes = result.scores, [*result.warnings]
     inputs.tell(args, "warning", notes)
     return answers
 
 
-def _report(curves: list[PrecisionRecallCurve], form: str, output: str | None) -> None:
+def _write_curves(curves: list[PrecisionRecallCurve], form: str, output: str | None) -> None:
     from classic_rc.reports.figures import curves_csv, figure_bytes, precision_recall_figure
 
     if not curves:

@@ -1,4 +1,4 @@
-"""``classic-rc explain``: show what produced the scores of one question's candidates."""
+"""``classic-rc explain``: show how a solver scores each candidate of one question."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ OPTIONS = (
     "searching",
     "--color",
     "--quiet",
-    vary("--solver alone", default="sw+d", help="default sw+d"),
-    vary("--format", choices=("text", "json", "html"), default="text", help="default text"),
-    vary("--output", help="write to a file instead of stdout"),
+    vary(
+        "--solver alone", default="sw+d", help="the solver to explain (see `classic-rc list solvers`; default sw+d)"
+    ),
+    vary("--format", choices=("text", "json", "html"), default="text", help="the output format (default text)"),
+    vary("--output", help="write the explanation to a file instead of stdout"),
 )
 
 

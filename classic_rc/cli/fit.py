@@ -1,4 +1,4 @@
-"""``classic-rc fit``: let a solver learn from a dataset, and keep what it learned in a file."""
+"""``classic-rc fit``: train a solver on a dataset and save it to a file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ OPTIONS = (
     "reading",
     "--spans",
     "--quiet",
-    vary("--solver alone", required=True, help="a solver that learns (`list solvers`)"),
-    vary("--output", required=True, help="where to keep it; `-s saved,path=FILE` runs it"),
+    vary("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
+    vary("--output", required=True, help="the file to save the solver to; run it with -s saved,path=FILE"),
 )
 
 
@@ -29,7 +29,7 @@ def handle(args: argparse.Namespace) -> int:
     solver = parse_solver(args.solver)
     require_persistent(solver)
     dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
-    configured(solver, dataset)  # raises if the solver does not fit this kind of data
+    configured(solver, dataset)  # raises if the solver cannot learn from this kind of data
     with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)

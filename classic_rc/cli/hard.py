@@ -1,4 +1,4 @@
-"""``classic-rc hard``: find the questions that no baseline solves, and what is left of every score on them."""
+"""``classic-rc hard``: find the questions that no baseline solves, and score every solver on them."""
 
 from __future__ import annotations
 
@@ -34,18 +34,19 @@ OPTIONS = (
         "--solver",
         required=True,
         default=None,
-        help="a member of the filter (`list solvers`); once for each. What learns does so out of fold",
+        help="a solver of the filter (see `classic-rc list solvers`); repeat for several; solvers that learn do so "
+        "out of fold",
     ),
     vary(
         "--as",
         metavar=None,
         choices=("ids", "jsonl"),
-        help="as what: their ids, one a line, or a dataset in our own format (default for FILE.jsonl)",
+        help="the format of FILE: ids, one per line, or jsonl, a dataset (default: jsonl for FILE.jsonl, else ids)",
     ),
     vary(
         "--format",
         choices=("table", "markdown", "latex", "json"),
-        help="what the scores look like on stdout (default table)",
+        help="the format of the scores on stdout (default table)",
     ),
 )
 
@@ -57,13 +58,12 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, args.data, args.train, args.tune)
     if args.form is not None and args.output is None:
-        raise UsageError(f"--as {args.form} says how the questions are written: name a file (-o FILE)")
-    named = [parse_solver(spec) for spec in (*args.solver, *args.report)]
-    solvers = inputs.searching(args, named)
+        raise UsageError(f"--as {args.form} needs an output file: add -o FILE", field="--as", found=args.form)
+    solvers = inputs.searching(args, [parse_solver(spec) for spec in (*args.solver, *args.report)])
     dataset = inputs.dataset_of(args, args.data)
     if dataset.task is None:
-        raise DataError("there is no question in it", source=dataset.name)
-    found = hard_subset(
+        raise DataError("the dataset has no questions", source=dataset.name)
+    subset = hard_subset(
         dataset,
         solvers[: len(args.solver)],
         report=solvers[len(args.solver) :],
@@ -76,31 +76,37 @@ def handle(args: argparse.Namespace) -> int:
         **inputs.learning_options(args),
         **inputs.decision_options(args),
     )
-    inputs.tell(args, "warning", found.evaluation.warnings)
+    inputs.tell(args, "warning", subset.evaluation.warnings)
     try:
         if args.output is not None:
-            write_file(Path(args.output), _written(found, args))
+            write_file(Path(args.output), _format_questions(subset, args))
     finally:  # print the scores even if the file cannot be written
-        emit(_rendered(found, args.format), None)
+        emit(_render(subset, args.format), None)
     return 0
 
 
-def _written(found: HardSubset, args: argparse.Namespace) -> str:
+def _format_questions(subset: HardSubset, args: argparse.Namespace) -> str:
     """Return the hard questions as text for the file."""
     if (args.form or ("jsonl" if args.output.endswith(_JSONL) else "ids")) == "jsonl":
         from classic_rc.datasets.jsonl import to_jsonl
 
-        return to_jsonl(found.dataset)
-    ids = [question.id for question in found.dataset]
-    if any(len(id_.splitlines()) > 1 for id_ in ids):
-        raise UsageError("a question's id has a line break in it, so ids cannot stand one a line: say --as jsonl")
+        return to_jsonl(subset.dataset)
+    ids = [question.id for question in subset.dataset]
+    multiline = next((id_ for id_ in ids if len(id_.splitlines()) > 1), None)
+    if multiline is not None:
+        raise UsageError(
+            f"cannot write one id per line: the question id {multiline!r} has a line break; use --as jsonl",
+            field="--as",
+            found="ids",
+            expected="jsonl",
+        )
     return "".join(f"{id_}\n" for id_ in ids)
 
 
-def _rendered(found: HardSubset, form: str) -> str:
+def _render(subset: HardSubset, form: str) -> str:
     from classic_rc.reports.checks import hard_table
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result(found.to_dict())
-    return render(hard_table(found), form)
+        return json_result(subset.to_dict())
+    return render(hard_table(subset), form)

@@ -1,4 +1,4 @@
-"""``classic-rc index``: build, extend or check a folder of sentences that can be searched."""
+"""``classic-rc index``: build, extend or check a search index of sentences."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ if TYPE_CHECKING:
     from classic_rc.retrieval.reading import Input
 
 
-_DATASETS = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
-"""Suffixes of files that are not text line by line but may be a dataset."""
+_DATASET_SUFFIXES = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
+"""Suffixes of files that may be a dataset, and are not lines of text."""
 
-_TEXT = "text"
+_TEXT_READER = "text"
 
 
 OPTIONS = (
     "corpus",
     "indexing",
     "--quiet",
-    vary("--output", metavar="DIR", help="the index's folder, new or empty"),
+    vary("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
     vary(
         "--reader",
-        help="CORPUS is a dataset of this format (`list readers`), or text; without it, what ends in .json, .tsv, "
-        ".csv, .xml or .tar.gz, folders that hold such files, and JSON lines without the text are datasets",
+        help="read CORPUS as a dataset in this format (see `classic-rc list readers`), or as `text`; by default, "
+        "files that end in .json, .tsv, .csv, .xml or .tar.gz, folders with such files, and JSON lines without the "
+        "text field are datasets",
     ),
-    vary("--split", help="the split to take of datasets that hold several"),
+    vary("--split", help="the split to use of datasets that have several"),
 )
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     if args.check:
-        return _check(args)
+        return _check_indexes(args)
     if args.output is None:
-        raise UsageError("-o DIR is missing: where the index shall be")
+        raise UsageError("no folder for the index: add -o DIR", field="--output")
     from classic_rc.retrieval.building import build_index
     from classic_rc.retrieval.segment import MAX_SENTENCES
 
-    sources = _sources(args)
+    sources = _read_sources(args)
     sizes = [source.size for source in sources]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     try:
@@ -62,32 +63,34 @@ def handle(args: argparse.Namespace) -> int:
                 advance=advance,
             )
     except (DataError, KeyboardInterrupt):
-        _say_what_is_kept(args.output)
+        _note_finished_segments(args.output)
         raise
     _note_content(args, built)
-    emit(_summary(args.output, built.manifest), None)
+    emit(_summarize(args.output, built.manifest), None)
     return 0
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check_indexes(args: argparse.Namespace) -> int:
     from classic_rc.retrieval.index import check_index
 
     for folder in args.corpus:
-        emit(_summary(folder, check_index(folder)) + "  intact\n", None)
+        emit(_summarize(folder, check_index(folder)) + "  intact\n", None)
     return 0
 
 
-def _sources(args: argparse.Namespace) -> list[Input]:
-    """Return what to index, in the order given, and note on stderr how each CORPUS is read."""
+def _read_sources(args: argparse.Namespace) -> list[Input]:
+    """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is read."""
     from classic_rc.datasets.registry import expand
     from classic_rc.retrieval.reading import STDIN, Passages, read_texts
 
     if STDIN in args.corpus[:-1]:
-        raise UsageError("- (standard input) is read once, and last")
+        raise UsageError(
+            "- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found=STDIN
+        )
     sources: list[Input] = []
     seen: set[str] = set()
     for corpus in args.corpus:
-        _refuse_own_output(corpus, args.output)
+        _check_output_outside(corpus, args.output)
         if _is_dataset(corpus, args):
             for name in expand(corpus):
                 dataset = inputs.dataset_of(args, name)
@@ -107,20 +110,24 @@ def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
     from classic_rc.retrieval.reading import STDIN, find_files, first_line, without_compression
 
     if args.reader is not None or corpus == STDIN:
-        return args.reader not in (None, _TEXT)
+        return args.reader not in (None, _TEXT_READER)
     if corpus == "sample" or corpus.startswith("sample:"):
         return True
     files = find_files(corpus)
-    if any(without_compression(file).endswith(_DATASETS) for file in files):
+    if any(without_compression(file).endswith(_DATASET_SUFFIXES) for file in files):
         return True
     first = first_line(files[0])
     return isinstance(first, list) or (isinstance(first, dict) and args.field not in first)
 
 
-def _refuse_own_output(corpus: str, output: str) -> None:
+def _check_output_outside(corpus: str, output: str) -> None:
     folder = Path(os.path.realpath(corpus))
     if folder.is_dir() and Path(os.path.realpath(output)).is_relative_to(folder):
-        raise UsageError(f"{output} lies in {corpus}, which is read: give another folder")
+        raise UsageError(
+            f"cannot write the index to {output}: it is inside the input {corpus}, choose another folder",
+            field="--output",
+            found=output,
+        )
 
 
 def _note(args: argparse.Namespace, text: str) -> None:
@@ -130,23 +137,21 @@ def _note(args: argparse.Namespace, text: str) -> None:
 def _note_content(args: argparse.Namespace, built: Built) -> None:
     counts = built.manifest.counts
     if built.kept:
-        _note(args, f"{built.kept:,} of {len(built.manifest.segments):,} segments were there already")
+        _note(args, f"{built.kept:,} of {len(built.manifest.segments):,} segments already existed")
     if counts.with_replacement:
-        _note(
-            args, f"{counts.with_replacement:,} sentences have bytes that are not UTF-8, or U+FFFD in their place"
-        )
+        _note(args, f"{counts.with_replacement:,} sentences have invalid UTF-8 bytes, or U+FFFD in their place")
     if counts.with_nul:
         _note(args, f"{counts.with_nul:,} sentences have a NUL character")
 
 
-def _say_what_is_kept(output: str) -> None:
+def _note_finished_segments(output: str) -> None:
     from classic_rc.retrieval.building import BUILDING
 
     if (Path(output) / BUILDING).exists():
-        message(f"note: finished segments are kept in {output}: the same command again goes on after them")
+        message(f"note: finished segments are kept in {output}: run the same command again to continue")
 
 
-def _summary(folder: str, manifest: Manifest) -> str:
+def _summarize(folder: str, manifest: Manifest) -> str:
     counts = manifest.counts
     return (
         f"{folder}: {counts.sentences:,} sentences, {counts.tokens:,} tokens, {manifest.n_terms:,} terms; "

@@ -1,4 +1,4 @@
-"""What parsed options turn into: datasets, solvers and settings, as the library takes them."""
+"""From parsed options to datasets, solvers and settings of the library."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
 
 def named_datasets(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the name of every dataset that the arguments name; one argument can name several."""
+    """Yield the names of all datasets; one DATA argument, such as ``sample``, can be several."""
     from classic_rc.datasets.registry import expand
 
     return (name for argument in arguments for name in expand(argument))
 
 
 def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
-    """Read DATA as the reading options say, with its notes on stderr; options the command lacks are None."""
+    """Read DATA with the reading options of the command, and write its notes to stderr."""
     from classic_rc.datasets.registry import load
 
-    how = {name: getattr(args, name, None) for name in ("reader", "subset", "answers", "fields", "gold_as")}
+    # Commands lack some of these options.
+    reading = {name: getattr(args, name, None) for name in ("reader", "subset", "answers", "fields", "gold_as")}
     with progress_bar(f"reading {data}", None, shows_progress(args)):
-        dataset = load(data, split=args.split if split is None else split or None, **how)
+        dataset = load(data, split=args.split if split is None else split or None, **reading)
     tell(args, "note", dataset.notes, dataset.name)
     return dataset
 
@@ -68,27 +69,27 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
-    """Return the solvers to run on a dataset: the named ones, or else the default set for its task.
+    """Return the solvers to run on a dataset: the named ones, or the default set for its task.
 
-    The default set includes solvers that learn if there is something to learn from. On questions with several right
-    answers, `AllPositive` is always among the solvers.
+    The default set includes solvers that learn if there is training data. For questions with several right answers,
+    `AllPositive` is always among the solvers.
 
     Raises
     ------
     DataError
-        The dataset has no question.
+        The dataset has no questions.
     """
     from classic_rc.questions import Task
     from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS
     from classic_rc.solvers.specs import parse_solver
 
     if dataset.task is None:
-        raise DataError("there is no question in it", source=dataset.name)
+        raise DataError("the dataset has no questions", source=dataset.name)
     if not named:
         train = extra["train"]
         learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
-        usual = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
-        return [parse_solver(name) for name in usual]
+        default = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
+        return [parse_solver(name) for name in default]
     if dataset.task is not Task.MULTIPLE_ANSWER:
         return named
     from classic_rc.solvers.trivial import AllPositive
@@ -98,7 +99,7 @@ def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) ->
 
 
 def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
-    """Apply ``--corpus`` and ``--exclude-verbatim`` to the solvers that search, and return all solvers.
+    """Return the solvers, with ``--corpus`` and ``--exclude-verbatim`` applied to those that search.
 
     Raises
     ------
@@ -110,9 +111,10 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
     from classic_rc.solvers.ir import IRSolver
 
     if not any(isinstance(solver, IRSolver) for solver in solvers):
-        raise UsageError("--corpus and --exclude-verbatim are for solvers that search: add -s ir")
-    wanted = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
-    return [solver.searching(**wanted) if isinstance(solver, IRSolver) else solver for solver in solvers]
+        option = "--corpus" if args.corpus else "--exclude-verbatim"
+        raise UsageError(f"{option} needs a solver that searches: add -s ir", field=option)
+    options = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
+    return [solver.searching(**options) if isinstance(solver, IRSolver) else solver for solver in solvers]
 
 
 def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
@@ -129,12 +131,18 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
 
     text = args.spans.removeprefix("k=")
     try:
-        most = int(text) if text.isdecimal() else 0
+        max_tokens = int(text) if text.isdecimal() else 0
     except ValueError:  # Python refuses to read more than 4,300 digits
-        most = 0
-    if most < 1:
-        raise UsageError(f"--spans takes k=N with N the most tokens a span may have, got {args.spans!r}")
-    return SpanGenerator(max_tokens=most)
+        max_tokens = 0
+    if max_tokens < 1:
+        expected = "k=N, with N the maximum number of tokens in a span"
+        raise UsageError(
+            f"invalid --spans {args.spans!r}: expected {expected}",
+            field="--spans",
+            found=args.spans,
+            expected=expected,
+        )
+    return SpanGenerator(max_tokens=max_tokens)
 
 
 def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
@@ -143,7 +151,9 @@ def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
 
     notes: list[str] = []
     labels = [
-        own for path in args.labels for own in read_labels(path, dataset, others=args.other_questions, notes=notes)
+        labels_of_file
+        for path in args.labels
+        for labels_of_file in read_labels(path, dataset, others=args.other_questions, notes=notes)
     ]
     check_names(labels)
     tell(args, "note", notes)
@@ -156,7 +166,7 @@ def figure_form(path: str, *inputs: str | None) -> str:
     Raises
     ------
     UsageError
-        The suffix is not that of a figure format, or the file cannot be written.
+        The suffix is not a figure format, or the file cannot be written.
     MissingPackageError
         Matplotlib is not installed.
     """
@@ -164,8 +174,10 @@ def figure_form(path: str, *inputs: str | None) -> str:
 
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FIGURE_FORMATS:
-        known = ", ".join(f".{known}" for known in FIGURE_FORMATS)
-        raise UsageError(f"--plot {path} does not say what to write: give a file whose name ends in one of {known}")
+        expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in FIGURE_FORMATS)}"
+        raise UsageError(
+            f"invalid --plot {path}: expected {expected}", field="--plot", found=path, expected=expected
+        )
     check_writable(path, *inputs)
     require_matplotlib()
     return form

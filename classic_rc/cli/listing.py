@@ -1,4 +1,4 @@
-"""``classic-rc list``: say what there is: solvers, variants, readers, metrics, analyzers, formats."""
+"""``classic-rc list``: list the available solvers, variants, readers, metrics, analyzers, formats and more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _solvers() -> Iterator[Entry]:
+def _list_solvers() -> Iterator[Entry]:
     from classic_rc.solvers.registry import LINES, SOLVERS
 
     for name in SOLVERS:
@@ -33,7 +33,7 @@ def _solvers() -> Iterator[Entry]:
         yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 
 
-def _variants() -> Iterator[Entry]:
+def _list_variants() -> Iterator[Entry]:
     from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():
@@ -41,7 +41,7 @@ def _variants() -> Iterator[Entry]:
             yield f"{name}:{variant}", bundle.description + (f" ({bundle.citation})" if bundle.citation else "")
 
 
-def _readers() -> Iterator[Entry]:
+def _list_readers() -> Iterator[Entry]:
     from classic_rc.datasets.registry import READERS
 
     for name, reader in READERS.items():
@@ -49,46 +49,46 @@ def _readers() -> Iterator[Entry]:
 
 
 def _origin(package: str | None) -> str:
-    return f" (plugged in by {package})" if package else ""
+    return f" (plug-in of {package})" if package else ""
 
 
-def _metrics() -> Iterator[Entry]:
+def _list_metrics() -> Iterator[Entry]:
     from classic_rc.metrics.registry import METRICS
 
     return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
 
 
-def _analyzers() -> Iterator[Entry]:
+def _list_analyzers() -> Iterator[Entry]:
     from classic_rc.text.analyzers import ANALYZERS
 
     return ((name, described.description) for name, described in ANALYZERS.items())
 
 
-def _formats() -> Iterator[Entry]:
+def _list_formats() -> Iterator[Entry]:
     from classic_rc.formats.registry import FORMATS
 
     return ((name, form.description) for name, form in FORMATS.items())
 
 
-def _stop_lists() -> Iterator[Entry]:
+def _list_stop_lists() -> Iterator[Entry]:
     from classic_rc.text.stop_words import STOP_LISTS
 
     return iter(STOP_LISTS.items())
 
 
-def _keys() -> Iterator[Entry]:
+def _list_keys() -> Iterator[Entry]:
     from classic_rc.evaluation.grouping import DERIVED_KEYS
 
     return ((name, key.description) for name, key in DERIVED_KEYS.items())
 
 
 _LISTS = {
-    "solvers": _solvers,
-    "variants": _variants,
-    "readers": _readers,
-    "metrics": _metrics,
-    "analyzers": _analyzers,
-    "formats": _formats,
-    "keys": _keys,
-    "stop-lists": _stop_lists,
+    "solvers": _list_solvers,
+    "variants": _list_variants,
+    "readers": _list_readers,
+    "metrics": _list_metrics,
+    "analyzers": _list_analyzers,
+    "formats": _list_formats,
+    "keys": _list_keys,
+    "stop-lists": _list_stop_lists,
 }

@@ -1,10 +1,11 @@
-"""``classic-rc``: finds the sub-command, runs it, turns errors into one line and an exit code."""
+"""``classic-rc``: run a sub-command, and turn errors into one line and an exit code."""
 
 from __future__ import annotations
 
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,32 +17,38 @@ from classic_rc.cli.console import message, plugin_warnings_as_messages, prepare
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
 COMMANDS = {
-    "run": ("run", "score datasets with baselines and print the results table."),
-    "predict": ("predict", "write a solver's scores or answers as an official submission file."),
-    "score": ("score", "measure any system's predictions with the dataset's official metrics."),
-    "compare": ("compare", "differences between systems with intervals and tests, and who solves what."),
+    "run": ("run", "score datasets with baselines and print a table of results."),
+    "predict": ("predict", "write a solver's scores or answers to a file in an official submission format."),
+    "score": ("score", "score a file of predictions with the official metrics of its dataset."),
+    "compare": (
+        "compare",
+        "compare systems: differences, intervals, p-values, and which questions each solves.",
+    ),
     "breakdown": (
         "breakdown",
-        "what systems score on each kind of question: by data, words or annotators' labels.",
+        "break scores down by data fields, properties of questions, or labels.",
     ),
-    "curve": ("curve", "draw or list precision against recall, of solvers and of anybody's predictions."),
-    "check": ("check", "find out whether a dataset can be answered without reading it, and whether it is sound."),
-    "stats": ("stats", "count what is in datasets, as each paper does it and all alike."),
-    "reproduce": ("reproduce", "run what has published figures and compare ours with theirs, with reasons."),
-    "rerun": ("rerun", "work a run record out again and compare every number of it."),
-    "hard": ("hard", "find the questions that no baseline solves, and what is left of every score on them."),
-    "explain": ("explain", "show what produced the scores of one question's candidates."),
-    "report": ("report", "write one page of HTML with everything about a dataset and its baselines."),
-    "fit": ("fit", "let a solver learn from a dataset, and keep what it learned in a file."),
-    "index": ("index", "build, extend or check a folder of sentences that can be searched."),
-    "list": ("listing", "say what there is: solvers, variants, readers, metrics, analyzers, formats."),
-    "cite": ("cite", "print BibTeX of what a solver, a dataset or a metric follows."),
+    "curve": ("curve", "plot or list precision against recall for solvers and files of predictions."),
+    "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
+    "stats": (
+        "stats",
+        "count passages, questions and tokens, as the datasets' papers do and uniformly.",
+    ),
+    "reproduce": ("reproduce", "compare published scores with scores computed here, and explain each difference."),
+    "rerun": ("rerun", "repeat a saved run and compare every number with its record."),
+    "hard": ("hard", "find the questions that no baseline solves, and score every solver on them."),
+    "explain": ("explain", "show how a solver scores each candidate of one question."),
+    "report": ("report", "write one HTML page about a dataset: results, leaks, statistics and every question."),
+    "fit": ("fit", "train a solver on a dataset and save it to a file."),
+    "index": ("index", "build, extend or check a search index of sentences."),
+    "list": ("listing", "list the available solvers, variants, readers, metrics, analyzers, formats and more."),
+    "cite": ("cite", "print the BibTeX references of solvers, datasets and metrics."),
 }
-"""Each sub-command's module (which has ``OPTIONS`` and ``handle``) and its line in ``--help``."""
+"""The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
 _INTERRUPTED = 130
-_READER_LEFT = (errno.EPIPE, errno.EINVAL)
-"""The errors of writing to a pipe whose reader is gone, as `head` is after its lines; Windows raises the second."""
+_CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
+"""The errors of a write to a pipe whose reader has ended, such as `head`; Windows raises the second."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -51,26 +58,29 @@ class _Parser(argparse.ArgumentParser):
         """Parse like argparse, but raise an error on unknown arguments here, where the options are known."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self._refuse(unknown[0])
+            self._raise_unexpected(unknown[0])
         return parsed, unknown
 
-    def _refuse(self, argument: str) -> NoReturn:
+    def _raise_unexpected(self, argument: str) -> NoReturn:
         if argument.startswith("-"):
             raise unknown_name(f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions)
-        self.error(f"{argument!r} is one argument too many, or DATA stand apart: name all DATA together")
+        self.error(
+            f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all DATA together)"
+        )
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message that argparse would print.
+        """Raise the message that argparse would print, with the option at fault as the error's field.
 
         Raises
         ------
         UsageError
         """
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
+        option = re.match(r"argument ([^:]+): ", message)
+        raise UsageError(f"{message} (see `{self.prog} --help`)", field=option and option[1])
 
 
 class _CommandParser(_Parser):
-    """A sub-command's parser; it imports the sub-command when arguments are parsed, not before."""
+    """The parser of a sub-command. It imports the sub-command only when arguments are parsed."""
 
     module = ""
 
@@ -106,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments without the program's name; by default those of the process.
+        The arguments after the program's name; by default those of the process.
 
     Returns
     -------
@@ -127,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         message("interrupted")
         return _INTERRUPTED
     except MemoryError:
-        message("error: there is not enough memory for this")
+        message("error: not enough memory")
         return UsageError.exit_code
     except OSError as error:
         with suppress(OSError):  # try to write what is finished
@@ -135,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python flushes stdout again at exit: point it to the null device, or that flush would fail too.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno in _READER_LEFT:
+        if error.errno in _CLOSED_PIPE:
             return 0
         message(f"error: {error}")
         return UsageError.exit_code

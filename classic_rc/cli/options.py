@@ -1,4 +1,4 @@
-"""The options of all sub-commands, each declared once in one table, and the values that they take."""
+"""The options of all sub-commands, each declared once in one table, and the parsers of their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 # ------------------------------------------------------------------------------------------------------------------
 # Values
 
-_MOST_RESAMPLES = 10**9
+_MAX_RESAMPLES = 10**9
 
 
 def whole_number(text: str) -> int:
@@ -18,7 +18,7 @@ def whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
 def finite_number(text: str) -> float:
@@ -28,22 +28,24 @@ def finite_number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{text!r} is no finite number")
+        raise argparse.ArgumentTypeError(f"expected a finite number, got {text!r}")
     return number
 
 
 def resamples(text: str) -> int:
     """Parse ``--resamples``; the library checks the lower bound."""
     number = whole_number(text)
-    if number > _MOST_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"{number} is more than {_MOST_RESAMPLES:,}")
+    if number > _MAX_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"expected at most {_MAX_RESAMPLES:,}, got {number}")
     return number
 
 
 def resamples_after_data(text: str) -> int:
-    """Parse ``--intervals``. Its value is optional, so argparse takes DATA that follows it for the value."""
+    """Parse ``--intervals``. Its value is optional, so argparse reads DATA after it as its value."""
     if not text.isdecimal() or resamples(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of resamples (name DATA before this option)")
+        raise argparse.ArgumentTypeError(
+            f"expected a number of resamples, got {text!r} (put DATA before this option)"
+        )
     return resamples(text)
 
 
@@ -51,7 +53,7 @@ def jobs(text: str) -> int:
     """Parse ``--jobs``."""
     number = whole_number(text)
     if number == 0 or number < -1:
-        raise argparse.ArgumentTypeError(f"{number} processes cannot work: give 1 or more, or -1 for all cores")
+        raise argparse.ArgumentTypeError(f"expected 1 or more processes, or -1 for all cores, got {number}")
     return number
 
 
@@ -60,9 +62,9 @@ def jobs(text: str) -> int:
 
 
 class Option(NamedTuple):
-    """A command-line argument in the form that argparse takes."""
+    """A command-line argument, as argparse declares it."""
 
-    flags: tuple[str, ...]  # ("-o", "--output"), or the one name of a positional argument
+    flags: tuple[str, ...]  # ("-o", "--output"), or the name of a positional argument
     name: str  # in OPTIONS of commands: the long flag, or a unique name if two options share the flag
     settings: dict[str, Any]  # the keyword arguments of add_argument
 
@@ -73,7 +75,7 @@ class Option(NamedTuple):
 
 
 Choice = Sequence[str | Option]
-"""The options of a command: names, headings (all options under them), and options made by :func:`vary`."""
+"""The options of a command: names of options, headings (for all their options), and results of :func:`vary`."""
 
 
 def _option(*flags: str, name: str | None = None, **settings: Any) -> Option:
@@ -81,32 +83,32 @@ def _option(*flags: str, name: str | None = None, **settings: Any) -> Option:
     return Option(flags, name or long, settings)
 
 
-_DATA = "a file or folder of a dataset, or `sample` for the questions that come with the package"
+_DATA = "a dataset: a file, a folder, or `sample` for the questions that come with the package"
 _SOLVER = "SOLVER[:VARIANT][,key=value]…"
-_TAKE_SPLIT = "the split to take of it"
+_SOLVER_HELP = "a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own"
 _FORMATS = ("table", "markdown", "latex", "csv", "json")
 
 TABLE: dict[str, tuple[Option, ...]] = {
     "arguments": (
         _option("data", metavar="DATA", help=_DATA),
         _option("data", name="data...", nargs="+", metavar="DATA", help=_DATA),
-        _option("question", metavar="QUESTION_ID", help="the question's id, as in the dataset"),
-        _option("file", metavar="FILE", help="scores or decisions in one of the formats of `list formats`"),
+        _option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
+        _option("file", metavar="FILE", help="a file of scores or decisions (see `classic-rc list formats`)"),
         _option(
             "systems",
             nargs="+",
             metavar="[NAME=]SYSTEM",
-            help="a record of `run --save` (its folder or file; FOLDER#SOLVER for one of its rows); or, on --data, "
-            "a file of predictions or a solver",
+            help="a record of `run --save` (its folder or file; FOLDER#SOLVER for one row), or, together with "
+            "--data, a file of predictions or a solver",
         ),
-        _option("record", metavar="RECORD", help="what `run --save` wrote: run.json or its folder"),
+        _option("record", metavar="RECORD", help="a record of `run --save`: the folder, or run.json in it"),
         _option(
             "corpus",
             nargs="+",
             metavar="CORPUS",
-            help="text with a sentence or a paragraph a line, JSON lines, a folder of these, each plain or "
-            "compressed (gzip, bzip2, xz); - for standard input; or a dataset, each of whose passages is taken "
-            "once; with --check, an index",
+            help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
+            "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each of its passages once; "
+            "with --check, an index",
         ),
         _option(
             "what",
@@ -117,33 +119,35 @@ TABLE: dict[str, tuple[Option, ...]] = {
             "names",
             nargs="*",
             metavar="SOLVER[:VARIANT]|DATASET|METRIC",
-            help="what to cite (`list solvers`, `list readers`, `list metrics`); without any, everything",
+            help="what to cite (see `classic-rc list solvers`, `readers` or `metrics`); default: everything",
         ),
     ),
     "reading": (
-        _option("--reader", metavar="R", help="the format, instead of finding it (`list readers`)"),
-        _option("--split", metavar="S", help="the split to take of data that holds several"),
-        _option("--subset", metavar="X", help="the subset to take: mc160, middle, …"),
         _option(
-            "--answers", metavar="FILE", help="the answers, if they are in another folder than the data (MCTest)"
+            "--reader", metavar="READER", help="the data format (see `classic-rc list readers`; default: detected)"
         ),
-        _option("--fields", metavar="F", help="where your own file has things: passage=context,question=q.text,…"),
+        _option("--split", metavar="SPLIT", help="the split to use, if the data has several"),
+        _option("--subset", metavar="SUBSET", help="the subset to use: mc160, middle, …"),
+        _option("--answers", metavar="FILE", help="the answer file, if it is not next to the data file (MCTest)"),
+        _option(
+            "--fields", metavar="FIELDS", help="field names in your own file: passage=context,question=q.text,…"
+        ),
         _option(
             "--gold-as",
             choices=("index0", "index1", "letter", "text", "flags"),
-            help="how your own file codes the right answer",
+            help="how your own file encodes the right answer",
         ),
     ),
     "other inputs": (
-        _option("--data", metavar="DATA", help="the questions that predictions and solvers answer"),
+        _option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
         _option(
             "--data",
             name="--data of records",
             action="append",
             default=[],
             metavar="DIR",
-            help="a folder to look in, at any depth, for files that are not in their place; their sha256 tells "
-            "them",
+            help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
+            "their sha256; repeat for several",
         ),
         _option(
             "--with",
@@ -151,8 +155,8 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar="NAME=FILE",
-            help="a file that a system reads: rte (MCTest's released RTE scores), annotations (CoreNLP's), "
-            "categories (a folder); again for several",
+            help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
+            "CoreNLP), categories (a folder); repeat for several",
         ),
     ),
     "solvers": (
@@ -162,24 +166,17 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar=_SOLVER,
-            help="a solver (`list solvers`), or path/to/file.py:Class for your own; once for each solver; without "
-            "it the default set for the task",
+            help=f"{_SOLVER_HELP}; repeat for several; default: a set of solvers for the task",
         ),
-        _option(
-            "-s",
-            "--solver",
-            name="--solver alone",
-            metavar=_SOLVER,
-            help="a solver (`list solvers`), or path/to/file.py:Class for your own",
-        ),
+        _option("-s", "--solver", name="--solver alone", metavar=_SOLVER, help=_SOLVER_HELP),
         _option(
             "-s",
             "--system",
             action="append",
             default=[],
             metavar="[NAME=]SYSTEM",
-            help="a solver, a file of predictions, or a record of `run --save` (FOLDER#SOLVER for one of its "
-            "rows); once for each; without one, questions are counted",
+            help="a solver, a file of predictions, or a record of `run --save` (FOLDER#SOLVER for one row); repeat "
+            "for several; default: none, and questions are counted",
         ),
         _option(
             "--predictions",
@@ -187,35 +184,42 @@ TABLE: dict[str, tuple[Option, ...]] = {
             nargs="+",
             default=[],
             metavar="[NAME=]FILE",
-            help="predictions in a format of `list formats`: scores give a curve; decisions give a point, even if "
-            "the file has scores too; NAME is by default the file's",
+            help="files of predictions (see `classic-rc list formats`): scores give a curve; decisions give a "
+            "point, even if the file has scores too; NAME defaults to the file's name",
         ),
         _option(
-            "--spans", metavar="k=N", help="spans of up to N tokens as candidates of span questions (default 10)"
+            "--spans",
+            metavar="k=N",
+            help="for span questions: candidates are the spans of up to N tokens (default k=10)",
         ),
         _option(
             "--trust",
             action="store_true",
-            help="run solvers that are code of one's own (path/to/file.py:Class), too",
+            help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
         ),
-        _option("--jobs", type=jobs, default=1, metavar="N", help="processes to score with; -1 for all cores"),
+        _option("--jobs", type=jobs, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"),
     ),
     "training and tuning": (
-        _option("--train", metavar="DATA", help="what solvers learn from"),
-        _option("--train-split", metavar="S", help=_TAKE_SPLIT),
-        _option("--tune", metavar="DATA", help="what thresholds and windows are tuned on"),
-        _option("--tune-split", metavar="S", help=_TAKE_SPLIT),
+        _option("--train", metavar="DATA", help="the data to train solvers on"),
+        _option("--train-split", metavar="SPLIT", help="the split of the --train data to use"),
+        _option("--tune", metavar="DATA", help="the data to tune thresholds and windows on"),
+        _option("--tune-split", metavar="SPLIT", help="the split of the --tune data to use"),
         _option(
             "--cv",
             type=whole_number,
             metavar="N",
-            help="learn out of fold, in N folds of whole passages, without --train",
+            help="cross-validation, instead of --train: train out of fold, in N folds of passages",
         ),
-        _option("--group", metavar="META", help="what else stays in one fold: article, author, … as the data says"),
+        _option(
+            "--group",
+            metavar="KEY",
+            help="a field of the data (article, author, …): questions with the same value stay together in folds "
+            "and resamples",
+        ),
         _option(
             "--drop-overlap",
             action="store_true",
-            help="leave out of --train and --tune the passages and questions that DATA holds too",
+            help="remove from --train and --tune the passages and questions that are also in DATA",
         ),
     ),
     "searching": (
@@ -224,13 +228,13 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar="DIR",
-            help="an index (`classic-rc index`) for `ir`: it replaces the question's own passage, or adds to all "
-            "paragraphs; repeat for several",
+            help="an index (see `classic-rc index`) for `ir` to search, instead of the question's own passage or "
+            "in addition to all paragraphs; repeat for several",
         ),
         _option(
             "--exclude-verbatim",
             action="store_true",
-            help="leave out of what `ir` searches the sentences that hold DATA's questions word for word",
+            help="exclude from the search of `ir` all sentences that contain a question of DATA word for word",
         ),
     ),
     "decisions": (
@@ -238,85 +242,88 @@ TABLE: dict[str, tuple[Option, ...]] = {
             "--threshold",
             type=finite_number,
             metavar="T",
-            help="select candidates that score above T, instead of tuning",
+            help="select candidates that score above T, instead of tuning a threshold",
         ),
         _option(
             "--relative-threshold",
             type=finite_number,
             metavar="MARGIN",
-            help="answer with all spans within MARGIN of the best score, not with the best one alone (Quoref)",
+            help="answer with all spans within MARGIN of the best score, not only with the best span (Quoref)",
         ),
         _option(
             "--tune-metric",
-            metavar="M",
-            help="what thresholds are tuned for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
+            metavar="METRIC",
+            help="the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
         ),
         _option(
             "--tune-cuts",
             choices=("exact", "multirc2018"),
-            help="which thresholds are tried: all that make a difference (default), or the release's grid of 0.02",
+            help="the thresholds to try: all that make a difference (exact, the default), or the grid of MultiRC's "
+            "release with step 0.02 (multirc2018)",
         ),
         _option(
             "--ties",
             choices=("partial", "first", "random", "strict"),
-            help="what becomes of candidates that share the best score (default: the solver's own, partial)",
+            help="what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw "
+            "one (random), or count the question as wrong (strict); default: the solver's own policy, or partial",
         ),
-        _option("--seed", type=whole_number, metavar="N", help="the seed of everything drawn (default 0)"),
+        _option("--seed", type=whole_number, metavar="N", help="the seed of all random draws (default 0)"),
     ),
-    "breaking down": (
+    "breakdown": (
         _option(
             "--by",
             action="append",
             default=[],
             metavar="KEY",
-            help="a name in a file of labels, something the data says (type, level), or one of `list keys`; once "
-            "for each. KEY:alone tells apart what has one label alone and with others, KEY:count goes by how many "
-            "there are. Without it, all that the files of labels say",
+            help="what to group questions by: the name of labels in a file, a field of the data (type, level), or "
+            "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
+            "label from those with several; KEY:count groups by the number of labels. Default: all labels in "
+            "the files",
         ),
         _option(
             "--group-by",
             metavar="KEY",
-            help="break the metrics down by something the data says, or one of `list keys`; `breakdown` does more",
+            help="break the metrics down by a field of the data or a key of `classic-rc list keys`; for more, see "
+            "`classic-rc breakdown`",
         ),
         _option(
             "--labels",
             action="append",
             default=[],
             metavar="FILE",
-            help="question ids with labels: CSV, TSV, JSON, the released skills of MCTest or types of RACE, or a "
-            "folder of categories; once for each",
+            help="labels of questions by id: CSV, TSV, JSON, the released skills for MCTest or types for RACE, or "
+            "a folder of categories; repeat for several",
         ),
-        _option(
-            "--other-questions", action="store_true", help="pass over labels of questions that are not in DATA"
-        ),
+        _option("--other-questions", action="store_true", help="ignore labels of questions that are not in DATA"),
         _option(
             "--cross",
             action="append",
             default=[],
             metavar="KEY[,KEY]",
-            help="also count how often groups of two keys, or two labels of one, occur together; once for each",
+            help="also count how often the groups of two keys, or two labels of one key, occur together; repeat "
+            "for several",
         ),
     ),
-    "measuring": (
-        _option("--metric", metavar="M", help="what is measured (default: the task's main metric)"),
+    "metrics and tests": (
+        _option("--metric", metavar="METRIC", help="the metric (default: the main metric of the task)"),
         _option(
             "--average",
             choices=("macro", "micro"),
             default="macro",
-            help="the mean precision and recall of the questions (default), or those of all options together",
+            help="macro (default): mean precision and recall over questions; micro: over all options together",
         ),
         _option(
             "--analyzer",
             default="word",
-            metavar="A",
-            help="what a token is in the common table (`list analyzers`; default word); papers' tables have their "
-            "own",
+            metavar="ANALYZER",
+            help="how the common table splits text into tokens (see `classic-rc list analyzers`; default word); "
+            "the papers' tables use their own tokens",
         ),
-        _option("--published", action="store_true", help="also show the published figures of the same data"),
+        _option("--published", action="store_true", help="also show published scores on the same data"),
         _option(
             "--baseline",
             metavar="ROW",
-            help="mark rows that differ from this one (permutation test, Holm's p < 0.05)",
+            help="mark the rows that differ significantly from this row (permutation test, Holm-adjusted p < 0.05)",
         ),
         _option(
             "--intervals",
@@ -324,24 +331,24 @@ TABLE: dict[str, tuple[Option, ...]] = {
             type=resamples_after_data,
             const=10_000,
             metavar="N",
-            help="95 %% intervals of the metrics, from N resamples of whole passages (default 10000); after DATA",
+            help="add 95 %% intervals from N resamples of passages (default 10000); put this option after DATA",
         ),
         _option(
             "--resamples",
             type=resamples,
             default=10_000,
             metavar="N",
-            help="how many resamples of whole passages intervals are made from (default 10000)",
+            help="the number of resamples of passages for intervals and p-values (default 10000)",
         ),
         _option(
             "--test",
             choices=("permutation", "bootstrap", "mcnemar"),
             default="permutation",
-            help="where p-values come from: swapping whole passages (default), resampling them, or McNemar's test, "
-            "which assumes independent questions",
+            help="how to compute p-values: swap passages between systems (permutation, the default), resample "
+            "passages (bootstrap), or McNemar's test, which assumes independent questions",
         ),
         _option(
-            "--check", action="store_true", help="exit with 1 where a figure that is known to come out does not"
+            "--check", action="store_true", help="exit with 1 if a score that is known to be reproducible differs"
         ),
     ),
     "leaks": (
@@ -350,15 +357,15 @@ TABLE: dict[str, tuple[Option, ...]] = {
             type=int,
             default=10_000,
             metavar="N",
-            help="of gold, to know chance by (default 10000)",
+            help="the number of permutations of gold answers to estimate chance from (default 10000)",
         ),
-        _option("--fail", action="store_true", help="exit with 1 where a partial input leaks"),
+        _option("--fail", action="store_true", help="exit with 1 if a partial input leaks"),
         _option(
             "--level",
             type=float,
             default=5.0,
             metavar="POINTS",
-            help="it leaks where the lower bound of its gain's 95 %% interval is above so many points (default 5)",
+            help="a partial input leaks if the lower bound of its gain's 95 %% interval is above this (default 5)",
         ),
     ),
     "filtering": (
@@ -367,20 +374,22 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar="SOLVER",
-            help="a solver that is scored before and after, and is no member; once for each",
+            help="a solver to score on all and on the hard questions without using it as a filter; repeat for "
+            "several",
         ),
         _option(
             "--max-solved",
             type=int,
             default=0,
             metavar="K",
-            help="keep what at most K members solve (default 0)",
+            help="keep questions that at most K of the -s solvers solve (default 0)",
         ),
         _option(
             "--solved-above",
             type=float,
             metavar="CREDIT",
-            help="a question is solved above this credit for the answers that tie, 1/k for k of them (default 0.5)",
+            help="a question counts as solved above this credit (default 0.5); k tied answers share the credit, "
+            "1/k each",
         ),
     ),
     "contents": (
@@ -388,60 +397,66 @@ TABLE: dict[str, tuple[Option, ...]] = {
             "--explain",
             action="append",
             metavar="SOLVER",
-            help="explain the answers of this one of the solvers; once for each; `none` for none "
-            "(default: those of -s; without -s, sw+d)",
+            help="a solver of the report whose answers to explain; repeat for several; `none` for no explanations "
+            "(default: the -s solvers; without -s, sw+d)",
         ),
-        _option("--no-check", action="store_true", help="leave out whether the data leaks"),
-        _option("--title", metavar="TEXT", help="what to call the page (default: the dataset's name)"),
-        _option("--date", metavar="TEXT", help="a date to show (default: none, for equal files from equal data)"),
+        _option("--no-check", action="store_true", help="leave out the section about leaks"),
+        _option("--title", metavar="TEXT", help="the title of the page (default: the dataset's name)"),
+        _option(
+            "--date",
+            metavar="TEXT",
+            help="a date to show (default: none, so that the same data gives the same file)",
+        ),
     ),
     "indexing": (
         _option(
             "--lines",
             choices=("auto", "sentences", "paragraphs"),
             default="auto",
-            help="what a line of text or the text of a JSON line is; auto (the default) takes them for paragraphs "
-            "if more than a quarter of the first 1,000 have several sentences, and says so",
+            help="what each line of text, or the text of each JSON line, is; auto (default) means paragraphs if "
+            "more than a quarter of the first 1,000 have several sentences, and prints its choice",
         ),
-        _option("--field", metavar="F", default="text", help="where JSON lines have the text (default text)"),
-        _option("--id-field", metavar="F", default="id", help="where they have an id, if any (default id)"),
+        _option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
+        _option(
+            "--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"
+        ),
         _option(
             "--analyzer",
             name="--analyzer of an index",
             default="lucene-english",
-            metavar="A",
-            help="how text becomes index terms (`list analyzers`; default lucene-english)",
+            metavar="ANALYZER",
+            help="how text becomes index terms (see `classic-rc list analyzers`; default lucene-english)",
         ),
         _option(
             "--segment-sentences",
             type=int,
             metavar="N",
-            help="sentences a segment, which is what is held in memory and kept after an interruption (default and "
-            "most 500,000)",
+            help="the number of sentences per segment, the unit that is held in memory and kept after an "
+            "interruption (default and maximum 500,000)",
         ),
-        _option("--append", action="store_true", help="add to the index in DIR"),
+        _option("--append", action="store_true", help="add to the existing index in DIR"),
         _option(
             "--check",
             name="--check of an index",
             action="store_true",
-            help="read all of an index and compare it with its checksums",
+            help="read an existing index completely and compare it with its checksums",
         ),
     ),
     "output": (
-        _option("--format", choices=_FORMATS, default="table", help="what results look like (default table)"),
-        _option("-o", "--output", metavar="FILE", help="write results to a file instead of stdout"),
-        _option("--as", dest="form", metavar="FORMAT", help="the file's format, instead of finding it"),
-        _option("--decide", action="store_true", help="write decisions where the format could hold scores as well"),
+        _option("--format", choices=_FORMATS, default="table", help="the output format (default table)"),
+        _option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
+        _option("--as", dest="form", metavar="FORMAT", help="the format of FILE (default: detected)"),
+        _option("--decide", action="store_true", help="write decisions even if the format can hold scores"),
         _option("--plot", metavar="FILE", help="also draw a figure (.pdf, .png, .svg); needs matplotlib"),
-        _option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, every outcome"),
+        _option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
         _option(
             "--color",
             "--colour",
             choices=("auto", "always", "never"),
             default="auto",
-            help="whether text has colours (default: on a terminal, unless NO_COLOR is set)",
+            help="whether to use colours; auto (default): on a terminal, unless NO_COLOR is set",
         ),
-        _option("--quiet", action="store_true", help="no progress and no notes on stderr"),
+        _option("--quiet", action="store_true", help="print no progress, notes or warnings on stderr"),
     ),
 }
 """Every option of the command line, by its heading in ``--help``."""
@@ -457,23 +472,23 @@ def vary(name: str, **settings: Any) -> Option:
 
 
 def chosen(choice: Choice) -> Iterator[tuple[str, Option]]:
-    """Yield the options that a command chooses, each with its heading."""
-    for one in choice:
-        if isinstance(one, Option):
-            yield _BY_NAME[one.name][0], one
-        elif one in TABLE:
-            yield from ((one, option) for option in TABLE[one])
+    """Yield the options of a command, each with its heading."""
+    for item in choice:
+        if isinstance(item, Option):
+            yield _BY_NAME[item.name][0], item
+        elif item in TABLE:
+            yield from ((item, option) for option in TABLE[item])
         else:
-            yield _BY_NAME[one]
+            yield _BY_NAME[item]
 
 
 def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
-    """Add the options that a sub-command chooses to its parser."""
-    headings: dict[str, argparse._ArgumentGroup] = {}
+    """Add the options of a sub-command to its parser."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
     for heading, option in chosen(choice):
         if option.is_positional:
             parser.add_argument(*option.flags, **option.settings)
             continue
-        if heading not in headings:
-            headings[heading] = parser.add_argument_group(heading)
-        headings[heading].add_argument(*option.flags, **option.settings)
+        if heading not in groups:
+            groups[heading] = parser.add_argument_group(heading)
+        groups[heading].add_argument(*option.flags, **option.settings)

@@ -1,4 +1,4 @@
-"""``classic-rc predict``: write a solver's scores or answers as an official submission file."""
+"""``classic-rc predict``: write a solver's scores or answers to a file in an official submission format."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ OPTIONS = (
     "--jobs",
     "--decide",
     "--quiet",
-    vary("--output", help="write to a file instead of stdout"),
-    vary("--as", help="the file's format (`list formats`); default the dataset's own"),
+    vary("--output", help="write the predictions to a file instead of stdout"),
+    vary(
+        "--as",
+        help="the output format (see `classic-rc list formats`; default: the official format of the dataset)",
+    ),
 )
 
 
@@ -38,14 +41,14 @@ def handle(args: argparse.Namespace) -> int:
     form = get_format(args.form) if args.form else None
     dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
     if dataset.task is None:
-        raise DataError("there is no question in it", source=dataset.name)
+        raise DataError("the dataset has no questions", source=dataset.name)
     form = form or default_format(dataset.task, dataset.reader)
     extra = inputs.learning_options(args)
     with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
         result = predict(
             dataset,
             solver,
-            # Span scores are dropped after each chunk of passages, so only decisions can be written.
+            # Scores of spans are dropped after each chunk of passages, so only decisions can be written.
             decide=args.decide or "scores" not in form.holds or dataset.span_generator is not None,
             jobs=args.jobs,
             overrides=Overrides(**inputs.decision_options(args)),
@@ -55,5 +58,5 @@ def handle(args: argparse.Namespace) -> int:
     scores = result.scores if form.holds_both or not args.decide else None
     emit(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:
-        message(f"note: the best score is shared in {result.n_tied} questions: one candidate is written")
+        message(f"note: ties for the best score in {result.n_tied} questions: one tied candidate is written")
     return 0

@@ -1,4 +1,4 @@
-"""``classic-rc report``: write one page of HTML with everything about a dataset and its baselines."""
+"""``classic-rc report``: write one HTML page about a dataset: results, leaks, statistics and every question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from classic_rc.solvers.explanation import Explanation
 
 
-_USUALLY_EXPLAINED = "sw+d"
+_DEFAULT_EXPLAINED = "sw+d"
 
 
 OPTIONS = (
@@ -42,10 +42,10 @@ OPTIONS = (
     "--quiet",
     vary(
         "--by",
-        help="break the results down by this (see `breakdown`); once for each (default: what the files of labels "
-        "say, and what the data says that tells 2 to 12 groups apart)",
+        help="break the results down by this key (see `classic-rc breakdown --help`); repeat for several (default: "
+        "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
-    vary("--output", required=True, help="the file to write, report.html"),
+    vary("--output", required=True, help="the HTML file to write, such as report.html"),
 )
 
 
@@ -62,18 +62,21 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune, *args.labels)
-    named = [parse_solver(spec) for spec in args.solver]
+    solvers = [parse_solver(spec) for spec in args.solver]
     names = expand(args.data)
     if len(names) > 1:
         raise UsageError(
-            f"a report is about one dataset, and {args.data} has several: give one of {', '.join(names)}"
+            f"a report is about one dataset, but {args.data} is several: choose one of {', '.join(names)}",
+            field="DATA",
+            found=args.data,
+            expected=", ".join(names),
         )
     dataset = with_spans(inputs.dataset_of(args, names[0]), inputs.span_generator(args))
     learning = inputs.learning_options(args)
-    solvers = inputs.solvers_for(dataset, named, learning)
-    explained = _explained(args, solvers)
+    solvers = inputs.solvers_for(dataset, solvers, learning)
+    explained = _find_explained(args, solvers)
     solvers = inputs.searching(args, solvers)
-    groupings = _groupings(args, dataset)
+    groupings = _group_questions(args, dataset)
     evaluation = evaluate(
         dataset,
         solvers,
@@ -84,14 +87,14 @@ def handle(args: argparse.Namespace) -> int:
     )
     evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
     inputs.tell(args, "warning", evaluation.warnings)
-    systems = list(_systems(args, evaluation, solvers, explained, learning))
+    systems = list(_fit_systems(args, evaluation, solvers, explained, learning))
     contest = Contest.of(evaluation, group=args.group)
     content = PageContent(
         evaluation,
-        None if args.no_check else _check(args, dataset, learning),
+        None if args.no_check else _check_dataset(args, dataset, learning),
         statistics([dataset]),
-        list(_curves(evaluation, systems)),
-        {system.row: _watched(args, system.explainer) for system in systems if system.is_explained},
+        list(_draw_curves(evaluation, systems)),
+        {system.row: _explain_with_progress(args, system.explainer) for system in systems if system.is_explained},
         [break_down(contest, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
@@ -106,38 +109,38 @@ class _System(NamedTuple):
 
     row: int  # index in the evaluation's rows
     explainer: Explainer
-    is_explained: bool  # False for a system that is here only for its curve
+    is_explained: bool  # False for a system that only has a curve
 
 
-def _explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
+def _find_explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[int]:
     """Return the indices of the solvers whose answers the report explains."""
     from classic_rc.evaluation.signature import plain_params
     from classic_rc.solvers.specs import parse_solver
 
     if args.explain == ["none"]:
         return set()
-    found = set()
-    for spec in args.explain or args.solver or [_USUALLY_EXPLAINED]:
-        wanted = parse_solver(spec)
-        alike = (
-            i for i, s in enumerate(solvers) if type(s) is type(wanted) and plain_params(s) == plain_params(wanted)
+    indices = set()
+    for spec in args.explain or args.solver or [_DEFAULT_EXPLAINED]:
+        solver = parse_solver(spec)
+        equal = (
+            i for i, s in enumerate(solvers) if type(s) is type(solver) and plain_params(s) == plain_params(solver)
         )
-        if (index := next(alike, None)) is None:
+        if (index := next(equal, None)) is None:
             raise unknown_name("solver of this report", spec, args.solver or [s.name for s in solvers])
-        found.add(index)
-    return found
+        indices.add(index)
+    return indices
 
 
-def _groupings(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
+def _group_questions(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
     from classic_rc.evaluation.grouping import group_questions
     from classic_rc.reports.page import usual_keys
 
     labels = inputs.labels_of(args, dataset)
-    keys = args.by or dict.fromkeys([*(own.name for own in labels), *usual_keys(dataset)])
+    keys = args.by or dict.fromkeys([*(kind.name for kind in labels), *usual_keys(dataset)])
     return [group_questions(dataset, key, labels) for key in keys]
 
 
-def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
+def _check_dataset(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
     from classic_rc.audit.check import check
 
     return check(
@@ -150,7 +153,7 @@ def _check(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any])
     )
 
 
-def _systems(
+def _fit_systems(
     args: argparse.Namespace,
     evaluation: Evaluation,
     solvers: Sequence[Solver],
@@ -175,7 +178,7 @@ def _has_curve(evaluation: Evaluation) -> bool:
     return evaluation.dataset.task is Task.MULTIPLE_ANSWER
 
 
-def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
+def _draw_curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
     """Yield the curves of systems that decide by a threshold, for questions with any number of right candidates."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.page import system_names
@@ -187,7 +190,8 @@ def _curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[Prec
             yield PrecisionRecallCurve.from_scores(scores, evaluation.dataset, names[system.row])
 
 
-def _watched(args: argparse.Namespace, explainer: Explainer) -> Iterator[Explanation]:
+def _explain_with_progress(args: argparse.Namespace, explainer: Explainer) -> Iterator[Explanation]:
+    """Yield the explanations of all questions."""
     dataset = explainer.dataset
     with progress_bar(f"explaining {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance:
         for explanation in explainer:

@@ -1,4 +1,4 @@
-"""``classic-rc reproduce``: run what has published figures and compare ours with theirs, with reasons."""
+"""``classic-rc reproduce``: compare published scores with scores computed here, and explain each difference."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.reproduction import reproduce
 
     check_writable(args.output, *args.data)
-    files = _files(args.files)
+    files = _parse_files(args.files)
     datasets = [inputs.dataset_of(args, data) for data in inputs.named_datasets(args.data)]
     results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
-    emit(_rendered(results, args.format), args.output)
+    emit(_render(results, args.format), args.output)
     failed = [result for result in results if result.fails] if args.check else []
     for result in failed:
         row = result.published
         message(
-            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} {result.ours:.4f} "
-            f"where {row.value} should come out"
+            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} is {result.ours:.4f}, "
+            f"expected {row.value}"
         )
     return _DIFFERS if failed else 0
 
 
-def _files(given: list[str]) -> dict[str, list[str]]:
+def _parse_files(arguments: list[str]) -> dict[str, list[str]]:
     """Return the paths of the ``--with`` options by name."""
     files: dict[str, list[str]] = {}
-    for text in given:
+    for text in arguments:
         name, equals, path = text.partition("=")
         if not (name and equals and path):
-            raise UsageError(f"--with takes NAME=FILE, got {text!r}")
+            raise UsageError(
+                f"invalid --with {text!r}: expected NAME=FILE", field="--with", found=text, expected="NAME=FILE"
+            )
         files.setdefault(name, []).append(path)
     return files
 
 
-def _rendered(results: list[Reproduced], form: str) -> str:
+def _render(results: list[Reproduced], form: str) -> str:
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
     from classic_rc.reports.tables import records_csv, render
 

@@ -1,4 +1,4 @@
-"""``classic-rc rerun``: work a run record out again and compare every number of it."""
+"""``classic-rc rerun``: repeat a saved run and compare every number with its record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _DIFFERS = 1
-_CHANGED = 3
+_DATA_CHANGED = 3
 
 
 OPTIONS = (
@@ -36,20 +36,21 @@ def handle(args: argparse.Namespace) -> int:
 
     path = record_file(args.record)
     if path is None:
-        raise DataError("there is no run record", source=args.record, hint="`run --save DIR` writes one")
+        hint = "`classic-rc run DATA --save DIR` writes one"
+        raise DataError("no run record found", source=args.record, hint=hint)
     check_writable(args.output, str(path))
     prepared = prepare(path, args.data, trust=args.trust)
     inputs.tell(args, "note", prepared.notes)
     if prepared.changes:
         for change in prepared.changes:
             message(f"error: {change}")
-        return _CHANGED
+        return _DATA_CHANGED
     result = rerun(prepared, jobs=args.jobs, progress=inputs.shows_progress(args))
-    emit(_rendered(result, args.format), args.output)
+    emit(_render(result, args.format), args.output)
     return 0 if result.same else _DIFFERS
 
 
-def _rendered(result: Rerun, form: str) -> str:
+def _render(result: Rerun, form: str) -> str:
     from classic_rc.reports.reproduction import rerun_tables
     from classic_rc.reports.tables import render
 

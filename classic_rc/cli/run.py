@@ -1,4 +1,4 @@
-"""``classic-rc run``: score datasets with baselines and print the results table."""
+"""``classic-rc run``: score datasets with baselines and print a table of results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def handle(args: argparse.Namespace) -> int:
             with failures.caught():
                 evaluations.append(_evaluate(args, data, solvers, spans, extra))
     finally:
-        _report(args, evaluations)
+        _write_results(args, evaluations)
     return failures.exit_code
 
 
@@ -84,39 +84,39 @@ def _evaluate(
     if args.baseline is not None:
         evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
     if args.published and not args.quiet:
-        _warn_of_published(evaluation)
+        _warn_about_published(evaluation)
     inputs.tell(args, "warning", evaluation.warnings)
     inputs.tell(args, "note", evaluation.notes, dataset.name)
     return evaluation
 
 
 def _check_baseline(name: str, solvers: list[Solver]) -> None:
-    """Check, before anything is computed, that a row will have the name of the baseline."""
+    """Check, before anything is computed, that a row will have the baseline's name."""
     variants = (solver.variant_name() if solver.variants else None for solver in solvers)
     names = [f"{s.name}:{variant}" if variant else s.name for s, variant in zip(solvers, variants, strict=True)]
     if name not in names:
         raise unknown_name("baseline row", name, names)
 
 
-def _warn_of_published(evaluation: Evaluation) -> None:
+def _warn_about_published(evaluation: Evaluation) -> None:
     from classic_rc.reports.published import published_warning
 
     if warning := published_warning(evaluation):
         message(f"warning: {evaluation.dataset.name}: {warning}")
 
 
-def _report(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
+def _write_results(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
     if not evaluations:
         return
     try:
         emit(render_results(evaluations, args.format, args.published), args.output)
     finally:  # save the record even if the table cannot be written
         if args.save is not None:
-            _save(Path(args.save), evaluations)
+            _save_record(Path(args.save), evaluations)
 
 
 def render_results(evaluations: list[Evaluation], form: str, published: bool = False) -> str:
-    """Return the results of all datasets in one form, with a final line break.
+    """Return the results of all datasets in one format, with a final line break.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
     return "\n".join(render(results_table(evaluation, published), form) for evaluation in evaluations)
 
 
-def _save(folder: Path, evaluations: list[Evaluation]) -> None:
+def _save_record(folder: Path, evaluations: list[Evaluation]) -> None:
     import json
 
     from classic_rc.evaluation.record import run_record
@@ -151,5 +151,6 @@ def _save(folder: Path, evaluations: list[Evaluation]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+        problem = f"cannot create the folder {folder}: {error.strerror or error}"
+        raise UsageError(problem, field="--save", found=str(folder)) from error
     write_file(folder / "run.json", json.dumps(run_record(evaluations, folder), indent=1, allow_nan=False) + "\n")

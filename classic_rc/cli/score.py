@@ -1,4 +1,4 @@
-"""``classic-rc score``: measure any system's predictions with the dataset's official metrics."""
+"""``classic-rc score``: score a file of predictions with the official metrics of its dataset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS = (
     "--format",
     "--output",
     "--quiet",
-    vary("--tune", help="the questions, among those FILE scores, to tune a threshold on"),
+    vary("--tune", help="the questions to tune a threshold on; FILE must have their scores too"),
 )
 
 
@@ -46,18 +46,24 @@ def handle(args: argparse.Namespace) -> int:
         content = read_scores(args.file, dataset, args.form)
     else:
         content = read_predictions(args.file, dataset, args.form, notes=notes)
-    given = {"group_by": args.group_by, "read_seconds": time.perf_counter() - start}
+    settings = {"group_by": args.group_by, "read_seconds": time.perf_counter() - start}
     # F1m and F1a are high when everything is selected, so the table shows that row for comparison.
-    beside = [AllPositive()] if dataset.task is Task.MULTIPLE_ANSWER else []
+    reference = [AllPositive()] if dataset.task is Task.MULTIPLE_ANSWER else []
     if isinstance(content, Scores):
         tune = None if args.tune is None else inputs.dataset_of(args, args.tune, split=args.tune_split or "")
-        solvers = [ScoreFile(path=args.file, format=args.form), *beside]
-        shown = inputs.shows_progress(args)
-        evaluation = evaluate(dataset, solvers, tune=tune, progress=shown, **given, **inputs.decision_options(args))
+        solvers = [ScoreFile(path=args.file, format=args.form), *reference]
+        evaluation = evaluate(
+            dataset,
+            solvers,
+            tune=tune,
+            progress=inputs.shows_progress(args),
+            **settings,
+            **inputs.decision_options(args),
+        )
     else:
-        evaluation = evaluate_predictions(dataset, content, source=args.file, **given)
-        if beside:
-            evaluation = replace(evaluation, rows=evaluation.rows + evaluate(dataset, beside, **given).rows)
+        evaluation = evaluate_predictions(dataset, content, source=args.file, **settings)
+        if reference:
+            evaluation = replace(evaluation, rows=evaluation.rows + evaluate(dataset, reference, **settings).rows)
     if args.intervals is not None:
         evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0)
     inputs.tell(args, "warning", (*notes, *evaluation.warnings))

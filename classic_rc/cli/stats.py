@@ -1,4 +1,4 @@
-"""``classic-rc stats``: count what is in datasets, as each paper does it and all alike."""
+"""``classic-rc stats``: count passages, questions and tokens, as the datasets' papers do and uniformly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONS = (
     "--format",
     "--output",
     "--quiet",
-    vary("--plot", help="also draw histograms of the lengths (.pdf, .png, .svg); needs matplotlib"),
+    vary("--plot", help="also draw histograms of lengths (.pdf, .png, .svg); needs matplotlib"),
 )
 
 
@@ -38,25 +38,25 @@ def handle(args: argparse.Namespace) -> int:
         with failures.caught():
             datasets.append(inputs.dataset_of(args, data))
     if datasets:
-        found = statistics(datasets, args.analyzer)
-        emit(_rendered(found, args.format), args.output)
+        counts = statistics(datasets, args.analyzer)
+        emit(_render(counts, args.format), args.output)
         if form is not None:
-            _draw(found, Path(args.plot), form)
+            _draw(counts, Path(args.plot), form)
     return failures.exit_code
 
 
-def _rendered(found: DatasetStatistics, form: str) -> str:
+def _render(counts: DatasetStatistics, form: str) -> str:
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result(found.to_dict())
+        return json_result(counts.to_dict())
     if form == "csv":
-        return statistics_csv(found)
-    return "\n".join(render(table, form) for table in statistics_tables(found))
+        return statistics_csv(counts)
+    return "\n".join(render(table, form) for table in statistics_tables(counts))
 
 
-def _draw(found: DatasetStatistics, path: Path, form: str) -> None:
+def _draw(counts: DatasetStatistics, path: Path, form: str) -> None:
     from classic_rc.reports.figures import figure_bytes, histogram_figure
 
-    write_file(path, figure_bytes(histogram_figure(found), form))
+    write_file(path, figure_bytes(histogram_figure(counts), form))

@@ -1,4 +1,4 @@
-"""What ``compare`` is given: run records, files of predictions and solvers, as systems on the same questions."""
+"""The systems of ``compare`` and ``breakdown``: run records, files of predictions and solvers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class System:
     """A system argument: a solver, a predictions file, or a run record with an optional row."""
 
-    text: str  # the argument as given
-    name: str | None  # the user's name for it (NAME=)
+    text: str  # the argument
+    name: str | None  # the user's name for the system (NAME=)
     solver: Solver | None = None
     path: str | None = None  # of a predictions file or a run record
-    row: str | None = None  # of the record, after the "#"
+    row: str | None = None  # a row of the record, after the "#"
 
     @property
     def record(self) -> Path | None:
@@ -37,7 +37,7 @@ class System:
 
     @property
     def file(self) -> str | None:
-        """The file that is read, or None for a solver."""
+        """The file to read, or None for a solver."""
         return str(self.record) if self.record else self.path
 
     @property
@@ -49,7 +49,7 @@ class System:
         return folder_of_record.name if folder_of_record else Path(self.path).stem
 
     def rows_of(self, contest: Contest) -> Contest:
-        """Return the contest with only the rows that this argument names, renamed if it gives a name.
+        """Return the contest with only the rows of this argument, renamed if it has a name.
 
         Raises
         ------
@@ -61,8 +61,8 @@ class System:
             rows = tuple(row for row in rows if row.name == self.row)
             if not rows:
                 raise unknown_name(f"row of {self.path}", self.row, [row.name for row in contest.contenders])
-        predictions = self.path is not None and self.record is None
-        if self.name is not None or predictions:
+        is_predictions_file = self.path is not None and self.record is None
+        if self.name is not None or is_predictions_file:
             names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
             rows = tuple(replace(row, name=name) for row, name in zip(rows, names, strict=True))
         return replace(contest, contenders=rows)
@@ -76,21 +76,21 @@ def parse_system(text: str) -> System:
     Raises
     ------
     DataError
-        The text looks like a path, and no file is there.
+        The text looks like a path, but there is no such file.
     UsageError
         The text is neither a path nor a solver.
     """
     from classic_rc.solvers.registry import SOLVERS
     from classic_rc.solvers.specs import parse_solver
 
-    name, _, rest = text.partition("=")
-    for given, what in ((None, text), (name, rest)):
-        if what.partition(",")[0].partition(":")[0] in SOLVERS or ".py:" in what:
-            return System(text, given, parse_solver(what))
-        whole, _, row = what.rpartition("#")
-        for path, of in ((what, None), (whole, row)):
+    prefix, _, rest = text.partition("=")
+    for name, spec in ((None, text), (prefix, rest)):
+        if spec.partition(",")[0].partition(":")[0] in SOLVERS or ".py:" in spec:
+            return System(text, name, parse_solver(spec))
+        before_hash, _, after_hash = spec.rpartition("#")
+        for path, row in ((spec, None), (before_hash, after_hash)):
             if path and Path(path).exists():
-                return System(text, given, path=path, row=of)
+                return System(text, name, path=path, row=row)
     if Path(text).suffix or "/" in text or "\\" in text:
         hint = "A system is a run record, a file of predictions or a solver"
         raise DataError("no such file or folder", source=text, hint=hint)
@@ -107,21 +107,23 @@ def contests(
     Raises
     ------
     UsageError
-        A system needs questions that are not given, or the systems answered different questions.
+        A system needs questions and there are none, or the systems answered different questions.
     """
     if dataset is None:
-        dataset = _dataset(args, systems)
-    entries = list(_entries(args, systems, dataset))
+        dataset = _read_questions(args, systems)
+    results = list(_evaluate_systems(args, systems, dataset))
     chance = {
-        c.fingerprint: row for entry in entries for c in entry.values() for row in c.contenders if row.is_chance
+        c.fingerprint: row for result in results for c in result.values() for row in c.contenders if row.is_chance
     }
     if dataset is not None:
-        chance |= _random_on(args, dataset)
+        chance |= _evaluate_random(args, dataset)
     by_system = [
-        {f: system.rows_of(c) for f, c in entry.items()} for system, entry in zip(systems, entries, strict=True)
+        {f: system.rows_of(c) for f, c in result.items()} for system, result in zip(systems, results, strict=True)
     ]
-    for fingerprint in _shared(args, by_system):
-        contest = _told_apart([(s.label, entry[fingerprint]) for s, entry in zip(systems, by_system, strict=True)])
+    for fingerprint in _shared_fingerprints(args, by_system):
+        contest = _join_with_unique_names(
+            [(s.label, result[fingerprint]) for s, result in zip(systems, by_system, strict=True)]
+        )
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 
@@ -129,22 +131,25 @@ def contests(
         yield contest, chance.get(fingerprint)
 
 
-def _dataset(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
+def _read_questions(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
     """Read the questions of ``--data``; return None if only run records are compared."""
     if args.data is not None:
         return inputs.dataset_of(args, args.data)
     for system in systems:
         if system.record is None:
-            what = "no run record" if system.solver is None else "a solver"
+            kind = "not a run record" if system.solver is None else "a solver"
             raise UsageError(
-                f"{system.path or system.text} is {what}: name the questions that it answers (--data DATA)"
+                f"{system.path or system.text} is {kind}: name the questions that it answers with --data DATA",
+                field="--data",
             )
     if args.group is not None:
-        raise UsageError("run records do not say what else stays together: name the questions (--data DATA)")
+        raise UsageError(
+            "--group needs the questions, and run records do not have them: add --data DATA", field="--group"
+        )
     return None
 
 
-def _entries(
+def _evaluate_systems(
     args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
 ) -> Iterator[Mapping[str, Contest]]:
     """Yield the contests of each system, by dataset fingerprint."""
@@ -152,26 +157,28 @@ def _entries(
     from classic_rc.evaluation.record import read_contests
 
     learning = inputs.learning_options(args)
-    named = [system.solver for system in systems if system.solver is not None]
-    solvers = iter(inputs.searching(args, named))
+    unsearched = [system.solver for system in systems if system.solver is not None]
+    solvers = iter(inputs.searching(args, unsearched))
     for system in systems:
         record = system.record
         if record is not None:
-            answered = {contest.fingerprint: contest for contest in read_contests(record)}
-            if not answered:
-                raise DataError("there is no run in this record", source=str(record))
-            yield answered
+            recorded = {contest.fingerprint: contest for contest in read_contests(record)}
+            if not recorded:
+                raise DataError("the record has no runs", source=str(record), field="runs")
+            yield recorded
             continue
-        assert dataset is not None  # _dataset() raises if a system needs it
+        assert dataset is not None  # _read_questions() raises if a system needs it
         if system.solver is not None:
-            evaluation = _evaluated(args, dataset, next(solvers), learning)
+            evaluation = _evaluate_solver(args, dataset, next(solvers), learning)
         else:
-            evaluation = _of_file(args, system, dataset, learning)
+            evaluation = _evaluate_file(args, system, dataset, learning)
         contest = Contest.of(evaluation)
         yield {contest.fingerprint: contest}
 
 
-def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]) -> Evaluation:
+def _evaluate_file(
+    args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]
+) -> Evaluation:
     """Evaluate the decisions in a file, or decide and evaluate the scores in it."""
     from classic_rc.evaluation.evaluate import evaluate_predictions
     from classic_rc.formats.registry import read_predictions
@@ -182,12 +189,14 @@ def _of_file(args: argparse.Namespace, system: System, dataset: Dataset, learnin
     notes: list[str] = []
     content = read_predictions(system.path, dataset, notes=notes)
     if isinstance(content, Scores):
-        return _evaluated(args, dataset, ScoreFile(path=system.path), learning)
+        return _evaluate_solver(args, dataset, ScoreFile(path=system.path), learning)
     inputs.tell(args, "warning", notes)
     return evaluate_predictions(dataset, content, source=system.path)
 
 
-def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learning: dict[str, Any]) -> Evaluation:
+def _evaluate_solver(
+    args: argparse.Namespace, dataset: Dataset, solver: Solver, learning: dict[str, Any]
+) -> Evaluation:
     from classic_rc.evaluation.evaluate import evaluate
 
     evaluation = evaluate(
@@ -203,7 +212,8 @@ def _evaluated(args: argparse.Namespace, dataset: Dataset, solver: Solver, learn
     return evaluation
 
 
-def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
+def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
+    """Return the row of `random` on the dataset, by the dataset's fingerprint."""
     from classic_rc.evaluation.comparison import Contest
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.solvers.random import Random
@@ -212,7 +222,7 @@ def _random_on(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contende
     return {contest.fingerprint: contest.contenders[0]}
 
 
-def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]) -> list[str]:
+def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]) -> list[str]:
     """Return the fingerprints of the datasets that all systems answered.
 
     Raises
@@ -228,24 +238,24 @@ def _shared(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]
         fingerprint, contest = next(iter(first.items()))
         joined(
             [contest, *(next(iter(o.values())) for o in others if fingerprint not in o)]
-        )  # always raises: its error says how the questions differ
-    left_out = {c.fingerprint: c for entry in by_system for c in entry.values() if c.fingerprint not in shared}
+        )  # always raises: its error describes how the questions differ
+    left_out = {c.fingerprint: c for result in by_system for c in result.values() if c.fingerprint not in shared}
     labels = (contest.label for contest in left_out.values())
-    inputs.tell(args, "warning", (f"{label} is left out: not all systems answered it" for label in labels))
+    inputs.tell(args, "warning", (f"{label} is left out: not all systems have answers for it" for label in labels))
     return shared
 
 
-def _told_apart(named: Sequence[tuple[str, Contest]]) -> Contest:
-    """Join contests; rows that share a name get the label of their source in front, and then a number if needed."""
+def _join_with_unique_names(labelled: Sequence[tuple[str, Contest]]) -> Contest:
+    """Join contests; rows that share a name get the label of their source, and a number if they still do."""
     from classic_rc.evaluation.comparison import joined
 
-    contest = joined([contest for _, contest in named])
-    labels = [label for label, own in named for _ in own.contenders]
+    contest = joined([contest for _, contest in labelled])
+    labels = [label for label, part in labelled for _ in part.contenders]
     names = [row.name for row in contest.contenders]
     names = [
         f"{label}: {name}" if names.count(name) > 1 else name for label, name in zip(labels, names, strict=True)
     ]
     numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
-    told = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
-    rows = tuple(replace(row, name=name) for row, name in zip(contest.contenders, told, strict=True))
+    unique = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
+    rows = tuple(replace(row, name=name) for row, name in zip(contest.contenders, unique, strict=True))
     return replace(contest, contenders=rows)

@@ -43,7 +43,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         [
             group.name,
             f"{group.questions:,}",
-            percent(_share(breakdown, group), 1),
+            percent(_question_share(breakdown, group), 1),
             *(percent(cell.value, interval=cell.interval) for cell in group.cells),
         ]
         for group in groups
@@ -54,7 +54,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         title += f": {breakdown.metric.label}"
     notes = [grouping.coverage]
     if grouping.overlapping:
-        notes.append("groups overlap: a question may be in several")
+        notes.append("groups overlap: a question can be in several")
     notes += _interval_notes(breakdown)
     if faint:
         notes.append(SMALL_NOTE)
@@ -68,7 +68,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     )
 
 
-def _share(breakdown: Breakdown, group: Group) -> float | None:
+def _question_share(breakdown: Breakdown, group: Group) -> float | None:
     return group.questions / breakdown.total.questions if breakdown.total.questions else None
 
 
@@ -76,10 +76,10 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
     if not any(cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells):
         return []
     resampling = breakdown.resampling
-    what = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
-    note = f"{resampling.label}: {resampling.n:,} resamples of each group's own {what}, seed {resampling.seed}"
+    units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
+    note = f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed {resampling.seed}"
     few = any(0 < group.passages < FEW_GROUPS for group in breakdown.groups)
-    return [note + (f"; likely too narrow where there are fewer than {FEW_GROUPS}" if few else "")]
+    return [note + (f"; likely too narrow if there are fewer than {FEW_GROUPS}" if few else "")]
 
 
 def cross_table(cross: CrossTabulation) -> Table:
@@ -102,7 +102,7 @@ def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabula
     str
         Metrics and shares are fractions in full precision.
     """
-    cells = [record for breakdown in breakdowns for record in _records(breakdown)]
+    cells = [record for breakdown in breakdowns for record in _cell_records(breakdown)]
     counts = [
         {"key": cross.rows.key, "group": row, "cross_key": cross.columns.key, "cross_group": column, "questions": n}
         for cross in crosses
@@ -112,7 +112,7 @@ def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabula
     return records_csv([*cells, *counts])
 
 
-def _records(breakdown: Breakdown) -> list[dict[str, Any]]:
+def _cell_records(breakdown: Breakdown) -> list[dict[str, Any]]:
     records = []
     for group in (breakdown.total, *breakdown.groups):
         shared = {
@@ -121,7 +121,7 @@ def _records(breakdown: Breakdown) -> list[dict[str, Any]]:
             "group": group.name,
             "questions": group.questions,
             "passages": group.passages,
-            "share": _share(breakdown, group),
+            "share": _question_share(breakdown, group),
             "small": group.is_small,
         }
         if not group.cells:
@@ -129,6 +129,6 @@ def _records(breakdown: Breakdown) -> list[dict[str, Any]]:
         for contender, cell in zip(breakdown.contest.contenders, group.cells, strict=True):
             low, high = cell.interval or (None, None)
             value = cell.value if group.questions else None
-            measured = {"metric": breakdown.metric.name, "value": value, "low": low, "high": high}
-            records.append({**shared, "system": contender.name, **measured, "signature": contender.signature})
+            result = {"metric": breakdown.metric.name, "value": value, "low": low, "high": high}
+            records.append({**shared, "system": contender.name, **result, "signature": contender.signature})
     return records

@@ -1,4 +1,4 @@
-"""Tables of what an audit finds: leaks, words that predict the answer, defects, questions no baseline solves."""
+"""Tables of an audit: leaks, words that predict the answer, defects, and questions that no baseline solves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from classic_rc.reports.tables import NOTHING, Table, percent, points
 
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
-_LINE = 96
+_LINE_WIDTH = 96
 
 
 def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
@@ -30,10 +30,10 @@ def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
     -------
     list of Table
     """
-    tables = [_partial_inputs(report, level)]
+    tables = [_partial_input_table(report, level)]
     if report.words is not None and report.words.words:
-        tables.append(_words(report.words))
-    return [*tables, _integrity(report)]
+        tables.append(_word_table(report.words))
+    return [*tables, _integrity_table(report)]
 
 
 def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
@@ -44,10 +44,10 @@ def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
     ]
 
 
-def _partial_inputs(report: CheckReport, level: float) -> Table:
+def _partial_input_table(report: CheckReport, level: float) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     if not partial.results:
-        return Table(title, ["partial input", "not tried"], _left_out(partial), frozenset({0, 1}))
+        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}))
     leaking = {result.name for result in report.leaks(level)}
     header = ["partial input"]
     for i, name in enumerate(partial.results[0].gains):
@@ -56,16 +56,16 @@ def _partial_inputs(report: CheckReport, level: float) -> Table:
     rows = []
     for result in partial.results:
         tested, *others = result.gains.values()
-        cells = [result.name, *_numbers(tested), _interval(tested), f"{result.p_holm:.4f}"]
+        cells = [result.name, *_gain_cells(tested), _interval(tested), f"{result.p_holm:.4f}"]
         for gain in others:
             cells += [percent(gain.value), points(gain.gain)]
         rows.append([*cells, "LEAKS" if result.name in leaking else ""])
     notes = _partial_notes(partial, level)
-    notes += [f"not tried ({reason}): {names}" for names, reason in _left_out(partial)]
+    notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
     return Table(title, [*header, ""], rows, frozenset({0, len(header)}), notes)
 
 
-def _numbers(gain: Gain) -> list[str]:
+def _gain_cells(gain: Gain) -> list[str]:
     return [percent(gain.value), percent(gain.chance), points(gain.gain)]
 
 
@@ -76,25 +76,26 @@ def _interval(gain: Gain) -> str:
 def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
     interval = f"interval: of the gain, over {partial.resamples:,} resamples of passages"
     if partial.results[0].tested.interval is None:
-        interval = f"no interval, and so no leak, without {FEWEST_GROUPS} different passages"
+        interval = f"no interval, and so no leak, with fewer than {FEWEST_GROUPS} different passages"
     return [
-        f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of gold in questions",
+        f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of the gold "
+        "answers within each question",
         f"p: adjusted for these {len(partial.results)} tests; {interval}",
-        f"LEAKS: even the interval's lower bound is above {level:g} points",
+        f"LEAKS: the lower bound of the interval is above {level:g} points",
     ]
 
 
-def _left_out(partial: PartialInputs) -> list[tuple[str, str]]:
+def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     """Group the partial inputs that were not tried by the reason: pairs of names and reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in partial.left_out.items():
         reasons.setdefault(reason, []).append(name)
     if not partial.results and len(reasons) == 1:
-        return [("every one", reason) for reason in reasons]
+        return [("all", reason) for reason in reasons]
     return [(", ".join(names), reason) for reason, names in reasons.items()]
 
 
-def _words(words: LeakingWords) -> Table:
+def _word_table(words: LeakingWords) -> Table:
     shown = words.words[:_SHOWN_WORDS]
     rows = [
         [
@@ -108,35 +109,35 @@ def _words(words: LeakingWords) -> Table:
         ]
         for w in shown
     ]
-    title = f"words of options that tell right from wrong: {len(words.words)} of {words.n_tested}"
-    title += f" that stand in {words.at_least} options or more"
+    title = f"words that tell right options from wrong ones: {len(words.words)} of the {words.n_tested}"
+    title += f" that are in at least {words.at_least} options"
     header = ["word", "in right", "in wrong", "right by chance", "passages", "PMI", "q"]
     notes = [f"and {len(words.words) - len(shown)} more"] if len(words.words) > len(shown) else []
     return Table(title, header, rows, frozenset({0}), notes)
 
 
-def _integrity(report: CheckReport) -> Table:
+def _integrity_table(report: CheckReport) -> Table:
     rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}", f.kind.why] for f in report.findings]
-    notes = [f"{f.kind.what}: {_ids(f.examples, _LINE - len(f.kind.what) - 2)}" for f in report.findings]
+    notes = [f"{f.kind.what}: {_join_ids(f.examples, _LINE_WIDTH - len(f.kind.what) - 2)}" for f in report.findings]
     if report.balance is not None:
-        notes += _balance(report.balance)
+        notes += _balance_notes(report.balance)
     words = report.words
     if words is not None and not words.words:
         notes.append(
-            f"no word of the options tells right from wrong ({words.n_tested} stand in {words.at_least} or more)"
+            f"no word tells right options from wrong ones ({words.n_tested} in at least {words.at_least} options)"
         )
     rows = rows or [[NOTHING, "nothing found", "0", NOTHING]]
     return Table("integrity", ["severity", "finding", "count", "why it matters"], rows, frozenset({0, 1, 3}), notes)
 
 
-def _ids(ids: tuple[str, ...], room: int) -> str:
-    """Join ids; if they do not fit in `room` characters, shorten each in its middle, to 12 characters at least."""
-    most = max(room // len(ids) - 2, 12)
-    head = most // 2 - 1
-    return ", ".join(i if len(i) <= most else f"{i[:head]}…{i[head + 1 - most :]}" for i in ids)
+def _join_ids(ids: tuple[str, ...], room: int) -> str:
+    """Join ids; if they do not fit in `room` characters, shorten each in the middle, to at least 12 characters."""
+    width = max(room // len(ids) - 2, 12)
+    head = width // 2 - 1
+    return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
 
 
-def _balance(balance: Balance) -> Iterator[str]:
+def _balance_notes(balance: Balance) -> Iterator[str]:
     yield f"right options: {100 * balance.right_share:.1f} % of all"
     if balance.chi_square is None or balance.p is None:
         return
@@ -145,7 +146,7 @@ def _balance(balance: Balance) -> Iterator[str]:
     expected = ", ".join(f"{n:.0f}" for n in balance.expected[shown])
     more = ", …" if len(balance.positions) > _SHOWN_POSITIONS else ""
     yield f"right options by position: {observed}{more} (expected {expected}{more})"
-    yield f"that far from even: chi-square {balance.chi_square:.1f} (df {balance.degrees}), p {balance.p:.2g}"
+    yield f"test of even positions: chi-square {balance.chi_square:.1f} (df {balance.degrees}), p {balance.p:.2g}"
 
 
 def hard_table(found: HardSubset) -> Table:
@@ -176,19 +177,19 @@ def hard_table(found: HardSubset) -> Table:
     header = ["system", "solves", f"{main.label} all {len(dataset):,}", f"{main.label} hard {n_hard:,}", "notes"]
     title = f"{dataset.name} · {n_hard:,} of {len(dataset):,} questions are hard"
     signatures = [f"{row.name} = {row.short_signature}" for row in found.evaluation.rows]
-    return Table(title, header, rows, frozenset({0, 4}), [*_notes(found), "Signatures", *signatures])
+    return Table(title, header, rows, frozenset({0, 4}), [*_hard_notes(found), "Signatures", *signatures])
 
 
-def _notes(found: HardSubset) -> list[str]:
-    """Return the notes: what was removed, what guessing would remove, and what the words mean."""
+def _hard_notes(found: HardSubset) -> list[str]:
+    """Return the notes: what was removed, what guessing would remove, and the definitions."""
     members, most = found.n_members, found.max_solved
     removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
     return [
-        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} guessers, each by "
-        f"itself, would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
-        f"Hard: at most {most} of {members} members solve it; solved: its {found.metric.label} is above "
-        f"{found.solved_above:g}, the mean over the answers that tie",
-        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p a question's chance of being guessed",
+        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} "
+        f"independent guessers would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
+        f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
+        f"tied answers, is above {found.solved_above:g}",
+        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",
         found.resampling.note,
     ]
 

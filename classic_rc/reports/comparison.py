@@ -22,8 +22,8 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     -------
     list of Table
     """
-    tables = [_systems(comparison), _pairs(comparison)]
-    return [*tables, _overlap(comparison)] if comparison.regions else tables
+    tables = [_system_table(comparison), _pair_table(comparison)]
+    return [*tables, _overlap_table(comparison)] if comparison.regions else tables
 
 
 def comparison_csv(comparisons: Sequence[Comparison]) -> str:
@@ -38,10 +38,10 @@ def comparison_csv(comparisons: Sequence[Comparison]) -> str:
     str
         Metrics, differences and shares are fractions in full precision.
     """
-    return records_csv([record for comparison in comparisons for record in _records(comparison)])
+    return records_csv([record for comparison in comparisons for record in _flat_records(comparison)])
 
 
-def _systems(comparison: Comparison) -> Table:
+def _system_table(comparison: Comparison) -> Table:
     interval = comparison.resampling.label
     header = ["system", comparison.metric.label, "gain over chance", interval, "relative gain"]
     rows = [
@@ -55,7 +55,7 @@ def _systems(comparison: Comparison) -> Table:
         for s in comparison.standings
     ]
     if comparison.chance is None:
-        gain = "gain over chance: not known, as no `random` is among these; name the data (--data)"
+        gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
     else:
         gain = f"chance: random scores {percent(comparison.chance)}, in expectation; relative gain: gain / chance"
     signatures = [f"{s.name} = {s.signature}" for s in comparison.standings]
@@ -63,7 +63,7 @@ def _systems(comparison: Comparison) -> Table:
     return Table(comparison.contest.label, header, rows, frozenset({0}), notes)
 
 
-def _pairs(comparison: Comparison) -> Table:
+def _pair_table(comparison: Comparison) -> Table:
     header = [
         *("first", "second", "difference", comparison.resampling.label),
         *("p", "p (Holm)", "wins", "ties", "losses"),
@@ -82,17 +82,17 @@ def _pairs(comparison: Comparison) -> Table:
     ]
     notes = [
         f"null hypothesis: {comparison.null_hypothesis}",
-        f"p: {_method(comparison)}; Holm: adjusted for {_many(len(rows), 'pair')}",
-        "wins, ties, losses: questions that the first answers better than the second, as well, and worse",
+        f"p: {_describe_test(comparison)}; Holm: adjusted for {_count(len(rows), 'pair')}",
+        "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second",
     ]
     expected = [c.name for c in comparison.contest.contenders if c.expected]
     if expected and comparison.test == "permutation":
-        of = f"{', '.join(expected)}, in expectation"
-        notes.append(f"against {of}, the null hypothesis is that differences by passage are symmetric about 0")
-    return Table(f"{comparison.metric.label}: the first less the second", header, rows, frozenset({0, 1}), notes)
+        names = f"{', '.join(expected)}, in expectation"
+        notes.append(f"against {names}, the null hypothesis is that differences by passage are symmetric about 0")
+    return Table(f"{comparison.metric.label}: first minus second", header, rows, frozenset({0, 1}), notes)
 
 
-def _method(comparison: Comparison) -> str:
+def _describe_test(comparison: Comparison) -> str:
     n, seed = comparison.resampling.n, comparison.resampling.seed
     if comparison.test == "mcnemar":
         return "two-sided, McNemar's test, exact"
@@ -100,13 +100,13 @@ def _method(comparison: Comparison) -> str:
         return f"two-sided, from the same {n:,} resamples as the interval"
     exact = [pair.exact for pair in comparison.pairs]
     if all(exact):
-        return "two-sided, exact: all ways to swap whole groups of passages"
-    some = " (all ways where there are no more)" if any(exact) else ""
-    return f"two-sided, from {n:,} random swaps of whole groups of passages{some}, seed {seed}"
+        return "two-sided, exact: from all swaps of groups of passages"
+    some = " (or all swaps, if there are fewer)" if any(exact) else ""
+    return f"two-sided, from {n:,} random swaps of groups of passages{some}, seed {seed}"
 
 
-def _overlap(comparison: Comparison) -> Table:
-    names = comparison.regions[0].systems  # the first region is what all systems solve, so it names them all
+def _overlap_table(comparison: Comparison) -> Table:
+    names = comparison.regions[0].systems  # the first region has all systems
     rows = [
         [
             *("yes" if name in region.systems else NOTHING for name in names),
@@ -116,15 +116,15 @@ def _overlap(comparison: Comparison) -> Table:
         for region in comparison.regions
     ]
     notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
-    title = f"solved by these and no other ({comparison.solved_by.label} 1)"
+    title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
     return Table(title, [*names, "questions", "%"], rows, frozenset(range(len(names))), notes)
 
 
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" + ("s" if n > 1 else "")
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("s" if n > 1 else "")
 
 
-def _records(comparison: Comparison) -> list[dict[str, Any]]:
+def _flat_records(comparison: Comparison) -> list[dict[str, Any]]:
     plain = comparison.to_dict()
     shared = {"dataset": comparison.contest.dataset, "metric": comparison.metric.name}
     records: list[dict[str, Any]] = [
@@ -135,10 +135,10 @@ def _records(comparison: Comparison) -> list[dict[str, Any]]:
             for region in plain["overlap"]["regions"]
         ),
     ]
-    return [_flat(record) for record in records]
+    return [_flatten(record) for record in records]
 
 
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
+def _flatten(record: dict[str, Any]) -> dict[str, Any]:
     """Split each interval into two columns (low, high), and join lists of names into one text."""
     flat: dict[str, Any] = {}
     for key, value in record.items():

@@ -14,7 +14,7 @@ from classic_rc.reports.html import Bar, fill_template, number_text
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
 SHOWN_CANDIDATES = 20
-_BESIDE = 3
+_NUMBERS_ON_LINE = 3
 """Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
 
@@ -39,9 +39,9 @@ _ANSI: Mapping[str, Pair] = {
 _CODE = re.compile(r"\x1b\[[\d;]*m")
 LEGEND: Mapping[str, str] = {
     "window": "the best window",
-    "sentence": "a sentence that is used",
+    "sentence": "a sentence with evidence",
     "question": "question word",
-    "candidate": "candidate's word",
+    "candidate": "candidate word",
     "pair-question": "the nearest pair",
 }
 """What each kind of mark means. ``pair-candidate`` has no entry: both words of a pair share one."""
@@ -71,12 +71,12 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
         lines.append("marked: " + ", ".join(legend))
     for index, candidate in shown:
         lines += ["", _heading(question, index, candidate)]
-        if len(candidate.numbers) > _BESIDE:
-            lines += _columns(candidate.numbers)
+        if len(candidate.numbers) > _NUMBERS_ON_LINE:
+            lines += _number_lines(candidate.numbers)
         if candidate.quote is not None:
-            lines += _wrapped(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
+            lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
         if candidate.marks:
-            lines += _wrapped(marked_passage(question.passage.text, candidate.marks, marks))
+            lines += _wrap(marked_passage(question.passage.text, candidate.marks, marks))
     n_more = len(explanation.candidates) - len(shown)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
@@ -112,7 +112,7 @@ def is_right(question: Question, index: int) -> bool:
 
 def _heading(question: Question, index: int, candidate: CandidateExplanation) -> str:
     parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.5f}"]
-    if 0 < len(candidate.numbers) <= _BESIDE:
+    if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE:
         parts.append(", ".join(f"{number_name(name)} {value:.5f}" for name, value in candidate.numbers.items()))
     if not candidate.evidence:
         parts.append("no evidence")
@@ -121,7 +121,7 @@ def _heading(question: Question, index: int, candidate: CandidateExplanation) ->
     return "  |  ".join(parts)
 
 
-def _columns(numbers: Mapping[str, float]) -> Iterator[str]:
+def _number_lines(numbers: Mapping[str, float]) -> Iterator[str]:
     width = max(len(f"{value:.5f}") for value in numbers.values())
     return (f"{_INDENT}{value:{width}.5f}  {number_name(name)}" for name, value in numbers.items())
 
@@ -144,8 +144,8 @@ def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pai
     return "".join(pieces)
 
 
-def _wrapped(text: str) -> list[str]:
-    """Wrap text into lines of whole words; colour codes have no width, and none of them spans two lines."""
+def _wrap(text: str) -> list[str]:
+    """Wrap text at spaces. Colour codes have no width, and no colour spans two lines."""
     lines: list[str] = []
     for paragraph in text.splitlines():
         room = 0
@@ -157,10 +157,10 @@ def _wrapped(text: str) -> list[str]:
             else:
                 lines.append(word)
                 room = _WIDTH - len(_INDENT) - width
-    return [_INDENT + line for line in _closed(lines)]
+    return [_INDENT + line for line in _close_colours(lines)]
 
 
-def _closed(lines: Iterable[str]) -> Iterator[str]:
+def _close_colours(lines: Iterable[str]) -> Iterator[str]:
     """Close open colours at the end of each line, and open them again at the start of the next."""
     endings = dict(_ANSI.values())
     active: list[str] = []
@@ -194,15 +194,15 @@ def explanation_html(explanation: Explanation) -> str:
         question=question,
         solver=explanation.solver,
         legend=[(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
-        candidates=[_candidate(question, index, candidate) for index, candidate in shown],
+        candidates=[_candidate_values(question, index, candidate) for index, candidate in shown],
         n_more=len(explanation.candidates) - len(shown),
         passage=None if used else marked_pieces(question.passage.text, ()),
         data=None,
     )
 
 
-def _candidate(question: Question, index: int, candidate: CandidateExplanation) -> dict[str, Any]:
-    """Return what the template shows of a candidate."""
+def _candidate_values(question: Question, index: int, candidate: CandidateExplanation) -> dict[str, Any]:
+    """Return the values of a candidate for the template."""
     largest = max((abs(value) for value in candidate.numbers.values()), default=0.0)
     return {
         "label": candidate_label(index),
@@ -232,8 +232,8 @@ def marked_pieces(text: str, marks: Iterable[Mark]) -> list[Piece]:
     cuts = sorted({0, len(text), *(cut for mark in known for cut in (mark.start, mark.end))})
     pieces = []
     for start, end in pairwise(cuts):
-        over = [mark for mark in known if mark.start <= start and end <= mark.end]
-        words = [m for m in over if m.weight is not None and m.kind in ("question", "candidate")]
+        covering = [mark for mark in known if mark.start <= start and end <= mark.end]
+        words = [m for m in covering if m.weight is not None and m.kind in ("question", "candidate")]
         title = ", ".join(f"{LEGEND[m.kind]}: {number_text(m.weight)}" for m in words if m.weight is not None)
-        pieces.append(Piece(text[start:end], sorted({mark.kind for mark in over}), title))
+        pieces.append(Piece(text[start:end], sorted({mark.kind for mark in covering}), title))
     return pieces

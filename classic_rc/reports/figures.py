@@ -161,7 +161,7 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
     MissingPackageError
         Matplotlib is not installed.
     """
-    labels = [textwrap.fill(_label(curve), _COLUMN_LETTERS) for curve in curves]
+    labels = [textwrap.fill(_legend_label(curve), _COLUMN_LETTERS) for curve in curves]
     with styled_figure() as (figure, axes):
         lines = draw_precision_recall(curves, axes)
         n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _HALF_COLUMN_LETTERS else 1
@@ -194,10 +194,11 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
     """
     averages = {curve.average for curve in curves}
     if len(averages) != 1:
-        raise UsageError("a figure shows curves of one average" if averages else "there is no curve to draw")
+        problem = "cannot mix macro and micro averages in one figure" if averages else "no curves to draw"
+        raise UsageError(problem, field="curves", found=" and ".join(sorted(averages)) or "no curves")
     average = averages.pop()
-    of_what = {"macro": "mean over questions", "micro": "all options"}[average]
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"recall ({of_what})", ylabel=f"precision ({of_what})")
+    scope = {"macro": "mean over questions", "micro": "all options"}[average]
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"recall ({scope})", ylabel=f"precision ({scope})")
     axes.set_box_aspect(1)
     _draw_equal_f1(axes, AVERAGES[average].label)
     lines = []
@@ -225,7 +226,7 @@ def _draw_equal_f1(axes: Axes, label: str) -> None:
     right.tick_params(length=0, pad=5, labelcolor="0.4", labelsize="small")
 
 
-def _label(curve: PrecisionRecallCurve) -> str:
+def _legend_label(curve: PrecisionRecallCurve) -> str:
     area = curve.average_precision
     return printable(curve.name) + ("" if area is None else f" (AP {area:.2f})")
 
@@ -284,7 +285,7 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
         Matplotlib is not installed.
     """
     if not breakdowns:
-        raise UsageError("there is no breakdown to draw")
+        raise UsageError("no breakdowns to draw", field="breakdowns")
     systems = breakdowns[0].systems
     n_bars = max(len(systems), 1)
     heights = [_AXIS + (len(b.groups) + 1) * (n_bars * _BAR + _GAP) for b in breakdowns]
@@ -295,12 +296,12 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
         for panel, breakdown in zip(panels, breakdowns, strict=True):
             _draw_bars(breakdown, panel)
         if len(systems) > 1:
-            patches = [axes.barh(0, 0, **_look(i))[0] for i in range(len(systems))]
+            patches = [axes.barh(0, 0, **_bar_style(i))[0] for i in range(len(systems))]
             _add_legend(figure, patches, [printable(name) for name in systems])
     return figure
 
 
-def _look(i: int) -> dict[str, Any]:
+def _bar_style(i: int) -> dict[str, Any]:
     """Return the look of bar `i`: a colour, and after the last colour a hatch too."""
     hatch = _HATCHES[i // len(COLOURS) % len(_HATCHES)]
     return {"color": COLOURS[i % len(COLOURS)], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
@@ -316,7 +317,7 @@ def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:
         places = middles + (i - (n_bars - 1) / 2) * _BAR
         for place, group in zip(places, groups, strict=True):
             _draw_bar(axes, float(place), breakdown, group, i)
-    axes.set_yticks(middles, [_name(group) for group in groups], parse_math=False)
+    axes.set_yticks(middles, [_group_label(group) for group in groups], parse_math=False)
     for text, group in zip(axes.get_yticklabels(), groups, strict=True):
         text.set_color("0.55" if group.is_small else "black")
     axes.set_ylim(middles[-1] + step / 2, middles[0] - step / 2)
@@ -335,18 +336,18 @@ def _draw_bar(axes: Axes, place: float, breakdown: Breakdown, group: Group, i: i
     pale = _PALE if group.is_small else 1.0
     if not breakdown.systems:
         share = group.questions / max(breakdown.total.questions, 1)
-        axes.barh(place, 100 * share, _BAR, alpha=pale, **_look(0))
+        axes.barh(place, 100 * share, _BAR, alpha=pale, **_bar_style(0))
         return
     cell = group.cells[i]
     if not group.questions:
         return
-    axes.barh(place, 100 * cell.value, _BAR, alpha=pale, **_look(i))
+    axes.barh(place, 100 * cell.value, _BAR, alpha=pale, **_bar_style(i))
     if cell.interval is not None:
         low, high = (100 * bound for bound in cell.interval)
         axes.plot([low, high], [place, place], color="black", linewidth=0.6, alpha=max(pale, 0.5))
 
 
-def _name(group: Group) -> str:
+def _group_label(group: Group) -> str:
     name = printable(group.name)
     short = name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"
     return f"{short} ({group.questions:,})"
@@ -383,7 +384,7 @@ def histogram_figure(found: DatasetStatistics) -> Figure:
     lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
     kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
     if not kinds:
-        raise UsageError("there is no text to draw the lengths of")
+        raise UsageError("no lengths to draw: the datasets have no texts", field="statistics")
     with styled_figure(_COLUMN, _PANEL_HEIGHT * len(kinds) + 0.16 * len(names)) as (figure, axes):
         axes.remove()
         for panel, kind in zip(figure.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
@@ -402,6 +403,6 @@ def histogram_figure(found: DatasetStatistics) -> Figure:
 
 def _bin_edges(lengths: list[Values]) -> np.ndarray:
     """Return bin edges halfway between whole numbers, with the same count of whole numbers in each bin."""
-    most = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
-    step = max(1, int(np.ceil((most + 1) / _BINS)))
-    return np.arange(0, most + 1 + step, step) - 0.5
+    longest = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
+    step = max(1, int(np.ceil((longest + 1) / _BINS)))
+    return np.arange(0, longest + 1 + step, step) - 0.5

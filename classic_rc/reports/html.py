@@ -1,6 +1,6 @@
-"""HTML from the Jinja2 templates in ``templates/``: documents that fetch nothing, with all text escaped.
+"""HTML from the Jinja2 templates in ``templates/``: documents that load nothing else, with all text escaped.
 
-Every value is escaped without the template asking for it, except markup made in this module. Jinja2 loads when the
+Every value is escaped automatically, except markup made in this module. Jinja2 loads when the
 first page is made.
 """
 

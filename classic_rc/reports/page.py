@@ -31,9 +31,9 @@ from classic_rc.reports.statistics import statistics_tables
 from classic_rc.reports.tables import Table, percent
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
-_MOST_GROUPS = 12
+_MAX_GROUPS = 12
 _PACKAGE = "classic_rc"
-_MOST_FILES = 5
+_MAX_FILES = 5
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ def page_html(content: PageContent) -> str:
     return fill_template(
         "report.html",
         title=content.title or dataset.name,
-        facts=_facts(dataset, content.date),
+        facts=_dataset_facts(dataset, content.date),
         version=__version__,
-        results=_results(content),
+        results=_results_section(content),
         groups=[_with_protocol(breakdown_table(breakdown)) for breakdown in content.breakdowns],
-        curve=_curve(content),
-        leaks=None if content.check is None else _leaks(content.check),
+        curve=_curve_section(content),
+        leaks=None if content.check is None else _leaks_section(content.check),
         statistics=[] if content.statistics is None else statistics_tables(content.statistics),
-        sources=_sources(content.evaluation),
+        sources=_sources_section(content.evaluation),
         data=page_data(content.evaluation, content.explanations, groupings),
     )
 
@@ -105,7 +105,7 @@ def page_html(content: PageContent) -> str:
 def usual_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MOST_GROUPS]
+    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS]
 
 
 def system_names(rows: Sequence[Row]) -> list[str]:
@@ -118,14 +118,14 @@ def system_names(rows: Sequence[Row]) -> list[str]:
     return names
 
 
-def _facts(dataset: Dataset, date: str | None) -> str:
+def _dataset_facts(dataset: Dataset, date: str | None) -> str:
     kind = str(dataset.task).replace("-", " ")
     facts = [f"{len(dataset):,} {kind} questions", f"{len(dataset.passages):,} passages"]
     facts += [] if dataset.split is None else [f"split {dataset.split}"]
     return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
 
 
-def _results(content: PageContent) -> dict[str, Any]:
+def _results_section(content: PageContent) -> dict[str, Any]:
     evaluation = content.evaluation
     warning = published_warning(evaluation) if content.published else None
     return {
@@ -137,11 +137,11 @@ def _results(content: PageContent) -> dict[str, Any]:
 
 def _with_protocol(table: Table) -> Table:
     """Return the table with its caption as its only note. Signatures have their own section on the page."""
-    said = (table.caption or "").removeprefix(table.title).removeprefix(". ")
-    return replace(table, notes=[said] if said else [])
+    protocol = (table.caption or "").removeprefix(table.title).removeprefix(". ")
+    return replace(table, notes=[protocol] if protocol else [])
 
 
-def _curve(content: PageContent) -> dict[str, Any] | None:
+def _curve_section(content: PageContent) -> dict[str, Any] | None:
     if not content.curves:
         return None
     rows, metric = content.evaluation.rows, AVERAGES["macro"]
@@ -150,14 +150,14 @@ def _curve(content: PageContent) -> dict[str, Any] | None:
         means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
         points.append(PrecisionRecallCurve(name, "macro", *metric.precision_and_recall(means)))
     cells = [[p.name, *(percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
-    title = "where each system decides: means over the questions"
+    title = "the point where each system decides: means over questions"
     return {
         "drawing": curve_drawing(content.curves, points),
         "table": Table(title, ["system", "precision", "recall", metric.label], cells),
     }
 
 
-def _leaks(check: CheckReport) -> dict[str, Any]:
+def _leaks_section(check: CheckReport) -> dict[str, Any]:
     return {
         "n_leaking": len(check.leaks()),
         "n_tried": len(check.partial_inputs.results),
@@ -165,7 +165,7 @@ def _leaks(check: CheckReport) -> dict[str, Any]:
     }
 
 
-def _sources(evaluation: Evaluation) -> dict[str, Any]:
+def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     dataset = evaluation.dataset
     known = {citable.name: citable for citable in citables()}
     cited = [_PACKAGE]
@@ -173,7 +173,7 @@ def _sources(evaluation: Evaluation) -> dict[str, Any]:
     for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
         source = known.get(row.name)
         cited += [row.name] if source else []
-        citation = source.citation if source else "not of this package"
+        citation = source.citation if source else "not part of this package"
         systems.append({"name": name, "citation": citation, "signature": row.signature})
     rows = []
     if dataset.reader in known:
@@ -183,11 +183,11 @@ def _sources(evaluation: Evaluation) -> dict[str, Any]:
     for metric in metrics_for(dataset.task):
         rows.append([metric.label, metric.citation])
         cited.append(metric.name)
-    # File names only: the path of a folder is private to the user.
-    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MOST_FILES]]
+    # File names only: the path of a folder is private.
+    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MAX_FILES]]
     rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
     n_more = len(dataset.sources) - len(names)
-    rows += [[f"and {n_more:,} files more", ""]] if n_more else []
+    rows += [[f"and {n_more:,} more files", ""]] if n_more else []
     return {
         "systems": systems,
         "table": Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})),
@@ -219,7 +219,7 @@ def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Preci
         "height": _MARGIN + _SIDE + _BOTTOM,
         "frame": (_x(0), _x(1), _y(1), _y(0)),
         "ticks": [(_x(value), _y(value), value) for value in ticks],
-        "paths": [(look[curve.name], _path(curve)) for curve in curves],
+        "paths": [(look[curve.name], _svg_path(curve)) for curve in curves],
         "points": [
             (look[point.name], f"{_x(point.recall[0]):.1f}", f"{_y(point.precision[0]):.1f}") for point in chosen
         ],
@@ -227,7 +227,7 @@ def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[Preci
     }
 
 
-def _path(curve: PrecisionRecallCurve) -> str:
+def _svg_path(curve: PrecisionRecallCurve) -> str:
     """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
     points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
     moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
@@ -247,7 +247,7 @@ _EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
 """How many options, or different texts of mentions or spans, have an explanation; the right ones always do."""
 _RIGHT, _PARTLY, _WRONG = "rpw"
 _EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
-_WHOLE = 1 - 1e-9
+_FULL_CREDIT = 1 - 1e-9
 _KINDS = (*LEGEND, "pair-candidate")
 
 
@@ -256,7 +256,7 @@ def page_data(
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
-    """Return all that the script shows, as plain data in a compact form that only the script reads.
+    """Return the data of the page's script, in a compact form that only the script reads.
 
     Passages, names of terms and weights of words are written once and referred to by number. A mark is four
     numbers: its kind, its start minus the start of the last mark, its length (in code points), and the number of
@@ -274,15 +274,16 @@ def page_data(
     dataset = evaluation.dataset
     assert dataset.task is not None
     passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
-    shared = _Shared()
+    shared = _SharedValues()
     explained = [
-        {"system": row, "candidates": [_entries(shared, e) for e in given]} for row, given in explanations.items()
+        {"system": row, "candidates": [_candidate_entries(shared, e) for e in of_row]}
+        for row, of_row in explanations.items()
     ]
     return {
         "choices": dataset.task.has_choices,
         "legend": {kind: LEGEND.get(kind, "") for kind in _KINDS},
         "passages": [passage.text for passage in dataset.passages],
-        "questions": [_question(question, passages[id(question.passage)]) for question in dataset],
+        "questions": [_question_entry(question, passages[id(question.passage)]) for question in dataset],
         "groups": [
             {
                 "name": grouping.key,
@@ -292,7 +293,7 @@ def page_data(
             for grouping in groupings
         ],
         "systems": [
-            {"name": name, **_outcomes(row, dataset)}
+            {"name": name, **_outcome_entry(row, dataset)}
             for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True)
         ],
         "explained": explained,
@@ -301,7 +302,7 @@ def page_data(
     }
 
 
-def _question(question: Question, passage: int) -> list[Any]:
+def _question_entry(question: Question, passage: int) -> list[Any]:
     """Return a question's id, passage number, text, options (for choices) and gold (indices or texts)."""
     if question.task.has_choices:
         return [
@@ -314,16 +315,16 @@ def _question(question: Question, passage: int) -> list[Any]:
     return [question.id, passage, question.text, [], list(question.gold_texts)]
 
 
-def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
+def _outcome_entry(row: Row, dataset: Dataset) -> dict[str, Any]:
     """Return a letter per question (right, partly right, wrong), and by question the partial credits and ties."""
     if row.expected:
         return {"expected": True}
     assert dataset.task is not None
     statistics, main = row.outcomes.statistics, primary_metric(dataset.task)
     solved = METRICS[SOLVED_BY[dataset.task]]
-    wholly = solved.from_means(statistics[solved.name]) >= _WHOLE
+    right = solved.from_means(statistics[solved.name]) >= _FULL_CREDIT
     credits = main.from_means(statistics[main.name])
-    verdicts = np.where(wholly, _RIGHT, np.where(credits > 0, _PARTLY, _WRONG)).tolist()
+    verdicts = np.where(right, _RIGHT, np.where(credits > 0, _PARTLY, _WRONG)).tolist()
     tied = {i: n for i, n in enumerate(row.outcomes.n_tied.tolist()) if n > 1}
     return {
         "verdicts": "".join(verdicts),
@@ -333,7 +334,7 @@ def _outcomes(row: Row, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-class _Shared:
+class _SharedValues:
     """Names of terms and weights of words, numbered in the order of their first use."""
 
     def __init__(self) -> None:
@@ -345,7 +346,7 @@ class _Shared:
         return self._number(number_name(name), self.terms)
 
     def weight(self, value: float | None) -> int:
-        return -1 if value is None else self._number(_rounded(value), self.weights)
+        return -1 if value is None else self._number(_round(value), self.weights)
 
     def _number(self, value: Any, values: list[Any]) -> int:
         if (number := self._numbers.get((id(values), value))) is None:
@@ -354,35 +355,35 @@ class _Shared:
         return number
 
 
-def _entries(shared: _Shared, explanation: Explanation) -> list[list[Any]]:
+def _candidate_entries(shared: _SharedValues, explanation: Explanation) -> list[list[Any]]:
     """Return the candidates to show: index or text, score, flags, terms, marks, and quote and source if any."""
     question = explanation.question
     return [
         [
             index if question.task.has_choices else candidate.text,
-            _rounded(candidate.score),
+            _round(candidate.score),
             _EVIDENCE * candidate.evidence | _IS_RIGHT * is_right(question, index) | _ADDS_UP * adds_up(candidate),
-            [part for name, value in candidate.numbers.items() for part in (shared.term(name), _rounded(value))],
-            list(_marks(shared, candidate.marks)),
+            [part for name, value in candidate.numbers.items() for part in (shared.term(name), _round(value))],
+            list(_mark_numbers(shared, candidate.marks)),
             *(() if candidate.quote is None else (candidate.quote, candidate.source or "")),
         ]
-        for index, candidate in _worth_a_look(explanation)
+        for index, candidate in _candidates_to_show(explanation)
     ]
 
 
-def _worth_a_look(explanation: Explanation) -> Iterator[tuple[int, CandidateExplanation]]:
+def _candidates_to_show(explanation: Explanation) -> Iterator[tuple[int, CandidateExplanation]]:
     question = explanation.question
     has_choices = question.task.has_choices
-    most = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
+    limit = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
     seen: set[Hashable] = set()
     for index, candidate in ranked(explanation):
         key = index if has_choices else candidate.text
-        if key not in seen and (len(seen) < most or is_right(question, index)):
+        if key not in seen and (len(seen) < limit or is_right(question, index)):
             seen.add(key)
             yield index, candidate
 
 
-def _marks(shared: _Shared, marks: Iterable[Mark]) -> Iterator[int]:
+def _mark_numbers(shared: _SharedValues, marks: Iterable[Mark]) -> Iterator[int]:
     last = 0
     for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
         if mark.kind in _KINDS:
@@ -393,7 +394,7 @@ def _marks(shared: _Shared, marks: Iterable[Mark]) -> Iterator[int]:
             last = mark.start
 
 
-def _rounded(value: float) -> float | str:
+def _round(value: float) -> float | str:
     """Round to five significant digits; whole numbers become int, and infinities (not in JSON) text."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"

@@ -144,12 +144,12 @@ def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | Non
     if subset is not None:
         mask = _mask(dataset, *SUBSETS[subset])
         return mask if mask.any() else None
-    if any(mask.all() for mask in _own_masks(dataset)):
+    if any(mask.all() for mask in _known_masks(dataset)):
         return None
     return np.ones(len(dataset), dtype=np.bool_)
 
 
-def _own_masks(dataset: Dataset) -> Iterator[NDArray[np.bool_]]:
+def _known_masks(dataset: Dataset) -> Iterator[NDArray[np.bool_]]:
     keys = {key for question in dataset[:1] for key in question.meta}
     return (_mask(dataset, key, value) for key, value in SUBSETS.values() if key in keys)
 
@@ -163,7 +163,7 @@ def value_text(row: PublishedRow) -> str:
     return _UNKNOWN if row.value is None else str(row.value)
 
 
-_MARK = "published: "
+_PREFIX = "published: "
 
 
 def published_cells(evaluation: Evaluation) -> list[list[str]]:
@@ -174,18 +174,18 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
     task = evaluation.dataset.task
     assert task is not None
     columns: list[tuple[str | None, str]] = [(None, metric.name) for metric in metrics_for(task)]
-    columns += [(_subset(evaluation, value), primary_metric(task).name) for value in evaluation.groups]
+    columns += [(_group_subset(evaluation, value), primary_metric(task).name) for value in evaluation.groups]
     lines: dict[tuple[str, str, str | None], dict[tuple[str | None, str], PublishedRow]] = {}
     for row in published_rows(evaluation.dataset)[1]:
-        where = (_shown_subset(evaluation, row), row.metric)
+        where = (_column_subset(evaluation, row), row.metric)
         if where in columns:
             lines.setdefault((row.system, row.source, row.note), {})[where] = row
     return [
         [
-            _MARK + system,
+            _PREFIX + system,
             *(value_text(found[column]) if column in found else NOTHING for column in columns),
             NOTHING,
-            "; ".join(_notes(next(iter(found.values())), task)),
+            "; ".join(_figure_notes(next(iter(found.values())), task)),
         ]
         for (system, _, _), found in lines.items()
     ]
@@ -193,16 +193,16 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
 
 def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return all figures of the data and its subsets, for :func:`~classic_rc.reports.results.results_csv`."""
-    return [_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
+    return [_figure_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
 
 
-def _record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
-    subset = "[{}={}]".format(*SUBSETS[row.subset]) if _shown_subset(evaluation, row) and row.subset else ""
+def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
+    subset = "[{}={}]".format(*SUBSETS[row.subset]) if _column_subset(evaluation, row) and row.subset else ""
     return {
         "dataset": evaluation.dataset.name,
         "split": evaluation.dataset.split,
         "questions": row.n,
-        "solver": _MARK + row.system,
+        "solver": _PREFIX + row.system,
         row.metric + subset: None if row.value is None else float(row.value) / 100,
         "ties": row.ties,
         "tuned_on": row.tuned_on,
@@ -216,13 +216,14 @@ def published_warning(evaluation: Evaluation) -> str | None:
     """Return a warning if no figure is known for the data or if they differ from the official file; else None."""
     origin, rows = published_rows(evaluation.dataset)
     if not rows:
-        return "no published figure is known for this data"
+        return "there are no published figures for this data"
     if origin is not None and origin.is_exact is False:
-        return f"this is not the official {origin.dataset} {origin.split}: published figures are of other content"
+        official = f"{origin.dataset} {origin.split} file"
+        return f"this is not the official {official}: published figures are for different content"
     return None
 
 
-def _shown_subset(evaluation: Evaluation, row: PublishedRow) -> str | None:
+def _column_subset(evaluation: Evaluation, row: PublishedRow) -> str | None:
     """Return the subset of a figure; None (the main columns) if the data are only that subset."""
     if row.subset is None:
         return None
@@ -230,13 +231,13 @@ def _shown_subset(evaluation: Evaluation, row: PublishedRow) -> str | None:
     return None if all(q.meta_value(key) == value for q in evaluation.dataset) else row.subset
 
 
-def _subset(evaluation: Evaluation, value: str) -> str:
+def _group_subset(evaluation: Evaluation, value: str) -> str:
     """Return the subset that a group of the evaluation is, or ``""``, which no figure has."""
     known = SUBSETS.get(value)
     return value if known is not None and known[0] == evaluation.group_by else ""
 
 
-def _notes(row: PublishedRow, task: Task) -> Iterator[str]:
+def _figure_notes(row: PublishedRow, task: Task) -> Iterator[str]:
     if row.status != "verified":
         yield row.status
     if task is not Task.MULTIPLE_ANSWER:

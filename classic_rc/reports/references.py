@@ -27,8 +27,8 @@ class Citable:
     @property
     def comment(self) -> str:
         """The BibTeX comment line above its references."""
-        said = f": {self.citation}" if self.citation else ""
-        return f"% {self.kind} {self.name}{said}"
+        citation = f": {self.citation}" if self.citation else ""
+        return f"% {self.kind} {self.name}{citation}"
 
 
 @cache
@@ -60,7 +60,7 @@ def citables() -> Iterator[Citable]:
 
 
 def cited(name: str) -> list[Citable]:
-    """Return what has a name: a solver, ``SOLVER:VARIANT``, a dataset (by its reader), a metric, or several.
+    """Return everything with a name: solvers, ``SOLVER:VARIANT``, datasets (by reader) and metrics.
 
     The package's own name and the key of a reference are names too.
 
@@ -78,7 +78,7 @@ def cited(name: str) -> list[Citable]:
 
 
 def bibliography(names: tuple[str, ...] = ()) -> str:
-    """Return BibTeX ready for a file: comments that say what each name follows, then every reference once.
+    """Return BibTeX for a file: comments on what each name follows, then every reference once.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def bibliography(names: tuple[str, ...] = ()) -> str:
     UsageError
         A name is unknown.
     """
-    wanted = [c for name in names for c in cited(name)] if names else [*cited(_PACKAGE), *citables()]
-    keys = dict.fromkeys(key for citable in wanted for key in citable.cites)
-    comments = [citable.comment for citable in wanted] if names else []
+    to_cite = [c for name in names for c in cited(name)] if names else [*cited(_PACKAGE), *citables()]
+    keys = dict.fromkeys(key for citable in to_cite for key in citable.cites)
+    comments = [citable.comment for citable in to_cite] if names else []
     head = ["\n".join(comments)] if comments else []
     return "\n\n".join([*head, *(references()[key] for key in keys)]) + "\n"

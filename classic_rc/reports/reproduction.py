@@ -71,8 +71,8 @@ class Reproduced:
         if not self.is_same_data:
             return f"theirs is on {self.published.split}, ours on {self.data}; {self.reproduction.reason}"
         if not self.is_official:
-            return "the data are not the official file's"
-        return "NOT DOCUMENTED: this figure should come out" if self.fails else self.reproduction.reason
+            return "the data differs from the official file"
+        return "UNEXPLAINED: this figure should be the same" if self.fails else self.reproduction.reason
 
 
 def reproduce(
@@ -105,53 +105,58 @@ def reproduce(
     Raises
     ------
     UsageError
-        Nothing is published about any of the data.
+        There are no published figures for any of the data.
     """
     parts: dict[_Key, tuple[Official, Dataset]] = {}
     for dataset in datasets:
         for origin, part in official_parts(dataset):
             if origin is not None:
                 parts.setdefault((origin.dataset, origin.split), (origin, part))
-    pairs = list(_pairs(parts))
+    pairs = list(_match_figures(parts))
     if not pairs:
-        raise UsageError("nothing is published about this data: see docs/reproduction.md for what is")
-    runs = _Runs({key: part for key, (_, part) in parts.items()}, files or {}, jobs)
+        names = ", ".join(dataset.name for dataset in datasets)
+        raise UsageError(
+            f"no figures are published for {names}: docs/reproduction.md lists those that are",
+            field="datasets",
+            found=names,
+        )
+    runs = _RunCache({key: part for key, (_, part) in parts.items()}, files or {}, jobs)
     with progress_bar("reproducing", len(pairs), progress) as advance:
         results = []
         for row, keys in pairs:
-            results.append(_reproduced(row, keys, parts, runs))
+            results.append(_reproduce_figure(row, keys, parts, runs))
             advance(1)
     return results
 
 
-def _pairs(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key, ...]]]:
+def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key, ...]]]:
     """Yield the figures that can be compared, each with the parts that ours is computed on."""
     rows = [row for row in published().rows if row.reproduction is not None]
-    wholes = [_whole(row) for row in rows]
-    here = [all(key in parts for key in whole) for whole in wholes]
+    keys_of_rows = [_figure_keys(row) for row in rows]
+    complete = [all(key in parts for key in keys) for keys in keys_of_rows]
     # These parts have a figure of their own, so the figure of another split is not compared on them.
-    told = {
+    have_figure = {
         (row.reproduction, key)
-        for row, whole, is_here in zip(rows, wholes, here, strict=True)
-        if is_here
-        for key in whole
+        for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True)
+        if is_complete
+        for key in keys
     }
-    for row, whole, is_here in zip(rows, wholes, here, strict=True):
-        if is_here:
-            yield row, whole
+    for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
+        if is_complete:
+            yield row, keys
             continue
         for key in parts:
-            if key[0] == row.dataset and key[1] != "train" and (row.reproduction, key) not in told:
+            if key[0] == row.dataset and key[1] != "train" and (row.reproduction, key) not in have_figure:
                 yield row, (key,)
 
 
-def _whole(row: PublishedRow) -> tuple[_Key, ...]:
+def _figure_keys(row: PublishedRow) -> tuple[_Key, ...]:
     """Return all datasets and splits that a figure is over."""
     return tuple(product(row.dataset.split("+"), row.split.split("+")))
 
 
-class _Runs:
-    """A cache of result rows. A row that cannot be computed is kept as its error message."""
+class _RunCache:
+    """A cache of result rows, with an error message for each row that cannot be computed."""
 
     def __init__(self, parts: Mapping[_Key, Dataset], files: Mapping[str, Sequence[str]], jobs: int) -> None:
         self._parts, self._files, self._jobs = parts, files, jobs
@@ -165,25 +170,25 @@ class _Runs:
     def _run(self, name: str, keys: tuple[_Key, ...]) -> Row | str:
         if (name, keys) not in self._rows:
             try:
-                self._rows[name, keys] = self._evaluated(published().reproductions[name], keys)
+                self._rows[name, keys] = self._evaluate(published().reproductions[name], keys)
             except ClassicRCError as error:
                 self._rows[name, keys] = f"not run: {error}"
         return self._rows[name, keys]
 
-    def _evaluated(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
-        solver = parse_solver(_FILE.sub(self._file, how.solver))
+    def _evaluate(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
+        solver = parse_solver(_FILE.sub(self._file_value, how.solver))
         evaluation = evaluate(
-            self._merged(keys),
+            self._merge(keys),
             [solver],
-            train=self._split(keys[0], how.train, needed=solver.learns_from == "gold"),
-            tune=self._split(keys[0], how.tune),
+            train=self._find_split(keys[0], how.train, needed=solver.learns_from == "gold"),
+            tune=self._find_split(keys[0], how.tune),
             ties=how.ties,  # type: ignore[arg-type]
             tune_metric=how.tune_metric,
             jobs=self._jobs,
         )
         return evaluation.rows[0]
 
-    def _merged(self, keys: tuple[_Key, ...]) -> Dataset:
+    def _merge(self, keys: tuple[_Key, ...]) -> Dataset:
         """Merge the parts into one dataset, as if they were one file."""
         first, *others = (self._parts[key] for key in keys)
         if not others:
@@ -191,43 +196,43 @@ class _Runs:
         questions = [question for part in (first, *others) for question in part]
         return replace(first, questions=questions, name=" + ".join(part.name for part in (first, *others)))
 
-    def _file(self, match: re.Match[str]) -> str:
+    def _file_value(self, match: re.Match[str]) -> str:
         """Return the user's file or files in the syntax of a solver specification."""
         paths = [json.dumps(path) for path in self._files.get(match[1], ())]
         if not paths:
-            raise UsageError(f"needs a file of yours: --with {match[1]}=FILE")
+            raise UsageError(f"needs a file: add --with {match[1]}=FILE", field="--with", found=match[1])
         return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
 
-    def _split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
+    def _find_split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
         found = self._parts.get((key[0], split)) if split is not None else None
         if found is None and split is not None and needed:
-            raise UsageError(f"needs {key[0]} {split} among the data")
+            raise UsageError(f"needs {key[0]} {split}: add it to the data")
         return found
 
 
-def _reproduced(
+def _reproduce_figure(
     row: PublishedRow,
     keys: tuple[_Key, ...],
     parts: Mapping[_Key, tuple[Official, Dataset]],
-    runs: _Runs,
+    runs: _RunCache,
 ) -> Reproduced:
     how = published().reproductions[str(row.reproduction)]
     own = [parts[key] for key in keys]
     masks = [subset_mask(part, row.subset) for _, part in own]
     data = " + ".join(part.name for _, part in own)
-    same = keys == _whole(row)
+    same = keys == _figure_keys(row)
     official = all(origin.is_exact is not False for origin, _ in own)
     known = [mask for mask in masks if mask is not None]
     n = sum(int(mask.sum()) for mask in known)
     problem, ours = None, None
     if len(known) < len(masks):
-        problem = "not run: other questions than the figure's"
+        problem = "not run: the data lacks the questions of this figure"
     else:
         found = runs.over(str(row.reproduction), keys)
         problem = next((result for result in found if isinstance(result, str)), None)
         outcomes = [result.outcomes.statistics for result in found if isinstance(result, Row)]
         if problem is None and any(row.metric not in statistics for statistics in outcomes):
-            problem = f"not run: no metric {row.metric} here"
+            problem = f"not run: the results have no metric {row.metric}"
         if problem is None:
             statistics = np.concatenate([own_statistics[row.metric] for own_statistics in outcomes])
             ours = 100 * METRICS[row.metric].aggregate(statistics[np.concatenate(known)])
@@ -281,9 +286,9 @@ def reproduction_table(results: Sequence[Reproduced]) -> Table:
     agreeing = sum(result.agrees is True for result in results)
     compared = sum(result.agrees is not None for result in results)
     title = (
-        f"Published figures: {agreeing} of {compared} on the same questions come out to the last printed digit"
+        f"Published figures: {agreeing} of {compared} on the same questions are the same to the last printed digit"
         if compared
-        else "Published figures: none of them is known on the same questions"
+        else "Published figures: none is known on the same questions"
     )
     return Table(title, header, rows, frozenset({0, 1, 2, 4, 8, 9, 10}), notes)
 
@@ -306,7 +311,7 @@ def reproduction_records(results: Sequence[Reproduced]) -> list[dict[str, Any]]:
     ]
 
 
-_IDS_SHOWN = 3
+_MAX_IDS = 3
 
 
 def rerun_tables(result: Rerun) -> list[Table]:
@@ -325,7 +330,7 @@ def rerun_tables(result: Rerun) -> list[Table]:
 
 def _rerun_table(run: RunCheck) -> Table:
     header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
-    rows = [cells for row in run.rows for cells in _rerun_cells(row)]
+    rows = [cells for row in run.rows for cells in _rerun_lines(row)]
     different = sum(not row.same for row in run.rows)
     verdict = (
         f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
@@ -336,17 +341,19 @@ def _rerun_table(run: RunCheck) -> Table:
     return Table(title, header, rows, frozenset({0, 1, 2, 6}))
 
 
-def _rerun_cells(row: RowCheck) -> list[list[str]]:
+def _rerun_lines(row: RowCheck) -> list[list[str]]:
     """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
-    ids = ", ".join(row.questions[:_IDS_SHOWN]) + (", …" if len(row.questions) > _IDS_SHOWN else "")
-    lines = [[d.what, _full(d.recorded), _full(d.now)] for d in row.differences] or [["no metric", "", ""]]
+    ids = ", ".join(row.questions[:_MAX_IDS]) + (", …" if len(row.questions) > _MAX_IDS else "")
+    lines = [[d.what, _full_precision(d.recorded), _full_precision(d.now)] for d in row.differences] or [
+        ["no metric", "", ""]
+    ]
     return [
         [row.system, "differs", *line, str(len(row.questions)), ids] if i == 0 else ["", "", *line, "", ""]
         for i, line in enumerate(lines)
     ]
 
 
-def _full(value: Any) -> str:
+def _full_precision(value: Any) -> str:
     return NOTHING if value is None else repr(value) if isinstance(value, float) else str(value)

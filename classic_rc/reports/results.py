@@ -20,11 +20,11 @@ SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"
 _SHORT_FINGERPRINT = 8
 _TIES = {
     "partial": "tied best candidates share the credit",
-    "first": "the first of tied best candidates is the answer",
-    "random": "of tied best candidates one is drawn",
+    "first": "the first of the tied best candidates is the answer",
+    "random": "one of the tied best candidates is drawn",
     "strict": "questions with tied best candidates count as wrong",
 }
-_BOLD = "bold: the best row, expectations and rows tuned on these data left aside"
+_BOLD = "bold: the best row, without expectations and rows tuned on this data"
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
@@ -50,7 +50,7 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     rows = []
     for row in evaluation.rows:
         values = row.metrics()
-        cells = [row.name, *(_cell(row, name, values[name]) for name in metrics)]
+        cells = [row.name, *(_metric_cell(row, name, values[name]) for name in metrics)]
         cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
         share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
         rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
@@ -80,7 +80,7 @@ def dataset_title(dataset: Dataset, *more: str) -> str:
     return " · ".join(facts)
 
 
-def _cell(row: Row, metric: str, value: float) -> str:
+def _metric_cell(row: Row, metric: str, value: float) -> str:
     differs = row.p_values.get(metric, 1.0) < ALPHA
     return percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
 
@@ -100,13 +100,15 @@ def row_notes(row: Row) -> list[str]:
         notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
     if isinstance(row.threshold, float):
         notes.append(f"threshold {row.threshold:.6g}")
-    notes += [f"{name} {_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)]
+    notes += [
+        f"{name} {_format_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)
+    ]
     if row.trained_on is not None:
         notes.append(f"learned from {row.trained_on}")
     return notes
 
 
-def _tuned(value: Any) -> str:
+def _format_tuned(value: Any) -> str:
     """Format the tuned value of a parameter; numbers in a tuple have four significant digits each."""
     return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
 
@@ -120,7 +122,7 @@ def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
     compared = [(i, row) for i, row in enumerate(evaluation.rows) if not (row.expected or row.tuned_here)]
     if len(compared) < 2:
         return set()
-    shown = np.round([_values(evaluation, row) for _, row in compared], 4)  # as many decimals as are printed
+    shown = np.round([_row_values(evaluation, row) for _, row in compared], 4)  # as many decimals as are printed
     best = shown == np.fmax.reduce(shown, axis=0)
     small = {j for _, j in small_places(evaluation)}
     return {
@@ -131,7 +133,7 @@ def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
     }
 
 
-def _values(evaluation: Evaluation, row: Row) -> list[float]:
+def _row_values(evaluation: Evaluation, row: Row) -> list[float]:
     """Return a row's numbers in the order of the columns after its name."""
     assert evaluation.dataset.task is not None
     main = primary_metric(evaluation.dataset.task).name
@@ -156,10 +158,10 @@ def protocol_notes(evaluation: Evaluation) -> list[str]:
 
 def protocol_caption(evaluation: Evaluation, title: str) -> str:
     """Return a caption that makes the table complete without the text of a paper."""
-    return ". ".join([title, "; ".join([*_protocol(evaluation), *protocol_notes(evaluation)])]) + "."
+    return ". ".join([title, "; ".join([*_protocol_items(evaluation), *protocol_notes(evaluation)])]) + "."
 
 
-def _protocol(evaluation: Evaluation) -> Iterator[str]:
+def _protocol_items(evaluation: Evaluation) -> Iterator[str]:
     yield "Metrics in percent"
     ties = {row.ties for row in evaluation.rows if row.ties is not None}
     if len(ties) == 1 and evaluation.dataset.task is not Task.MULTIPLE_ANSWER:
@@ -189,14 +191,14 @@ def results_csv(evaluations: Sequence[Evaluation], published: bool = False) -> s
             record
             for evaluation in evaluations
             for record in (
-                *(_record(evaluation, row) for row in evaluation.rows),
+                *(_row_record(evaluation, row) for row in evaluation.rows),
                 *(published_records(evaluation) if published else ()),
             )
         ]
     )
 
 
-def _record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
+def _row_record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     dataset = evaluation.dataset
     record: dict[str, Any] = {
         "dataset": dataset.name,

@@ -18,13 +18,13 @@ def statistics_tables(found: DatasetStatistics) -> list[Table]:
     -------
     list of Table
     """
-    return [_table(table) for table in found.tables]
+    return [_format_table(table) for table in found.tables]
 
 
-def _table(table: StatisticsTable) -> Table:
+def _format_table(table: StatisticsTable) -> Table:
     if not table.has_published:
         rows = [
-            [row.statistic.label, *(_cell(row.statistic, measure) for measure in row.measures)]
+            [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
             for row in table.rows
         ]
         return Table(table.title, ["", *table.columns], rows, frozenset({0}), table.notes)
@@ -35,7 +35,7 @@ def _table(table: StatisticsTable) -> Table:
             *(
                 cell
                 for measure, figure in zip(row.measures, row.published, strict=True)
-                for cell in (_cell(row.statistic, measure), _figure(row.statistic, figure))
+                for cell in (_measure_cell(row.statistic, measure), _published_cell(row.statistic, figure))
             ),
             row.statistic.definition,
         ]
@@ -44,7 +44,7 @@ def _table(table: StatisticsTable) -> Table:
     return Table(table.title, header, rows, frozenset({0, len(header) - 1}), table.notes)
 
 
-def _cell(statistic: Statistic, measure: Measure | None) -> str:
+def _measure_cell(statistic: Statistic, measure: Measure | None) -> str:
     if measure is None or measure.value is None:
         return NOTHING
     if not isinstance(measure, Values):
@@ -54,7 +54,7 @@ def _cell(statistic: Statistic, measure: Measure | None) -> str:
     return f"{measure.value:,.{statistic.decimals}f} ({measure.spread:.{statistic.decimals or 1}f})"
 
 
-def _figure(statistic: Statistic, figure: Figure | None) -> str:
+def _published_cell(statistic: Statistic, figure: Figure | None) -> str:
     if figure is None:
         return NOTHING
     if isinstance(figure, tuple):

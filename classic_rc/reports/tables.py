@@ -43,8 +43,8 @@ class Table:
     bold : set of (int, int)
         The (row, column) places of bold cells. Plain text ignores them.
     faint : set of (int, int)
-        The places of cells that say little, such as those of small groups. They are in parentheses, and grey in
-        LaTeX.
+        The places of cells with little evidence, such as those of small groups. They are in parentheses, and grey
+        in LaTeX.
     """
 
     title: str
@@ -98,7 +98,7 @@ def render(table: Table, form: str) -> str:
     return FORMATS[form](table)
 
 
-def _text(table: Table) -> str:
+def _render_text(table: Table) -> str:
     cells = table.grid(lambda text, bold, faint: isolated(f"({text})" if faint else text))
     grid = [[isolated(cell) for cell in table.header], *cells]
     widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
@@ -138,11 +138,11 @@ def _width(text: str) -> int:
 
 
 def _pad(text: str, width: int, left: bool) -> str:
-    blanks = " " * (width - _width(text))
-    return text + blanks if left else blanks + text
+    padding = " " * (width - _width(text))
+    return text + padding if left else padding + text
 
 
-def _markdown(table: Table) -> str:
+def _render_markdown(table: Table) -> str:
     def cell(text: str, bold: bool, faint: bool) -> str:
         escaped = isolated(markdown_escape(f"({text})" if faint else text))
         return f"**{escaped}**" if bold else escaped
@@ -191,7 +191,7 @@ def markdown_block(text: str) -> str:
     return f"\\{escaped}" if not match[1].isdecimal() else f"{match[1]}\\{escaped[match.end() :]}"
 
 
-def _latex(table: Table) -> str:
+def _render_latex(table: Table) -> str:
     columns = "".join("l" if i in table.left else "r" for i in range(len(table.header)))
 
     def cell(text: str, bold: bool, faint: bool) -> str:
@@ -228,8 +228,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # after ``\\`` LaTeX takes "[" for the start of an option
-    "*": "{*}",  # and ``\\*`` for a line end without a page break
+    "[": "{[}",  # after ``\\`` LaTeX reads "[" as the start of an option
+    "*": "{*}",  # and ``\\*`` as a line end without a page break
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
@@ -248,12 +248,12 @@ def latex_escape(text: str) -> str:
 
 
 def latex_preamble(lines: Iterable[str]) -> list[str]:
-    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for other scripts."""
+    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for non-Latin scripts."""
     text = "\n".join(lines)
     packages = ["booktabs", *(["xcolor"] if r"\textcolor" in text else [])]
     remarks = [rf"\usepackage{{{','.join(packages)}}}"]
     if any(not _is_latin(character) for character in text):
-        remarks.append("has letters beyond Latin: compile with XeLaTeX or LuaLaTeX, and a font that has them")
+        remarks.append("has non-Latin characters: compile with XeLaTeX or LuaLaTeX, and with a font that has them")
     return remarks
 
 
@@ -261,7 +261,11 @@ def _is_latin(character: str) -> bool:
     return character < "\u0250" or "\u2010" <= character <= "\u2044"
 
 
-FORMATS: Mapping[str, Callable[[Table], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+FORMATS: Mapping[str, Callable[[Table], str]] = {
+    "table": _render_text,
+    "markdown": _render_markdown,
+    "latex": _render_latex,
+}
 """The formats of a table for people, each with its renderer."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from classic_rc.cli import console
 from classic_rc.cli.main import main
+from classic_rc.errors import ClassicRCError
+from tests.errors import raises
 
 ROW = dict[str, Any]
 
@@ -24,6 +28,7 @@ class Done:
     code: int
     out: str
     err: str
+    errors: tuple[ClassicRCError, ...] = ()  # that were turned into messages
 
     @property
     def json(self) -> Any:
@@ -35,14 +40,23 @@ class Done:
         """What ``--format csv`` printed."""
         return list(csv.DictReader(io.StringIO(self.out)))
 
-    def fails(self, code: int, *parts: str) -> None:
-        """Assert that it ended with an exit code and one error, which has some parts."""
+    def fails(self, code: int, *facts: object, **fields: object) -> None:
+        """Assert that it ended with an exit code and one error, with facts in its line and with some fields."""
         assert self.code == code, self.err
-        errors = [line for line in self.err.splitlines() if line.startswith("classic-rc: error: ")]
+        errors = self.messages("error")
         assert len(errors) == 1, self.err
         assert "Traceback" not in self.err
-        for part in parts:
-            assert part in errors[0]
+        for fact in facts:
+            assert str(fact) in errors[0]
+        if fields:
+            (error,) = self.errors
+            with raises(type(error), **fields):
+                raise error
+
+    def messages(self, kind: str, *facts: object) -> list[str]:
+        """The lines on stderr of a kind (``error``, ``warning`` or ``note``) that have all these facts."""
+        lines = (line for line in self.err.splitlines() if line.startswith(f"classic-rc: {kind}: "))
+        return [line for line in lines if all(str(fact) in line for fact in facts)]
 
     @property
     def run(self) -> dict[str, Any]:
@@ -61,14 +75,26 @@ class Done:
 
 
 @pytest.fixture
-def cli(capsys) -> Callable[..., Done]:
+def cli(capsys, monkeypatch) -> Callable[..., Done]:
     """Runs a command line in this process."""
+    errors = []
+    message = console.message
+
+    def record(text: str) -> None:
+        error = sys.exc_info()[1]
+        if isinstance(error, ClassicRCError) and text.startswith("error: "):
+            errors.append(error)
+        message(text)
+
+    for module in ("console", "main"):
+        monkeypatch.setattr(f"classic_rc.cli.{module}.message", record)
 
     def run(*args: object) -> Done:
+        errors.clear()
         capsys.readouterr()
         code = main([str(arg) for arg in args])
         out, err = capsys.readouterr()
-        return Done(code, out, err)
+        return Done(code, out, err, tuple(errors))
 
     return run
 

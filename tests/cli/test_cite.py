@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from classic_rc.reports.references import references
@@ -32,7 +34,7 @@ def test_without_a_name_everything_goes_to_stdout_or_a_file(cli, tmp_path):
     assert text.count("\n@") + 1 == len(references())
 
 
-def test_an_unknown_name_is_told_with_the_nearest(cli):
+def test_an_unknown_name_is_refused_with_the_nearest(cli):
     done = cli("cite", "sw+e")
-    assert (done.code, done.out) == (2, "")
-    assert "unknown solver, dataset or metric 'sw+e': did you mean" in done.err
+    done.fails(2, found="sw+e", expected=re.compile(r"\bsw\+d\b"))
+    assert done.out == ""

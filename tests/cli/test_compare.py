@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
     assert len(found["overlap"]["regions"]) == 8
 
 
-def test_a_record_stands_for_all_its_rows(cli, single, saved):
+def test_a_record_means_all_its_rows(cli, single, saved):
     folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "shortest")
     by_folder, by_file = (compared(cli, path) for path in (folder, folder / "run.json"))
     assert by_folder == by_file
@@ -71,8 +72,7 @@ def test_a_record_without_a_run_is_refused(cli, single, write):
     record = write("none/run.json", '{"runs": []}')
     for args in (["compare", record], ["breakdown", single, "--by", "kind", "-s", record.parent]):
         done = cli(*args)
-        assert done.code == 3
-        assert f"{record}: there is no run in this record" in done.err
+        done.fails(3, source=str(record), field="runs")
 
 
 def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved):
@@ -81,8 +81,8 @@ def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved)
     assert names(found) == ["sw+d:mctest160", "base"]
     assert found["chance"] == pytest.approx(1 / 3)  # from the row that is not compared
     done = cli("compare", f"{folder}#longer", folder)
-    assert (done.code, done.out) == (2, "")
-    assert "did you mean 'longest'" in done.err
+    done.fails(2, "'longer'", "'longest'", found="longer", expected="longest")
+    assert done.out == ""
 
 
 def test_records_predictions_and_solvers_mix_and_say_the_same(cli, single, saved, human):
@@ -93,7 +93,7 @@ def test_records_predictions_and_solvers_mix_and_say_the_same(cli, single, saved
     assert mixed == alone
 
 
-def test_systems_of_one_name_are_told_apart(cli, single, saved):
+def test_systems_with_one_name_get_unique_names(cli, single, saved):
     folders = [saved(name, single, "-s", "longest") for name in ("monday", "tuesday")]
     (found,) = compared(cli, *folders)
     assert names(found) == ["monday: longest", "tuesday: longest"]
@@ -111,47 +111,39 @@ def test_each_dataset_of_records_is_compared_by_itself(cli, single, several, sav
     one = saved("one", single, "-s", "random")
     done = cli("compare", one, both)
     assert done.code == 0
-    assert "warning: several (4 questions, data " in done.err
-    assert "is left out: not all systems answered it" in done.err
+    assert done.messages("warning", "several (4 questions, data ", "left out")
 
 
 def test_other_questions_are_refused_in_one_line(cli, single, several, saved):
     folders = [saved(f"{data.stem}", data, "-s", "longest", "--threshold", "3") for data in (single, several)]
     done = cli("compare", *folders)
-    assert (done.code, done.out) == (2, "")
-    (line,) = (line for line in done.err.splitlines() if "error" in line)
-    assert "systems can be compared on the same questions alone: longest answered single (3 questions, data" in line
-    assert "answered several (4 questions, data " in line
+    done.fails(2, "same questions", "longest", "single (3 questions, data ", "several (4 questions, data ")
+    assert done.out == ""
     done = cli("compare", folders[0], "longest", "--data", several)
-    assert done.code == 2
-    assert "the same questions alone" in done.err
+    done.fails(2, "same questions", "single (3 questions, data ", "several (4 questions, data ")
 
 
 @pytest.mark.parametrize(
-    ("systems", "code", "words"),
+    ("systems", "code", "facts", "fields"),
     [
-        (["longest", "shortest"], 2, "longest is a solver: name the questions that it answers (--data DATA)"),
-        (["missing.json", "longest"], 3, "missing.json: no such file or folder"),
-        (["longst", "longest"], 2, "unknown file or solver 'longst': did you mean 'longest'"),
-        (["longest,size=3", "longest"], 2, "size"),
+        (["longest", "shortest"], 2, ["longest", "a solver", "--data DATA"], {"field": "--data"}),
+        (["missing.json", "longest"], 3, ["solver"], {"source": "missing.json", "where": None}),
+        (["longst", "longest"], 2, ["'longest'"], {"found": "longst", "expected": re.compile("^longest,")}),
+        (["longest,size=3", "longest"], 2, ["size"], {}),
     ],
 )
-def test_what_names_no_system_is_refused(cli, systems, code, words):
+def test_what_names_no_system_is_refused(cli, systems, code, facts, fields):
     done = cli("compare", *systems)
-    assert (done.code, done.out) == (code, "")
-    assert words in done.err
+    done.fails(code, *facts, **fields)
+    assert done.out == ""
 
 
 def test_predictions_need_data(cli, human):
-    done = cli("compare", human, human)
-    assert done.code == 2
-    assert "human.jsonl is no run record: name the questions that it answers (--data DATA)" in done.err
+    cli("compare", human, human).fails(2, "human.jsonl", "run record", "--data DATA", field="--data")
 
 
 def test_one_system_is_refused(cli, single):
-    done = cli("compare", "longest", "--data", single)
-    assert done.code == 2
-    assert "name two systems or more" in done.err
+    cli("compare", "longest", "--data", single).fails(2, "systems")
 
 
 def test_a_file_called_like_a_solver_is_meant_by_its_path(cli, single, human, tmp_path, monkeypatch):
@@ -177,12 +169,10 @@ def test_metric_test_resamples_and_seed(cli, several):
     args = ("all-positive", "longest", "--threshold", "3", "--data", several)
     (found,) = compared(cli, *args, "--metric", "em0", "--test", "mcnemar", "--resamples", "77", "--seed", "5")
     assert (found["metric"], found["test"]["name"]) == ("em0", "mcnemar")
-    assert "assumes independent questions" in found["test"]["null_hypothesis"]
+    assert "independent" in found["test"]["null_hypothesis"]
     assert (found["resampling"]["resamples"], found["resampling"]["seed"]) == (77, 5)
     assert compared(cli, *args)[0]["test"]["name"] == "permutation"
-    done = cli("compare", *args, "--test", "mcnemar")
-    assert done.code == 2
-    assert "F1a gives partial credit" in done.err
+    cli("compare", *args, "--test", "mcnemar").fails(2, "F1a")
     assert cli("compare", *args, "--resamples", "0").code == 2
 
 
@@ -201,20 +191,18 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
     (found,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
     assert found["resampling"]["groups"] == 2
     folder = saved("today", data, "-s", "longest", "-s", "shortest")
-    done = cli("compare", folder, "--group", "author")
-    assert done.code == 2
-    assert "--data" in done.err
+    cli("compare", folder, "--group", "author").fails(2, "--data DATA", field="--group")
     assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
 
 
-def test_what_solvers_learn_from_is_given_as_in_run(cli, single):
+def test_training_data_is_named_as_in_run(cli, single):
     (found,) = compared(cli, "constant-position:majority", "longest", "--data", single, "--train", single)
     assert found["systems"][0]["value"] == pytest.approx(2 / 3)
 
 
 def test_few_passages_are_warned_about(cli, single):
     done = cli("compare", "longest", "shortest", "--data", single)
-    assert "warning: single: intervals are likely too narrow: 2 passages are fewer than 30" in done.err
+    assert done.messages("warning", "single", "2 passages", "30")
     assert cli("compare", "longest", "shortest", "--data", single, "--quiet").err == ""
 
 
@@ -228,7 +216,7 @@ def test_all_forms_go_to_a_file(cli, single, tmp_path, form):
     if form == "csv":
         assert {row["kind"] for row in csv.DictReader(io.StringIO(text))} == {"system", "pair", "region"}
     elif form != "json":
-        assert "null hypothesis: on every passage the two systems are exchangeable" in text
+        assert "null hypothesis: " in text
 
 
 def test_an_output_never_replaces_an_input(cli, single, saved, human):

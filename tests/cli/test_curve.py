@@ -102,8 +102,8 @@ def test_csv_files_hold_what_stdout_would(cli, several, tmp_path):
 @pytest.mark.parametrize("name", ["figure", "figure.gif", "csv", ".png"])
 def test_other_suffixes_are_refused_before_anything_is_read(cli, tmp_path, name):
     done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / name)
-    assert (done.code, done.out) == (2, "")
-    assert ".pdf, .png, .svg, .csv" in done.err
+    done.fails(2, tmp_path / name, ".pdf, .png, .svg, .csv", field="--output", found=str(tmp_path / name))
+    assert done.out == ""
 
 
 def test_an_impossible_output_is_refused_before_anything_is_read(cli, several, scores, tmp_path):
@@ -113,15 +113,14 @@ def test_an_impossible_output_is_refused_before_anything_is_read(cli, several, s
     ]:
         scores.with_suffix(".csv").write_bytes(scores.read_bytes())
         done = cli("curve", data, "--predictions", scores.with_suffix(".csv"), "-o", out)
-        assert (done.code, done.out) == (2, "")
-        assert str(out) in done.err
+        done.fails(2, out, field="--output", found=str(out))
+        assert done.out == ""
 
 
 def test_without_matplotlib_there_are_points_and_no_figures(cli, several, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / "a.pdf")
-    assert done.code == 4
-    assert "pip install 'classic_rc[plot]'" in done.err
+    done.fails(4, "pip install 'classic_rc[plot]'", package="matplotlib", extra="plot")
     assert cli("curve", several, "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
 
 
@@ -141,8 +140,7 @@ def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_
 
 def test_one_bad_system_does_not_cost_the_others(cli, several, scores, tmp_path):
     done = cli("curve", several, "-s", "longest", "--predictions", tmp_path / "missing.json", scores)
-    assert done.code == 3
-    assert "missing.json" in done.err
+    done.fails(3, source=str(tmp_path / "missing.json"))
     assert list(by_system(done.out)) == ["longest", "scores"]
 
 
@@ -154,29 +152,22 @@ def test_nothing_is_written_where_there_is_no_curve(cli, several, tmp_path):
 
 def test_names_must_tell_systems_apart(cli, several, scores):
     done = cli("curve", several, "-s", "longest", "--predictions", f"longest={scores}")
-    assert done.code == 2
-    assert "two systems are called 'longest'" in done.err
-    assert "NAME=FILE" in done.err
+    done.fails(2, "'longest'", "--predictions NAME=FILE", field="--predictions", found="longest")
 
 
 def test_there_must_be_something_to_draw(cli, several):
-    done = cli("curve", several)
-    assert done.code == 2
-    assert "-s SOLVER" in done.err
-    assert "--predictions FILE" in done.err
+    cli("curve", several).fails(2, "-s SOLVER", "--predictions FILE")
 
 
 @pytest.mark.parametrize("data", ["sample:cloze", "sample:multi-span"])
 def test_questions_without_choices_are_refused(cli, data):
     done = cli("curve", data, "-s", "sw+d")
-    assert (done.code, done.out) == (2, "")
-    assert "each right or wrong" in done.err
+    done.fails(2, "precision", data.removeprefix("sample:"))
+    assert done.out == ""
 
 
 def test_gold_is_needed(cli, hidden):
-    done = cli("curve", hidden, "-s", "sw+d")
-    assert done.code == 3
-    assert "hide their gold answers" in done.err
+    cli("curve", hidden, "-s", "sw+d").fails(3, "3 of 3 questions", "gold", source="hidden")
 
 
 def test_single_choices_have_curves_too(cli, single):
@@ -189,7 +180,7 @@ def test_solvers_learn_from_training_data_and_warnings_are_shown_unless_unwanted
     assert "--train" in cli(*args).err
     done = cli(*args, "--train", single)
     assert done.code == 0
-    assert "warning: training data single is the data that is reported" in done.err
+    assert done.messages("warning", "training data", "single")
     quiet = cli(*args, "--train", single, "--quiet")
     assert quiet.err == ""
     assert quiet.out == done.out

@@ -54,7 +54,7 @@ def test_explained_scores_are_those_that_are_decided_on(cli, spec):
         assert numbers["sliding_window"] - distance == pytest.approx(candidate["score"], abs=1e-12)
 
 
-def test_the_best_candidate_stands_first_and_the_right_one_is_marked(cli, single):
+def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
     done = cli("explain", single, "q1")
     first, *others = [line for line in done.out.splitlines() if "|  score" in line]
     assert first.startswith("(B) Omar  |  score ")
@@ -103,7 +103,7 @@ def test_an_explanation_as_html(cli, single, tmp_path):
     assert cli("explain", single, "q1", "--format", "html").out == page
 
 
-def test_colours_are_for_terminals_unless_told(cli, single, monkeypatch):
+def test_colours_are_for_terminals_unless_an_option_overrides(cli, single, monkeypatch):
     colours = "\x1b[36m"
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")

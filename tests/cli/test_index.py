@@ -49,7 +49,7 @@ def test_a_sentence_a_line(cli, write, index):
     assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
 
 
-def test_a_paragraph_a_line_is_told_by_itself_or_by_the_user(cli, write, index, tmp_path):
+def test_paragraphs_are_detected_unless_the_user_sets_the_lines(cli, write, index, tmp_path):
     path = write("fables.txt", PARAGRAPH)
     done = cli("index", path, "-o", index)
     assert "1 file, each line a paragraph" in done.err
@@ -80,7 +80,7 @@ def test_standard_input_and_several_inputs_in_their_order(cli, write, index, mon
     assert cli("index", one, two, "-", "-o", index).code == 0
     expected = [(FABLES[0], f"{one}:1"), (FABLES[1], f"{two}:1"), (FABLES[2], "stdin:1")]
     assert sentences_of(index) == expected
-    assert "standard input" in cli("index", "-", one, "-o", index).err
+    cli("index", "-", one, "-o", index).fails(2, "standard input", field="CORPUS", found="-")
 
 
 def test_a_folder_is_walked_in_order(cli, write, index, tmp_path):
@@ -100,7 +100,7 @@ def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
     assert sentences_of(index)[0][1] == f"sample:single-choice#{passages[0].id}"
 
 
-def test_datasets_are_told_from_text(cli, single, own_files, write, index, tmp_path):
+def test_datasets_are_distinguished_from_text(cli, single, own_files, write, index, tmp_path):
     table = write("rows.csv", 'passage,question,candidates,gold\nA fox ran.,Who?,"[""fox"", ""crow""]",0\n')
     tale = own_files / "mctest"
     for number, (data, expected) in enumerate(
@@ -108,8 +108,8 @@ def test_datasets_are_told_from_text(cli, single, own_files, write, index, tmp_p
     ):
         assert expected in cli("index", data, "-o", tmp_path / f"index-{number}").err
     done = cli("index", single, "--reader", "text", "-o", index)
-    assert (done.code, done.out) == (3, "")
-    assert "field 'text': missing" in done.err
+    done.fails(3, source=str(single), line=1, field="text")
+    assert done.out == ""
     assert "each line a sentence" in cli("index", write("a.csv", "A fox."), "--reader", "text", "-o", index).err
     assert cli("index", write("b.txt", "A fox."), "--reader", "jsonl", "-o", tmp_path / "b").code == 3
 
@@ -126,31 +126,29 @@ def test_adding_and_checking(cli, write, index):
     cli("index", one, "-o", index)
     done = cli("index", two, "-o", index, "--append")
     assert done.out.startswith(f"{index}: 2 sentences, ")
-    assert "1 of 2 segments were there already" in done.err
+    assert done.messages("note", "1 of 2 segments")
     done = cli("index", index, "--check")
     assert (done.code, done.out.splitlines()[1], done.err) == (0, "  intact", "")
     path = index / "segment-00000.bin"
     path.write_bytes(path.read_bytes().replace(b"sour", b"sore"))
     done = cli("index", index, "--check")
-    assert (done.code, done.out) == (3, "")
-    assert "segment-00000.bin: not as it was written" in done.err
+    done.fails(3, source=str(path))
+    assert done.out == ""
 
 
-def test_what_was_found_in_the_text_is_said(cli, tmp_path, index):
+def test_invalid_bytes_and_nul_characters_are_noted(cli, tmp_path, index):
     path = tmp_path / "a.txt"
     path.write_bytes(b"A fox.\nA \xff fox.\nA \0 fox.\nA \0 \xfe fox.\n")
-    notes = cli("index", path, "-o", index).err.splitlines()[1:]
-    assert notes == [
-        "classic-rc: note: 2 sentences have bytes that are not UTF-8, or U+FFFD in their place",
-        "classic-rc: note: 2 sentences have a NUL character",
-    ]
+    _, invalid, nul = cli("index", path, "-o", index).messages("note")
+    assert all(fact in invalid for fact in ("2 sentences", "UTF-8", "U+FFFD"))
+    assert all(fact in nul for fact in ("2 sentences", "NUL"))
 
 
 def test_the_same_command_again_changes_nothing(cli, write, index):
     path = write("a.txt", "\n".join(FABLES))
     first, again = cli("index", path, "-o", index), cli("index", path, "-o", index)
     assert (again.code, again.out) == (0, first.out)
-    assert "1 of 1 segments were there already" in again.err
+    assert again.messages("note", "1 of 1 segments")
 
 
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):
@@ -159,38 +157,39 @@ def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, ind
     path.write_bytes(whole[:-1000])
     done = cli("index", path, "-o", index, "--segment-sentences", 5000, "--quiet")
     assert (done.code, done.out) == (3, "")
-    kept, error = done.err.splitlines()
-    assert "finished segments are kept" in kept
-    assert error.startswith(f"classic-rc: error: {path}: the file is broken or cut short")
+    assert len(done.err.splitlines()) == 2
+    assert done.messages("note", "finished segments", index)
+    done.fails(3, source=str(path))
     path.write_bytes(whole)
     assert cli("index", path, "-o", index, "--segment-sentences", 5000).code == 0
     assert check_index(index).counts.sentences == 20_000
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "facts", "fields"),
     [
-        (["{text}"], 2, "-o DIR is missing"),
-        (["{text}", "-o", "{text}"], 2, "cannot make the folder"),
-        (["{folder}", "-o", "{folder}/index"], 2, "lies in {folder}, which is read"),
-        (["{folder}/nothing", "-o", "{index}"], 3, "no such file or folder"),
-        (["{empty}", "-o", "{index}"], 3, "no sentence in it"),
-        (["{text}", "-o", "{index}", "--analyzer", "lucine"], 2, "unknown analyzer 'lucine'"),
-        (["{text}", "-o", "{index}", "--segment-sentences", "0"], 2, "from 1 to 500,000"),
-        (["{text}", "-o", "{index}", "--segment-sentences", "many"], 2, "invalid int value: 'many'"),
-        (["{text}", "-o", "{index}", "--append"], 2, "holds no index to add to"),
-        (["{text}", "-o", "{index}", "--reader", "races"], 2, "unknown reader 'races'"),
-        (["{text}", "--check"], 3, "no such folder"),
-        (["{folder}", "--check"], 3, "no index"),
-        (["-o", "{index}"], 2, "CORPUS"),
+        (["{text}"], 2, ["-o DIR"], {"field": "--output"}),
+        (["{text}", "-o", "{text}"], 2, ["folder", "{text}"], {}),
+        (["{folder}", "-o", "{folder}/index"], 2, [" {folder},"], {"field": "--output", "found": "{folder}/index"}),
+        (["{folder}/nothing", "-o", "{index}"], 3, [], {"source": "{folder}/nothing"}),
+        (["{empty}", "-o", "{index}"], 3, ["sentence"], {"source": "{empty}"}),
+        (["{text}", "-o", "{index}", "--analyzer", "lucine"], 2, [], {"field": "analyzer", "found": "lucine"}),
+        (["{text}", "-o", "{index}", "--segment-sentences", "0"], 2, ["500,000"], {}),
+        (["{text}", "-o", "{index}", "--segment-sentences", "x"], 2, ["'x'"], {"field": "--segment-sentences"}),
+        (["{text}", "-o", "{index}", "--append"], 2, ["{index}"], {}),
+        (["{text}", "-o", "{index}", "--reader", "races"], 2, [], {"field": "reader", "found": "races"}),
+        (["{text}", "--check"], 3, [], {"source": "{text}"}),
+        (["{folder}", "--check"], 3, ["index"], {"source": "{folder}"}),
+        (["-o", "{index}"], 2, ["CORPUS"], {}),
     ],
 )
-def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, message):
+def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, facts, fields):
     names = {"text": write("c/a.txt", FABLES[0]), "empty": write("empty.txt", "\n\n"), "folder": tmp_path / "c"}
     names["index"] = index
     done = cli("index", "--quiet", *(argument.format(**names) for argument in arguments))
-    assert (done.code, done.out) == (code, "")
-    assert message.format(**names) in done.err
+    fields = {field: value.format(**names) for field, value in fields.items()}
+    done.fails(code, *(fact.format(**names) for fact in facts), **fields)
+    assert done.out == ""
     assert len(done.err.splitlines()) == 1
 
 

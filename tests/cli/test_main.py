@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,72 +18,93 @@ SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
 
 
 @pytest.mark.parametrize(
-    ("args", "kind", "meant"),
+    ("args", "kind", "found", "meant"),
     [
-        (["rnu", "sample"], "command", "run"),
-        (["list", "solver"], "list", "solvers"),
-        (["run", SINGLE, "-s", "slidingwindow"], "solver", "sliding-window"),
-        (["run", SINGLE, "-s", "sw+d:mctest16"], "variant of sw+d", "mctest160"),
-        (["run", SINGLE, "-s", "sw+d,wndow=3"], "parameter of sw+d", "window"),
-        (["run", SINGLE, "-s", "sw+d,analyzer=wrd"], "analyzer", "word"),
-        (["run", SINGLE, "-s", "sw+d,stop_words=smrt"], "stop list", "smart"),
-        (["run", SINGLE, "--reader", "json"], "reader", "jsonl"),
-        (["run", SEVERAL, "-s", "longest", "--tune-metric", "f1a"], "multiple-answer metric", "f1_a"),
-        (["run", SINGLE, "--group-by", "levle"], "key of sample:single-choice", "level"),
-        (["run", "sample:single"], "sample", "sample:single-choice"),
-        (["run", SINGLE, "--tresh", "1"], "option of classic-rc run", "--threshold"),
-        (["predict", SINGLE, "-s", "longest", "--as", "jsnl"], "format", "jsonl"),
-        (["explain", SINGLE, "lantern.11"], "question of sample:single-choice", "lantern.1"),
+        (["rnu", "sample"], "command", "rnu", "run"),
+        (["list", "solver"], "list", "solver", "solvers"),
+        (["run", SINGLE, "-s", "slidingwindow"], "solver", "slidingwindow", "sliding-window"),
+        (["run", SINGLE, "-s", "sw+d:mctest16"], "variant", "mctest16", "mctest160"),
+        (["run", SINGLE, "-s", "sw+d,wndow=3"], "parameter", "wndow", "window"),
+        (["run", SINGLE, "-s", "sw+d,analyzer=wrd"], "analyzer", "wrd", "word"),
+        (["run", SINGLE, "-s", "sw+d,stop_words=smrt"], "stop list", "smrt", "smart"),
+        (["run", SINGLE, "--reader", "json"], "reader", "json", "jsonl"),
+        (["run", SEVERAL, "-s", "longest", "--tune-metric", "f1a"], "metric", "f1a", "f1_a"),
+        (["run", SINGLE, "--group-by", "levle"], "key", "levle", "level"),
+        (["run", "sample:single"], "sample", "sample:single", "sample:single-choice"),
+        (["run", SINGLE, "--tresh", "1"], "option of classic-rc run", "--tresh", "--threshold"),
+        (["predict", SINGLE, "-s", "longest", "--as", "jsnl"], "format", "jsnl", "jsonl"),
+        (["explain", SINGLE, "lantern.11"], f"question of {SINGLE}", "lantern.11", "lantern.1"),
     ],
 )
-def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, meant):
+def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, meant):
     done = cli(*args)
-    done.fails(2, f"unknown {kind} ", "did you mean", repr(meant))
+    expected = re.compile(rf"(^|, ){re.escape(meant)}(, |$)")
+    done.fails(2, repr(found), repr(meant), field=re.compile(kind), found=found, expected=expected)
     assert done.out == ""
 
 
 @pytest.mark.parametrize(
-    ("args", "part"),
+    ("args", "facts"),
     [
-        ([], "required: COMMAND"),
-        (["run"], "required: DATA"),
-        (["predict", SINGLE], "required: -s"),
-        (["run", SINGLE, "--ties", "maybe"], "--ties: invalid choice: 'maybe'"),
-        (["run", SINGLE, "--format", "xml"], "--format: invalid choice: 'xml'"),
-        (["run", SINGLE, "--gold-as", "number"], "--gold-as: invalid choice: 'number'"),
-        (["run", SINGLE, "--seed", "x"], "--seed: 'x' is no whole number"),
-        (["run", SINGLE, "--threshold", "high"], "--threshold: 'high' is no finite number"),
-        (["run", SINGLE, "--threshold", "nan"], "--threshold: 'nan' is no finite number"),
-        (["run", SINGLE, "--threshold", "inf"], "--threshold: 'inf' is no finite number"),
-        (["run", SINGLE, "--jobs", "0"], "0 processes cannot work"),
-        (["run", SINGLE, "--jobs", "-2"], "-2 processes cannot work"),
-        (["run", SINGLE, "--jobs", "two"], "--jobs: 'two' is no whole number"),
-        (["run", SINGLE, "--spans", "0"], "--spans takes k=N"),
-        (["run", SINGLE, "--spans", "k=ten"], "--spans takes k=N"),
-        (["run", SINGLE, "-s", "longest", SEVERAL], "name all DATA together"),
-        (["run", SINGLE, "-s", "longest,words"], "no key=value"),
-        (["run", SINGLE, "-s", "longest,unit=miles"], "'characters', 'words', got 'miles'"),
-        (["run", SINGLE, "-s", "longest,decision=first"], "must be a decision rule, got 'first'"),
-        (["run", SINGLE, "-s", "all-positive"], "is for multiple-answer questions"),
-        (["run", SINGLE, "-s", "constant-position:majority"], "--train DATA"),
-        (["run", SINGLE, "-s", "constant-position:majority", "--train", "sample:cloze"], "has cloze questions"),
-        (["run", SEVERAL, "-s", "longest", "--tune", SINGLE], "has single-choice questions"),
-        (["run", SEVERAL, "-s", "longest", "--tune-metric", "quoref_f1"], "unknown multiple-answer metric"),
-        (["run", "sample:multi-span", "-s", "sliding-window:race"], "cannot tune its parameters on generated"),
-        (["explain", SINGLE, "lantern.1", "-s", "sliding-window:race"], "--tune DATA"),
-        (["predict", SINGLE, "-s", "longest", "--as", "record"], "these are single-choice"),
-        (["predict", SINGLE, "-s", "longest", "--as", "mctest-answers", "--ties", "strict"], "--ties first"),
+        ([], ["COMMAND", "`classic-rc --help`"]),
+        (["run"], ["DATA", "`classic-rc run --help`"]),
+        (["predict", SINGLE], ["-s", "`classic-rc predict --help`"]),
+        (["run", SINGLE, "-s", "longest", SEVERAL], [repr(SEVERAL), "DATA"]),
+        (["run", SINGLE, "-s", "longest,words"], ["'words'", "key=value"]),
+        (["run", SINGLE, "-s", "longest,unit=miles"], ["'unit'", "'characters'", "'words'", "'miles'"]),
+        (["run", SINGLE, "-s", "longest,decision=first"], ["'decision'", "'first'"]),
+        (["run", SINGLE, "-s", "all-positive"], ["all-positive", "multiple-answer", "single-choice"]),
+        (["run", SINGLE, "-s", "constant-position:majority"], ["constant-position", "--train DATA"]),
+        (
+            ["run", SINGLE, "-s", "constant-position:majority", "--train", "sample:cloze"],
+            ["sample:cloze", "single-choice"],
+        ),
+        (["run", SEVERAL, "-s", "longest", "--tune", SINGLE], [SINGLE, "multiple-answer"]),
+        (
+            ["run", SEVERAL, "-s", "longest", "--tune-metric", "quoref_f1"],
+            ["multiple-answer", "'quoref_f1'"],
+        ),
+        (["run", "sample:multi-span", "-s", "sliding-window:race"], ["sliding-window", "tune"]),
+        (["explain", SINGLE, "lantern.1", "-s", "sliding-window:race"], ["window", "--tune DATA"]),
+        (["predict", SINGLE, "-s", "longest", "--as", "record"], ["record", "single-choice"]),
+        (
+            ["predict", SINGLE, "-s", "longest", "--as", "mctest-answers", "--ties", "strict"],
+            ["strict", "--ties first"],
+        ),
     ],
 )
-def test_usage_is_exit_code_2(cli, args, part):
+def test_usage_is_exit_code_2(cli, args, facts):
     done = cli(*args)
-    done.fails(2, part)
+    done.fails(2, *facts)
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--ties", "maybe", "partial"),
+        ("--format", "xml", "markdown"),
+        ("--gold-as", "number", "index0"),
+        ("--seed", "x", "whole number"),
+        ("--threshold", "high", "finite number"),
+        ("--threshold", "nan", "finite number"),
+        ("--threshold", "inf", "finite number"),
+        ("--jobs", "0", "-1"),
+        ("--jobs", "-2", "-1"),
+        ("--jobs", "two", "whole number"),
+        ("--spans", "0", "k=N"),
+        ("--spans", "k=ten", "k=N"),
+    ],
+)
+def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expected):
+    done = cli("run", SINGLE, option, value)
+    done.fails(2, option, value, expected, field=option)
     assert done.out == ""
 
 
 def test_an_option_that_the_format_has_no_use_for_is_refused(cli, single):
-    cli("run", single, "--subset", "high").fails(2, "the reader jsonl has no use for subset")
-    cli("run", single, "--answers", single).fails(2, "the reader jsonl has no use for answers")
+    cli("run", single, "--subset", "high").fails(2, "jsonl", "subset")
+    cli("run", single, "--answers", single).fails(2, "jsonl", "answers")
 
 
 def test_thresholds_below_nothing_need_an_equals_sign(cli):
@@ -97,12 +119,13 @@ def test_malformed_data_is_exit_code_3(cli, write, content):
 
 
 def test_missing_data_is_exit_code_3(cli, tmp_path):
-    cli("run", tmp_path / "nothing.json").fails(3, "nothing.json: no such file")
-    cli("run", SINGLE, "--train", tmp_path / "nothing.json").fails(3, "nothing.json: no such file")
-    cli("score", SINGLE, tmp_path / "nothing.json").fails(3, "nothing.json")
-    cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(3, "no.py: there is no such file")
+    cli("run", tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"), where=None)
+    done = cli("run", SINGLE, "--train", tmp_path / "nothing.json")
+    done.fails(3, source=str(tmp_path / "nothing.json"), where=None)
+    cli("score", SINGLE, tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"))
+    cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(3, source=str(tmp_path / "no.py"))
     (tmp_path / "empty").mkdir()
-    cli("run", tmp_path / "empty").fails(3, "empty")
+    cli("run", tmp_path / "empty").fails(3, source=str(tmp_path / "empty"))
 
 
 def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
@@ -110,20 +133,20 @@ def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
         raise MissingPackageError("frobnicate", needed_for="this dataset", extra="frob")
 
     monkeypatch.setattr("classic_rc.datasets.registry.load", load)
-    cli("run", SINGLE).fails(4, "this dataset needs the package frobnicate: pip install 'classic_rc[frob]'")
+    cli("run", SINGLE).fails(4, "this dataset", "frobnicate", "pip install 'classic_rc[frob]'")
 
 
 def test_hidden_gold_cannot_be_measured(cli, hidden):
-    cli("run", hidden).fails(3, "3 of 3 questions hide their gold answers", "`classic-rc predict`")
-    cli("run", "sample:multiple-answer", "-s", "longest", "--tune", hidden).fails(2, "has single-choice")
+    cli("run", hidden).fails(3, "3 of 3 questions", "gold", "`classic-rc predict`", source="hidden")
+    cli("run", "sample:multiple-answer", "-s", "longest", "--tune", hidden).fails(2, "hidden", "single-choice")
     done = cli("run", SINGLE, "-s", "sliding-window:race", "--tune", hidden)
-    done.fails(3, "3 of 3 questions hide their gold answers", "nothing can be tuned")
+    done.fails(3, "3 of 3 questions", "gold", "tuned", source="hidden")
 
 
 def test_a_threshold_cannot_be_tuned_within_one_passage(cli, write):
     rows = [{"passage": "One.", "question": "Q?", "candidates": ["a", "b"], "gold": [0]}]
     done = cli("run", write("one.jsonl", rows), "-s", "longest")
-    done.fails(2, "at least two different passages", "--threshold")
+    done.fails(2, "passages", "--threshold")
 
 
 def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several):
@@ -154,7 +177,7 @@ def test_too_little_memory_is_one_line(cli, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("classic_rc.datasets.registry.load", full)
-    cli("stats", SINGLE).fails(2, "not enough memory")
+    cli("stats", SINGLE).fails(2, "memory")
 
 
 def test_the_first_error_gives_the_exit_code(cli, tmp_path, single):
@@ -194,7 +217,7 @@ def test_ctrl_c_before_any_result_prints_none(cli, write):
 def test_control_characters_in_errors_are_spelled_out(cli):
     done = cli("run", "no\x1b[31m\nsuch")
     assert (done.code, done.err.count("\n")) == (3, 1)
-    assert r"no\x1b[31m\nsuch: no such file" in done.err
+    assert r"no\x1b[31m\nsuch: " in done.err
 
 
 MODULE = [sys.executable, "-m", "classic_rc"]
@@ -248,7 +271,7 @@ def test_pipes_are_utf8_whatever_the_locale(environment):
 
 
 @pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
-def test_an_encoding_that_was_asked_for_is_used(encoding, shown):
+def test_the_encoding_of_the_environment_is_used(encoding, shown):
     done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     assert f"{shown} Marchetti" in done.stdout.decode(encoding)
@@ -287,9 +310,8 @@ def test_a_full_disk_is_one_line(args):
 def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):
     done = call("run", tmp_path / "nothing")
     assert (done.returncode, done.stdout) == (3, b"")
-    assert done.stderr.decode("utf-8").splitlines() == [
-        f"classic-rc: error: {tmp_path / 'nothing'}: no such file or folder"
-    ]
+    (line,) = done.stderr.decode("utf-8").splitlines()
+    assert line.startswith(f"classic-rc: error: {tmp_path / 'nothing'}: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent another way there")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -78,8 +79,8 @@ def test_help_shows_every_option(cli, command):
 def test_the_programs_help_has_a_line_for_each_command(cli):
     done = cli("--help")
     assert done.code == 0
-    said = " ".join(done.out.split())
-    assert all(f"{command} {line}" in said for command, (_, line) in COMMANDS.items())
+    text = " ".join(done.out.split())
+    assert all(f"{command} {line}" in text for command, (_, line) in COMMANDS.items())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -105,7 +106,7 @@ def test_a_varied_option_leaves_the_table_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("take", "text", "value"),
+    ("parse", "text", "value"),
     [
         (whole_number, "-7", -7),
         (finite_number, "-1e-3", -0.001),
@@ -116,32 +117,32 @@ def test_a_varied_option_leaves_the_table_as_it_is():
         (jobs, "3", 3),
     ],
 )
-def test_values_are_taken(take, text, value):
-    assert take(text) == value
+def test_values_are_parsed(parse, text, value):
+    assert parse(text) == value
 
 
 @pytest.mark.parametrize(
-    ("take", "text", "part"),
+    ("parse", "found", "expected"),
     [
-        (whole_number, "1.5", "'1.5' is no whole number"),
-        (whole_number, "", "'' is no whole number"),
-        (finite_number, "nan", "'nan' is no finite number"),
-        (finite_number, "-inf", "'-inf' is no finite number"),
-        (finite_number, "x", "'x' is no finite number"),
-        (resamples, "ten", "'ten' is no whole number"),
-        (resamples, "1000000001", "1000000001 is more than 1,000,000,000"),
-        (resamples_after_data, "0", "'0' is no number of resamples"),
-        (resamples_after_data, "-5", "'-5' is no number of resamples"),
-        (resamples_after_data, "sample", "name DATA before this option"),
-        (jobs, "0", "0 processes cannot work"),
-        (jobs, "-2", "-2 processes cannot work"),
-        (jobs, "two", "'two' is no whole number"),
+        (whole_number, "1.5", "whole number"),
+        (whole_number, "", "whole number"),
+        (finite_number, "nan", "finite number"),
+        (finite_number, "-inf", "finite number"),
+        (finite_number, "x", "finite number"),
+        (resamples, "ten", "whole number"),
+        (resamples, "1000000001", "1,000,000,000"),
+        (resamples_after_data, "0", "resamples"),
+        (resamples_after_data, "-5", "resamples"),
+        (resamples_after_data, "sample", "DATA before"),
+        (jobs, "0", "-1 for all cores"),
+        (jobs, "-2", "-1 for all cores"),
+        (jobs, "two", "whole number"),
     ],
 )
-def test_malformed_values_are_refused(take, text, part):
-    with pytest.raises(argparse.ArgumentTypeError, match=r".") as caught:
-        take(text)
-    assert part in str(caught.value)
+def test_malformed_values_are_refused(parse, found, expected):
+    with pytest.raises(argparse.ArgumentTypeError, match=expected) as error:
+        parse(found)
+    assert re.search(rf" '?{found}'?(?!\w)", str(error.value))
 
 
 @pytest.mark.parametrize(("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing", "options"})])

@@ -27,11 +27,12 @@ def test_without_a_solver_the_default_set_for_the_task_runs(cli):
     ]
 
 
-def test_sample_stands_for_a_dataset_of_each_task(cli):
+def test_sample_means_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     (note,) = done.err.splitlines()
-    assert note.startswith("classic-rc: note: sample:multi-span: a perfect choice among the candidate spans")
+    assert note.startswith("classic-rc: note: sample:multi-span: ")
+    assert "EM" in note
 
 
 def test_several_datasets_are_several_tables_in_their_order(cli, single, several):
@@ -51,7 +52,7 @@ def test_solvers_are_rows_in_their_order_with_variant_and_parameters(cli, single
     assert "analyzer:whitespace" in second["signature"]
 
 
-def test_all_positive_stands_beside_named_solvers_where_several_may_be_right(cli, several, single):
+def test_all_positive_is_added_if_several_answers_can_be_right(cli, several, single):
     assert [row["solver"] for row in json_of(cli, several, "-s", "longest").rows] == ["all-positive", "longest"]
     assert len(json_of(cli, several, "-s", "all-positive").rows) == 1
     assert len(json_of(cli, single, "-s", "longest").rows) == 1
@@ -64,8 +65,8 @@ def test_reader_names_the_format(cli, single, write):
 
 def test_split_and_subset_choose_parts(cli, own_files):
     race = own_files / "race"
-    whole, high = json_of(cli, race, "-s", "random"), json_of(cli, race, "--subset", "high", "-s", "random")
-    assert (whole.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
+    both, high = json_of(cli, race, "-s", "random"), json_of(cli, race, "--subset", "high", "-s", "random")
+    assert (both.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
     assert json_of(cli, race, "--split", "dev", "-s", "random").run["dataset"]["split"] == "dev"
     assert cli("run", race, "--split", "test").code == 3
 
@@ -78,8 +79,8 @@ def test_answers_may_lie_elsewhere(cli, own_files, tmp_path):
     answers.write_bytes((own_files / "mctest" / "sample.dev.ans").read_bytes())
     assert cli("run", stories, "-s", "longest").code == 3
     with_answers = json_of(cli, stories, "--answers", answers, "-s", "longest").row("longest")
-    beside = json_of(cli, own_files / "mctest" / "sample.dev.tsv", "-s", "longest").row("longest")
-    assert with_answers["metrics"] == beside["metrics"]
+    next_to_data = json_of(cli, own_files / "mctest" / "sample.dev.tsv", "-s", "longest").row("longest")
+    assert with_answers["metrics"] == next_to_data["metrics"]
 
 
 def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
@@ -129,7 +130,7 @@ def test_train_split_chooses_what_to_learn_from(cli, single, write):
 def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
     done = cli("run", "sample:single-choice", "sample:cloze", "--train", "sample:cloze", "-s", "random")
     assert done.code == 0
-    assert "training data sample:cloze is not used: no solver here learns" in done.err
+    assert done.messages("warning", "training data", "sample:cloze")
     assert cli("run", "sample:single-choice", "--train", "sample:cloze").code == 0
 
 
@@ -188,7 +189,7 @@ def test_tune_metric_is_what_thresholds_are_tuned_for(cli, several):
 
 
 @pytest.mark.parametrize(("ties", "accuracy"), [("partial", 0.25), ("first", 1.0), ("strict", 0.0)])
-def test_ties_are_resolved_as_told(cli, write, ties, accuracy):
+def test_ties_are_resolved_by_the_policy(cli, write, ties, accuracy):
     rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb", "cc", "dd"], "gold": 0}]
     row = json_of(cli, write("ties.jsonl", rows), "-s", "longest", "--ties", ties).row("longest")
     assert row["metrics"]["accuracy"] == accuracy
@@ -235,18 +236,18 @@ def test_jobs_change_no_bit(cli, monkeypatch):
 
 def test_quiet_keeps_notes_to_itself(cli, single):
     args = ("run", single, "-s", "random", "--threshold", "1")
-    assert "warning: the threshold 1 is not used" in cli(*args).err
+    assert cli(*args).messages("warning", "threshold 1")
     assert cli(*args, "--quiet").err == ""
 
 
 def test_options_that_nothing_uses_are_named(cli, single):
     done = cli("run", single, "-s", "random", "--ties", "first", "--tune", single, "--tune-metric", "em0")
     assert done.code == 0
-    for part in ("tuning data single is not used", "the metric 'em0' is not used"):
-        assert part in done.err
-    assert "tie policy" not in done.err
+    for facts in (("tuning data", "single"), ("'em0'",)):
+        assert done.messages("warning", *facts)
+    assert "'first'" not in done.err
     several = cli("run", "sample:multiple-answer", "-s", "all-negative", "--ties", "first")
-    assert "the tie policy 'first' is not used" in several.err
+    assert several.messages("warning", "'first'")
 
 
 def test_save_keeps_the_run_with_every_outcome(cli, single, tmp_path):
@@ -327,8 +328,8 @@ def test_markdown_and_latex(cli, single):
 
 def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
     done = cli("run", single, "--save", single)
-    assert (done.code, done.out) == (2, "")
-    assert "is not a folder" in done.err
+    done.fails(2, "folder", field="--save", found=str(single))
+    assert done.out == ""
 
 
 def test_run_takes_the_same_keys(cli, single):
@@ -353,8 +354,7 @@ def test_a_baseline_is_tested_against(cli):
 
 def test_a_baseline_that_is_no_row_is_refused_before_anything_runs(cli):
     done = cli("run", "sample:single-choice", "-s", "sw+d:mctest500", "-s", "longest", "--baseline", "sw+d")
-    assert done.code == 2
-    assert "unknown baseline row 'sw+d': choose from longest, sw+d:mctest500" in done.err
+    done.fails(2, field="baseline row", found="sw+d", expected="longest, sw+d:mctest500")
     assert not done.out
 
 
@@ -393,8 +393,8 @@ def test_they_are_in_the_table_the_csv_and_the_record(cli, many, tmp_path):
     assert "longest  32.50 [" in table
     assert "95 % interval: 200 resamples of 40 passages, seed 0" in table
     (record,) = cli(*args, "--format", "csv").records
-    kept = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0]["rows"][0]
-    assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == kept["intervals"]["accuracy"]
+    saved = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0]["rows"][0]
+    assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == saved["intervals"]["accuracy"]
 
 
 def test_without_the_option_there_are_none(cli, many):
@@ -430,13 +430,11 @@ def test_group_keeps_passages_together(cli, write):
 
 def test_few_passages_are_warned_about(cli, single):
     done = cli("run", single, "-s", "longest", "--intervals")
-    assert "warning: intervals are likely too narrow: 2 passages are fewer than 30" in done.err
-    assert "likely too narrow, with fewer than 30" in done.out
+    assert done.messages("warning", "intervals", "2 passages", "30")
+    assert "too narrow" in done.out
     assert cli("run", single, "-s", "longest", "--intervals", "--quiet").err == ""
 
 
 @pytest.mark.parametrize("n", ["0", "-5", "many"])
 def test_a_wrong_number_is_refused(cli, single, n):
-    done = cli("run", single, f"--intervals={n}")
-    assert done.code == 2
-    assert "is no number of resamples (name DATA before this option)" in done.err
+    cli("run", single, f"--intervals={n}").fails(2, repr(n), "DATA before", field="--intervals")

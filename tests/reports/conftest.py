@@ -80,7 +80,7 @@ def outline() -> type[Outline]:
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE = 60
-"""Seconds without a word after which the browser is given up."""
+"""Seconds without an answer after which the browser counts as lost."""
 
 _LAUNCHER = """
 import fcntl, os, sys
@@ -121,7 +121,7 @@ class Chromium:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command's result; events that come meanwhile are kept."""
+        """The result of one command; events that arrive meanwhile are stored."""
         self._last += 1
         message = {"id": self._last, "method": method, "params": params}
         if self._session:
@@ -177,7 +177,7 @@ class Chromium:
         return base64.b64decode(self.call("Page.printToPDF")["data"])
 
     def accessibility(self) -> list[dict[str, Any]]:
-        """What a screen reader is told: each element with a role, its name and its properties."""
+        """The accessibility tree: each element with a role, its name and its properties."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         return [
             {

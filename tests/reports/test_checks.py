@@ -37,7 +37,7 @@ def test_numbers_are_in_points():
     assert shown.startswith("made · 24 questions, 8 passages · data ")
 
 
-def test_other_metrics_stand_beside_the_tested_one():
+def test_other_metrics_are_next_to_the_tested_one():
     shown = text([result("options", 0.06, f1_m=Gain(0.5, 0.52, -0.02, None))])
     assert "p (Holm)    F1m   gain" in shown
     assert "0.0100  50.00  -2.00  LEAKS" in shown
@@ -55,7 +55,7 @@ def test_the_level_decides_what_leaks():
 def test_few_passages_have_no_interval():
     shown = text([result("options", None)])
     assert "–    0.0100" in shown
-    assert "no interval, and so no leak, without 10 different passages" in shown
+    assert "no interval, and so no leak, with fewer than 10 different passages" in shown
 
 
 def test_what_was_not_tried_and_why():
@@ -63,26 +63,27 @@ def test_what_was_not_tried_and_why():
     shown = text([result("length in words", 0.0)], why)
     assert "not tried (not for cloze questions): position, negation words" in shown
     assert "not tried (other): options" in shown
-    assert "every one      gold answers are hidden" in text(left_out=dict.fromkeys(why, "gold answers are hidden"))
+    assert "all            gold answers are hidden" in text(left_out=dict.fromkeys(why, "gold answers are hidden"))
 
 
 def test_words_that_tell():
     word = WordCount("indeed", 30, 5, 8.75, 12, 0.51234, 1e-9, 1.5e-7)
     found = LeakingWords((word,) * 12, 40, 20, 100.0, 0.05, "word")
     shown = text(words=found)
-    assert "words of options that tell right from wrong: 12 of 40 that stand in 20 options or more" in shown
+    assert "words that tell right options from wrong ones: 12 of the 40 that are in at least 20 options" in shown
     assert shown.count("indeed        30         5              8.8        12  +0.512  1.5e-07") == 10
     assert "and 2 more" in shown
-    assert "no word of the options tells right from wrong" in text(
-        words=LeakingWords((), 40, 20, 100, 0.05, "word")
-    )
+    shown = text(words=LeakingWords((), 40, 20, 100, 0.05, "word"))
+    assert "no word tells right options from wrong ones (40 in at least 20 options)" in shown
 
 
 def test_findings_with_examples_that_fit_in_the_line():
     ids = tuple(f"some/very/long/folder/name/and/a/file-{i}.txt#{i}" for i in range(3))
     shown = text(findings=[Finding(KINDS["empty-option"], 1234, ids), Finding(KINDS["none-right"], 1, ("q",))])
-    assert "warning   questions with an empty option        1,234  told from the others" in shown
-    assert "questions with an empty option: some/ver…le-0.txt#0, " in shown
+    kind = KINDS["empty-option"]
+    (line,) = (line for line in shown.splitlines() if line.startswith(f"{kind.severity}  ") and kind.why in line)
+    assert line.split("1,234")[0].split("  ", 1)[1].strip() == kind.what
+    assert f"{kind.what}: some/ver…le-0.txt#0, " in shown
     assert max(map(len, shown.splitlines())) <= 96
     assert "nothing found" in text()
 

@@ -251,7 +251,7 @@ def test_a_script_that_got_in_would_not_run(chromium, fences):
     assert len([text for text in chromium.complaints if "Content Security Policy" in text]) == 2
 
 
-def test_a_report_of_expectations_alone_has_questions_and_no_verdicts(chromium, tmp_path):
+def test_a_report_of_only_expectations_has_questions_and_no_verdicts(chromium, tmp_path):
     file = tmp_path / "random.html"
     file.write_text(page(choices(6), "random", explained=()), encoding="utf-8")
     chromium.open(f"{file.as_uri()}#questions?question=q2&show=wrong&system=sw")

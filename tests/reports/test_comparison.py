@@ -49,23 +49,22 @@ def test_text():
         "sw+d    60.00 [55.1, 64.5]            +35.00  [+30.0, +40.0]       +140.0 %\n"
         "a|b_%   50.00 [45.0, 55.0]                 –               –              –\n"
         "\n"
-        "95 % interval: 10,000 resamples of 50 passages, seed 0\n"
+        f"{MADE.resampling.note}\n"
         "chance: random scores 25.00, in expectation; relative gain: gain / chance\n"
         "Signatures\n"
         "sw+d = sw+d|n:4\n"
         "a|b_% = x|n:4\n"
         "\n"
-        "Acc.: the first less the second\n"
+        "Acc.: first minus second\n"
         "first  second  difference  95 % interval       p  p (Holm)   wins  ties  losses\n"
         "-------------------------------------------------------------------------------\n"
         "sw+d   a|b_%       +10.00  [-1.0, +20.0]  0.0321    0.0642  1,234     5       6\n"
         "\n"
-        "null hypothesis: on every passage the two systems are exchangeable: swapping their outcomes changes "
-        "nothing\n"
-        "p: two-sided, from 10,000 random swaps of whole groups of passages, seed 0; Holm: adjusted for 1 pair\n"
-        "wins, ties, losses: questions that the first answers better than the second, as well, and worse\n"
+        f"null hypothesis: {MADE.null_hypothesis}\n"
+        "p: two-sided, from 10,000 random swaps of groups of passages, seed 0; Holm: adjusted for 1 pair\n"
+        "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second\n"
         "\n"
-        "solved by these and no other (EM0 1)\n"
+        "solved by exactly these systems (EM0 1)\n"
         "sw+d  a|b_%  questions     %\n"
         "----------------------------\n"
         "yes   yes            2  50.0\n"
@@ -101,25 +100,25 @@ def test_csv():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "note"),
     [
-        ({"chance": None}, "gain over chance: not known"),
-        ({"resampling": Resampling(6)}, "6 passages, seed 0; likely too narrow, with fewer than 30"),
-        ({"resampling": Resampling(1)}, "no interval: resampling takes at least two different passages or groups"),
-        ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: all ways to swap whole groups of passages"),
-        ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(all ways where there are no more)"),
+        ({"chance": None}, "gain over chance: unknown"),
+        ({"resampling": Resampling(6)}, Resampling(6).note),
+        ({"resampling": Resampling(1)}, Resampling(1).note),
+        ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: from all swaps of groups of passages"),
+        ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(or all swaps, if there are fewer)"),
         ({"test": "bootstrap"}, "p: two-sided, from the same 10,000 resamples as the interval"),
-        ({"test": "mcnemar"}, "(assumes independent questions)\np: two-sided, McNemar's test, exact"),
+        ({"test": "mcnemar"}, ")\np: two-sided, McNemar's test, exact"),
         (
             {"contest": replace(MADE.contest, contenders=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
             "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
         ),
     ],
 )
-def test_what_is_said_below_the_tables(change, words):
-    said = "".join(render(table, "table") for table in comparison_tables(replace(MADE, **change)))
-    assert words in said
-    assert words not in "".join(render(table, "table") for table in comparison_tables(MADE))
+def test_notes_below_the_tables(change, note):
+    shown = "".join(render(table, "table") for table in comparison_tables(replace(MADE, **change)))
+    assert note in shown
+    assert note not in "".join(render(table, "table") for table in comparison_tables(MADE))
 
 
 def test_without_sets_there_is_no_table_of_them():
@@ -135,18 +134,20 @@ def evaluation(resampling, intervals):
     return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
 
 
-def test_intervals_stand_behind_the_metrics_and_are_explained():
+def test_intervals_follow_the_metrics_and_are_explained():
     made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
     assert results_table(made).rows[0][1] == "50.00 [45.7, 61.2]"
-    assert results_table(made).notes[0] == "95 % interval: 500 resamples of 40 passages, seed 7"
+    assert results_table(made).notes[0] == Resampling(40, 500, 7).note
+    assert all(fact in results_table(made).notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7"))
     header, record = csv.reader(io.StringIO(results_csv([made])))
     assert dict(zip(header, record, strict=True)) | {"accuracy_low": "0.4567", "accuracy_high": "0.6123"} == dict(
         zip(header, record, strict=True)
     )
 
 
-def test_where_there_is_none_the_reason_is_given():
+def test_a_missing_interval_has_a_reason():
     table = results_table(evaluation(Resampling(1), {}))
     assert table.rows[0][1] == "50.00"
-    assert table.notes[0].startswith("no interval: ")
+    assert table.notes[0] == Resampling(1).note
+    assert "no interval" in table.notes[0]
     assert results_table(evaluation(None, {})).notes[0] == "Signatures"

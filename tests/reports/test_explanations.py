@@ -81,7 +81,7 @@ def test_text():
     assert explanation_text(EXPLANATION) == (
         "q1: Where?\n"
         "solver: sw+d\n"
-        "marked: [[the best window]], _question word_, *candidate's word*\n"
+        "marked: [[the best window]], _question word_, *candidate word*\n"
         "\n"
         "(B) a hole\\nin the fence  |  score 2.50000  |  sliding window 2.50000, distance 0.12500\n"
         "    Nora [[went to _the_ *garden*]].\n"

@@ -19,6 +19,7 @@ from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import figures
 from classic_rc.solvers import parse_solver
+from tests.errors import raises
 
 CURVE = PrecisionRecallCurve(
     "one", "macro", np.array([1, 0.75, 0.5]), np.array([0.125, 0.5, 1]), np.array([3.0, 2.5, 0.1])
@@ -61,7 +62,7 @@ def test_the_fonts_of_a_pdf_are_embedded_as_publishers_want_them(matplotlib):
 
 
 def test_an_unknown_format_is_refused(figure):
-    with pytest.raises(UsageError, match="unknown figure format 'gif': choose from pdf, png, svg"):
+    with raises(UsageError, field="figure format", found="gif", expected="pdf, png, svg"):
         figures.figure_bytes(figure, "gif")
 
 
@@ -115,7 +116,7 @@ def test_names_are_text_and_nothing_else(matplotlib):
     assert shown == [*names[:3], "x\\x1b[31m"]
 
 
-def test_the_area_stands_beside_the_name_where_there_is_one(matplotlib):
+def test_the_area_follows_the_name_if_there_is_one(matplotlib):
     micro = PrecisionRecallCurve("a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1])
     point = PrecisionRecallCurve("b", "micro", np.array([0.5]), np.array([0.5]))
     figure = figures.precision_recall_figure([micro, point])
@@ -133,7 +134,7 @@ def test_many_systems_all_look_different_in_colour_and_without(matplotlib):
     assert len({look[0] for look in looks[:7]}) == 7
 
 
-def test_markers_of_two_curves_stand_apart(matplotlib):
+def test_markers_of_two_curves_do_not_overlap(matplotlib):
     recall = np.linspace(0, 1, 1000)
     curves = [PrecisionRecallCurve(name, "macro", 1 - recall / 2, recall, -recall) for name in "ab"]
     with figures.styled_figure() as (_, axes):
@@ -143,9 +144,9 @@ def test_markers_of_two_curves_stand_apart(matplotlib):
 
 def test_one_figure_shows_one_average(matplotlib):
     micro = PrecisionRecallCurve("m", "micro", CURVE.precision, CURVE.recall, CURVE.thresholds)
-    with pytest.raises(UsageError, match="curves of one average"):
+    with raises(UsageError, field="curves", found="macro and micro"):
         figures.precision_recall_figure([CURVE, micro])
-    with pytest.raises(UsageError, match="no curve to draw"):
+    with raises(UsageError, field="curves", found="no curves"):
         figures.precision_recall_figure([])
 
 
@@ -172,9 +173,7 @@ def test_no_display_and_no_pyplot_are_needed(matplotlib):
 
 def test_a_missing_matplotlib_is_named_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(
-        MissingPackageError, match=r"needs the package matplotlib: pip install 'classic_rc\[plot\]'"
-    ):
+    with raises(MissingPackageError, package="matplotlib", extra="plot"):
         figures.precision_recall_figure([CURVE])
 
 
@@ -249,7 +248,7 @@ def dataset_of_names(matplotlib):
 
 
 def test_without_breakdowns_there_is_nothing_to_draw(matplotlib):
-    with pytest.raises(UsageError, match="no breakdown to draw"):
+    with raises(UsageError, field="breakdowns"):
         figures.breakdown_figure([])
 
 
@@ -271,5 +270,5 @@ def test_without_text_there_is_nothing_to_draw(matplotlib):
     empty = Question("q", Passage("p", ""), "", (Candidate(""),), None, Task.SINGLE_CHOICE)
     figure = figures.histogram_figure(statistics([Dataset([empty])]))
     assert len(figure.axes) == 3
-    with pytest.raises(UsageError, match="no text"):
+    with raises(UsageError, field="statistics"):
         figures.histogram_figure(statistics([]))

@@ -153,7 +153,7 @@ def test_all_forms_show_the_same_numbers(system):
         assert shown(form, forms[form], system) == wanted
 
 
-def test_what_stands_out_is_the_best_of_what_can_be_compared():
+def test_the_best_of_the_comparable_rows_is_bold():
     markdown, latex = results()["markdown"], results()["latex"]
     assert re.findall(r"^\| (\S+) \|.*\*\*", markdown, re.MULTILINE) == ["sw+d"]
     assert [line.partition(" &")[0] for line in latex.splitlines() if r"\textbf" in line] == ["sw+d"]

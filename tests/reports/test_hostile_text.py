@@ -146,14 +146,14 @@ def test_tables_are_intact_and_harmless(made, text, report, form):
         shown = visible(rendered)
         for cell in (*table.header, *(cell for row in table.rows for cell in row)):
             assert ESCAPES[form](cell) in shown
-        remarks = rendered.count("% has letters beyond Latin")
+        remarks = rendered.count("% has non-Latin characters")
         assert rendered.count("\n") == render(harmless(table), form).count("\n") + remarks  # no text makes a line
-    said = "".join(visible(render(table, form)) for table in made[report][0])
-    assert ESCAPES[form](printable(text)) in said or markdown_block(printable(text)) in said
+    shown_texts = "".join(visible(render(table, form)) for table in made[report][0])
+    assert ESCAPES[form](printable(text)) in shown_texts or markdown_block(printable(text)) in shown_texts
 
 
 def assert_no_control(rendered: str) -> None:
-    """Nothing that drives a terminal or reorders what stands beside it, but line ends and closed isolates."""
+    """No character that controls a terminal or reorders its neighbours, except line ends and closed isolates."""
     for line in rendered.split("\n"):
         depth = 0
         for character in line:
@@ -292,7 +292,7 @@ def test_the_data_of_a_page_is_as_it_was(text, name):
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert data.isascii()
     assert "<" not in data
-    kept = texts(json.loads(data))
-    assert f"{text} long" in kept
+    in_data = texts(json.loads(data))
+    assert f"{text} long" in in_data
     if name == "report":
-        assert {f"q0 {text}", f"Passage 0: {text}", text, f"{text} 1"} <= set(kept)
+        assert {f"q0 {text}", f"Passage 0: {text}", text, f"{text} 1"} <= set(in_data)

@@ -83,7 +83,7 @@ class Anything:
 
 
 @pytest.mark.parametrize(("name", "missing"), [(name, value) for name, given in GIVEN.items() for value in given])
-def test_a_value_that_is_not_given_is_an_error(name, missing):
+def test_a_missing_value_is_an_error(name, missing):
     known = {"data": {"a": 1}, "passage": None, "n_more": 0, "curve": None}
     values = {value: known.get(value, Anything()) for value in GIVEN[name]}
     assert fill_template(name, **values).startswith("<!DOCTYPE html>\n")
@@ -160,7 +160,7 @@ def document(title, data):
     return template.render(title=title, data=data)
 
 
-def test_a_document_lets_in_its_own_style_and_script_alone(outline):
+def test_a_document_allows_only_its_own_style_and_script(outline):
     html = document("a</title><script>", data={"text": "</script>"})
     found = outline(html)
     (policy,) = (a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")

@@ -48,7 +48,7 @@ def test_all_sections_are_there_and_linked():
     assert "@inproceedings{richardson2013," in html
 
 
-def test_what_is_not_given_is_left_out():
+def test_sections_without_content_are_left_out():
     html = page_html(PageContent(EVALUATION))
     assert re.findall(r'<h2 id="(\w+)"', html) == ["results", "questions", "cite"]
 
@@ -83,7 +83,7 @@ def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
     assert data["systems"][0]["verdicts"] == "".join("w" if q.gold else "r" for q in dataset)
 
 
-def test_equal_names_are_told_apart():
+def test_equal_names_get_numbers():
     solvers = [classic_rc.parse_solver(f"sliding-window,window={n}") for n in (3, 4)]
     assert system_names(evaluate(SAMPLE, solvers).rows) == ["sliding-window", "sliding-window (2)"]
 
@@ -166,4 +166,4 @@ class Mine(Solver):
 
 def test_a_solver_of_the_users_own_is_no_ones_work():
     html = page_html(PageContent(evaluate(SAMPLE, [Mine()])))
-    assert "<dt>Mine</dt><dd>not of this package</dd>" in html
+    assert "<dt>Mine</dt><dd>not part of this package</dd>" in html

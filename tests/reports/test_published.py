@@ -54,7 +54,7 @@ def test_schema(row):
         assert row[text] is None or row[text].strip() == row[text] != ""
 
 
-def test_no_figure_stands_twice_and_contradictory_ones_are_both_kept():
+def test_no_figure_is_there_twice_and_contradictory_ones_are_both_there():
     keys = [
         tuple(row[k] for k in ("system", "dataset", "split", "subset", "metric", "source", "note"))
         for row in PLAIN["rows"]

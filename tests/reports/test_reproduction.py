@@ -11,6 +11,7 @@ from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.published import published
 from classic_rc.reports.reproduction import Reproduced, reproduce, reproduction_records, reproduction_table
+from tests.errors import raises
 
 
 def stories(split: str, n: int = 4) -> Dataset:
@@ -58,15 +59,15 @@ def test_figures_over_several_files(mctest):
     assert (merged.n, round(merged.ours, 2)) == (185, 59.46)
 
 
-def test_a_file_that_is_not_given_is_asked_for(mctest):
+def test_a_missing_file_is_named_with_its_option(mctest):
     problems = {r.problem for r in mctest if r.published.system.endswith("combined")}
-    assert problems == {"not run: needs a file of yours: --with annotations=FILE"}
+    assert problems == {"not run: needs a file: add --with annotations=FILE"}
 
 
 def test_what_learns_needs_its_training_split(shared_data):
     results = reproduce([load(shared_data / "multirc" / "dev_83-fixedIds.json")])
     assert {r.problem for r in results if r.published.system == "SurfaceLR"} == {
-        "not run: needs MultiRC train among the data"
+        "not run: needs MultiRC train: add it to the data"
     }
     everything = [r for r in results if r.published.system == "Everything selected"]
     assert [r.agrees for r in everything] == [True] * 3
@@ -82,7 +83,7 @@ def test_another_split_is_shown_but_not_compared():
 
 def test_content_that_is_not_the_official_files_is_no_failure():
     results = [r for r in reproduce([stories("dev")]) if r.is_same_data and r.agrees is False]
-    assert {r.reason for r in results} == {"the data are not the official file's"}
+    assert {r.reason for r in results} == {"the data differs from the official file"}
     assert not any(r.fails for r in results)
 
 
@@ -90,7 +91,7 @@ def test_an_undocumented_difference_fails():
     row = next(row for row in published().rows if row.reproduction == "sw-release")
     result = Reproduced(row, published().reproductions["sw-release"], "mc160.dev", 120, float(row.value) + 0.02)
     assert result.fails
-    assert result.reason.startswith("NOT DOCUMENTED")
+    assert result.reason.startswith("UNEXPLAINED")
     assert not replace(result, ours=float(row.value) + 0.004).fails
     assert not replace(result, is_official=False).fails
 
@@ -117,5 +118,5 @@ def test_the_table_and_the_records():
 
 
 def test_data_that_nothing_is_published_about():
-    with pytest.raises(UsageError, match="nothing is published"):
+    with raises(UsageError, field="datasets", found="sample:cloze"):
         reproduce([load("sample:cloze")])

@@ -14,7 +14,7 @@ from classic_rc.reports import render
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 
-def test_the_papers_figures_stand_beside_ours(quoref):
+def test_the_papers_figures_are_next_to_ours(quoref):
     table, common = statistics_tables(statistics([quoref]))
     assert list(table.header) == ["", "train", "paper", "dev", "paper", "test", "paper", "counted"]
     assert list(table.rows[0]) == ["questions", "–", "19,399", "2", "2,418", "–", "2,537", "all"]

@@ -214,7 +214,7 @@ def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)
 
 
-def test_what_a_document_needs_is_said():
+def test_remarks_name_what_a_document_needs():
     assert latex_preamble(["a"]) == [r"\usepackage{booktabs}"]
     assert latex_preamble([r"\textcolor{gray}{(1)}"]) == [r"\usepackage{booktabs,xcolor}"]
     for text in ("日本", "שלום", "👩"):

@@ -24,7 +24,7 @@
     return made;
   }
 
-  // What would drive or reorder the text around it is spelled out, as everywhere in this package.
+  // Characters that would control or reorder the text around them are spelled out, as everywhere in this package.
   function visible(text, keep = "") {
     return text.replace(UNSAFE, (c) => {
       if (keep.includes(c)) return c;
@@ -202,7 +202,7 @@
     const rows = [];
     for (let i = 0; i < flat.length; i += 2) rows.push([data.terms[flat[i]], flat[i + 1]]);
     const largest = Math.max(...rows.map(([, value]) => Math.abs(value) || 0));
-    return table("terms", shares ? "adding up to the score" : "behind the score", [], rows.map(([term, value]) =>
+    return table("terms", shares ? "terms that add up to the score" : "numbers behind the score", [], rows.map(([term, value]) =>
       [isolated(term), number(value), ...(shares ? [bar(value, largest)] : [])]));
   }
 
@@ -239,34 +239,34 @@
       element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
   }
 
-  // The address keeps what is chosen, so that it can be sent to somebody
+  // The address keeps what is chosen, so that it can be shared
 
   function remember() {
-    const kept = new URLSearchParams();
-    if (state.find) kept.set("find", state.find);
-    if (systems.length) kept.set("system", systems[state.system].name);
-    if (state.show) kept.set("show", VERDICTS[state.show]?.[0] || "tie");
-    state.groups.forEach((value, g) => value !== "" && kept.set(`by-${data.groups[g].name}`, data.groups[g].values[value]));
-    if (state.page) kept.set("page", state.page + 1);
-    if (state.open !== null) kept.set("question", data.questions[state.open][0]);
-    const text = kept.toString();
+    const parameters = new URLSearchParams();
+    if (state.find) parameters.set("find", state.find);
+    if (systems.length) parameters.set("system", systems[state.system].name);
+    if (state.show) parameters.set("show", VERDICTS[state.show]?.[0] || "tie");
+    state.groups.forEach((value, g) => value !== "" && parameters.set(`by-${data.groups[g].name}`, data.groups[g].values[value]));
+    if (state.page) parameters.set("page", state.page + 1);
+    if (state.open !== null) parameters.set("question", data.questions[state.open][0]);
+    const text = parameters.toString();
     history.replaceState(null, "", text ? `#questions?${text}` : "#questions");
   }
 
   function recall() {
     if (!location.hash.startsWith("#questions?")) return;
-    const kept = new URLSearchParams(location.hash.slice("#questions?".length));
-    const code = Object.entries({ ...VERDICTS, t: ["tie"] }).find(([, [name]]) => name === kept.get("show"));
-    const open = kept.has("question") ? data.questions.findIndex(([id]) => id === kept.get("question")) : -1;
+    const parameters = new URLSearchParams(location.hash.slice("#questions?".length));
+    const code = Object.entries({ ...VERDICTS, t: ["tie"] }).find(([, [name]]) => name === parameters.get("show"));
+    const open = parameters.has("question") ? data.questions.findIndex(([id]) => id === parameters.get("question")) : -1;
     Object.assign(state, {
-      find: kept.get("find") || "",
-      system: kept.has("system") ? Math.max(0, systems.findIndex((s) => s.name === kept.get("system"))) : state.system,
+      find: parameters.get("find") || "",
+      system: parameters.has("system") ? Math.max(0, systems.findIndex((s) => s.name === parameters.get("system"))) : state.system,
       show: systems.length && code ? code[0] : "",
       groups: data.groups.map((g) => {
-        const at = g.values.indexOf(kept.get(`by-${g.name}`));
+        const at = g.values.indexOf(parameters.get(`by-${g.name}`));
         return at < 0 ? "" : String(at);
       }),
-      page: Math.max(0, (parseInt(kept.get("page"), 10) || 1) - 1),
+      page: Math.max(0, (parseInt(parameters.get("page"), 10) || 1) - 1),
       open: open < 0 ? null : open,
     });
     if (state.open !== null && !chosen().includes(state.open)) {
