@@ -367,7 +367,10 @@ def _fit_classifier(classifier: Any, features: csr_matrix, right: NDArray[np.int
     caveats = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning):
-            caveats.append(f"the learner {name} did not converge: increase max_iter, or scale the features")
+            caveats.append(
+                f"the learner {name} stopped before it converged: scale the features, "
+                "or use a classifier with a larger max_iter"
+            )
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return tuple(dict.fromkeys(caveats))
