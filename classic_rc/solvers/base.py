@@ -239,12 +239,12 @@ class Solver(BaseEstimator, ABC):
             The solver learns from gold, and `train` is missing.
         """
         if self.learns_from == "gold":
-            return self.fit(self._require_training(train))
+            return self.fit(self._training(train))
         if self.learns_from == "passages":
             return self.fit([*texts_only(train), *texts_only(asked)] if train else texts_only(asked))
         return self.fit(without_gold(asked))
 
-    def _require_training(self, train: Sequence[Question] | None) -> Sequence[Question]:
+    def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
         if train is None:
             raise UsageError(
                 f"{self.name} learns from gold answers: give training data (--train DATA), "
