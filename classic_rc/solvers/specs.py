@@ -96,7 +96,8 @@ def _split(text: str, separator: str) -> list[str]:
             start = token.end()
     if depth:
         raise UsageError(
-            f"the brackets in {text!r} do not match: put a value that contains brackets in double quotes",
+            f"the brackets in {text!r} do not match: close them, or put a value that contains "
+            "brackets in double quotes",
             field="solver",
             found=text,
             expected="matching brackets",

@@ -109,7 +109,7 @@ class Declaring(Undeclared):
     parameters: ClassVar = {"scale": Parameter("how much", (1, 2)), "gone": Parameter("of a base class", (1,))}
 
 
-def test_a_solver_of_ones_own_is_checked_if_it_declares_them():
+def test_a_users_solver_is_checked_if_it_declares_parameters():
     Declaring(scale=2).check_parameters()
     with raises(UsageError, field="scale", found="3", expected="one of 1, 2"):
         Declaring(scale=3).check_parameters()
