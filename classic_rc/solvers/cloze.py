@@ -309,7 +309,7 @@ class ClozeWindow(Solver):
             return None
         if not hasattr(self, "passage_counts_"):
             raise NotFittedError(
-                f"{self.name} with weights='idf' needs word counts of passages: call fit(questions) first",
+                f"{self.name} with weights='idf' needs word counts: call fit(questions) first",
                 field="weights",
                 found="'idf'",
             )

@@ -173,7 +173,7 @@ class _Matcher(Solver):
             return None
         if not hasattr(self, "word_counts_"):
             raise NotFittedError(
-                f"{self.name} with inverse_counts='corpus' needs word counts of passages: call fit(questions) first",
+                f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first",
                 field="inverse_counts",
                 found="'corpus'",
             )
