@@ -3,6 +3,8 @@
 A class is imported on first use, so that running one solver loads only its own family.
 """
 
+# ruff: noqa: F401 - __all__ is computed, so the imports for type checkers look unused.
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, LINES, SOLVERS
 
 if TYPE_CHECKING:
+    # Optional, for type checkers and editors: a solver needs only its line in the registry.
     from classic_rc.solvers.alignment.solver import AlignmentILP
     from classic_rc.solvers.base import Solver, Variant
     from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow, ExclusiveFrequency, MaximumFrequency
@@ -36,63 +39,26 @@ if TYPE_CHECKING:
         ShortestCandidate,
     )
 
-_HOMES = {
-    "Explanation": "explanation",
-    "Solver": "base",
-    "Variant": "base",
-    "load_solver": "saved",
-    "parse_solver": "specs",
-    "save_solver": "saved",
-    "solver_spec": "specs",
+_HELPERS = {
+    "Explanation": "classic_rc.solvers.explanation",
+    "Solver": "classic_rc.solvers.base",
+    "Variant": "classic_rc.solvers.base",
+    "load_solver": "classic_rc.solvers.saved",
+    "parse_solver": "classic_rc.solvers.specs",
+    "save_solver": "classic_rc.solvers.saved",
+    "solver_spec": "classic_rc.solvers.specs",
 }
-_HOME_OF = {name: f"classic_rc.solvers.{home}" for name, home in _HOMES.items()}
-_HOME_OF |= {line.home.partition(":")[2]: line.home.partition(":")[0] for line in LINES.values()}
+# The module of each name that is imported on first use: the classes in the registry, and the helpers.
+_MODULES = {class_name: module for module, _, class_name in (line.home.partition(":") for line in LINES.values())}
+_MODULES |= _HELPERS
 
-__all__ = [
-    "DEFAULT_SOLVERS",
-    "LEARNING_SOLVERS",
-    "SOLVERS",
-    "AlignmentILP",
-    "AllNegative",
-    "AllPositive",
-    "ClozeDistance",
-    "ClozeWindow",
-    "Combination",
-    "ConstantPosition",
-    "ExclusiveFrequency",
-    "Explanation",
-    "IRSolver",
-    "Length",
-    "LexicalMatcher",
-    "LongestCandidate",
-    "MaximumFrequency",
-    "NGramLM",
-    "NegationWords",
-    "PositionPrior",
-    "Random",
-    "SavedSolver",
-    "ScoreFile",
-    "ShortestCandidate",
-    "SlidingWindow",
-    "SlidingWindowDistance",
-    "Solver",
-    "SpanLR",
-    "SpanSlidingWindow",
-    "SurfaceLR",
-    "Variant",
-    "VerbatimOverlap",
-    "WordDistance",
-    "load_solver",
-    "parse_solver",
-    "save_solver",
-    "solver_spec",
-]
+__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module 'classic_rc.solvers' has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
@@ -70,9 +73,9 @@ class Parameter:
     @property
     def choices(self) -> str:
         """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the solver checks them."""
-        listed = ", ".join(map(repr, self.allowed))
-        some = f"one of {listed}" if len(self.allowed) > 1 else listed
-        return " or ".join(part for part in (some, self.also) if part)
+        values = ", ".join(map(repr, self.allowed))
+        listed = f"one of {values}" if len(self.allowed) > 1 else values
+        return " or ".join(part for part in (listed, self.also) if part)
 
     def accepts(self, value: Any) -> bool:
         """Return whether `value` is allowed."""
@@ -98,27 +101,29 @@ def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
     return is_real and isfinite(value) and least <= value <= most
 
 
-ANALYZER = Parameter("how texts become words", signed=lambda value: get_analyzer(value).signature)
-DECISION = Parameter("how scores become answers; None is the task's usual rule")
-SEED = Parameter("what draws depend on besides the questions", also="a whole number", fits=is_whole)
+ANALYZER = Parameter("the analyzer that turns texts into words", signed=lambda value: get_analyzer(value).signature)
+DECISION = Parameter("the rule that turns scores into answers; None is the task's default")
+SEED = Parameter("the seed of random draws", also="a whole number", fits=is_whole)
 REGULARISATION = Parameter(
     "the inverse strength of the regularisation",
     also="a positive number",
     fits=lambda value: is_number(value) and value > 0,
 )
-UNIT = Parameter("what length is counted in", ("characters", "words"))
+UNIT = Parameter("the unit of length", ("characters", "words"))
 STOP_WORDS = Parameter(
-    "a stop list's name or a file",
+    "the name of a stop list, or a file",
     tuple(STOP_LISTS),
     is_file=True,
     signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
 )
-ANNOTATIONS = Parameter("a file of annotation, in place of raw text", is_file=True)
+ANNOTATIONS = Parameter("an annotation file, used instead of raw text", is_file=True)
 CATEGORIES = Parameter("a folder of question categories", is_file=True)
-WORDNET = Parameter("the folder of a WordNet database, or where systems have it", (None, "auto"), is_file=True)
+WORDNET = Parameter(
+    "the folder of a WordNet database; 'auto' searches the usual places", (None, "auto"), is_file=True
+)
 PATH = Parameter("the path of a file", is_file=True)
 CORPUS = Parameter(
-    "where texts come from", ("passage", "paragraphs", "passages", "queries"), is_file=True, joined_by="+"
+    "the source of the texts", ("passage", "paragraphs", "passages", "queries"), is_file=True, joined_by="+"
 )
 
 SHARED_PARAMETERS: Mapping[str, Parameter] = {
@@ -243,13 +248,16 @@ class Solver(BaseEstimator, ABC):
         if train is None:
             raise UsageError(
                 f"{self.name} learns from gold answers: give training data (--train DATA), "
-                "or learn out of fold (--cv 5)"
+                "or cross-validate (--cv 5)",
+                field="train",
+                found="no training data",
+                expected="questions with gold answers",
             )
         return train
 
     def tune(self, questions: Sequence[Question]) -> Self:
         """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``."""
-        decision = clone(self.decision_for(_task(questions)))
+        decision = clone(self.decision_for(_task_of(questions)))
         self.decision_ = decision.fit(self.score_candidates(questions), questions)
         return self
 
@@ -261,12 +269,12 @@ class Solver(BaseEstimator, ABC):
         NotFittedError
             The decision has a threshold that is not tuned yet.
         """
-        decision = getattr(self, "decision_", None) or self.decision_for(_task(questions))
+        decision = getattr(self, "decision_", None) or self.decision_for(_task_of(questions))
         return decision.decide(self.score_candidates(questions), questions)
 
     def score(self, questions: Sequence[Question], y: Any = None) -> float:
         """Return the task's primary metric (accuracy, F1a or F1) of the predictions, in 0..1."""
-        return primary_metric(_task(questions))(questions, self.predict(questions))
+        return primary_metric(_task_of(questions))(questions, self.predict(questions))
 
     def default_decision(self, task: Task) -> Decision:
         """Return the rule that applies if `decision` is None: the task's default; some solvers have their own."""
@@ -337,7 +345,12 @@ class Solver(BaseEstimator, ABC):
         """
         if name not in cls.variants:
             if not cls.variants:
-                raise UsageError(f"solver {cls.name!r} has no variants, so not {name!r} either")
+                raise UsageError(
+                    f"unknown variant {name!r}: solver {cls.name!r} has no variants",
+                    field=f"variant of {cls.name}",
+                    found=name,
+                    expected="no variant",
+                )
             raise unknown_name(f"variant of {cls.name}", name, cls.variants)
         return cls.from_params({**cls.variants[name].params, **changes})
 
@@ -357,7 +370,7 @@ class Solver(BaseEstimator, ABC):
         try:
             return cls(**params)
         except TypeError as error:
-            raise UsageError(f"solver {cls.name!r} cannot be made: {error}") from error
+            raise UsageError(f"solver {cls.name!r} cannot be created: {error}", field=cls.name) from error
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
@@ -375,7 +388,12 @@ class Solver(BaseEstimator, ABC):
         known = self._get_param_names()
         for name, parameter in type(self).parameters.items():
             if name in known and not parameter.accepts(value := getattr(self, name)):
-                raise UsageError(f"parameter {name!r} of {self.name} must be {parameter.choices}, got {value!r}")
+                raise UsageError(
+                    f"parameter {name!r} of {self.name} must be {parameter.choices}, got {value!r}",
+                    field=name,
+                    found=repr(value),
+                    expected=parameter.choices,
+                )
 
     def variant_name(self) -> str | None:
         """Return the name of the variant that has exactly this solver's parameters, or None.
@@ -386,14 +404,15 @@ class Solver(BaseEstimator, ABC):
         if not self.variants:
             return None
         defaults = type(self)().get_params(deep=False)
-        mine = self.get_params(deep=False)
-        alike = [
+        params = self.get_params(deep=False)
+        matching = [
             name
             for name, variant in self.variants.items()
-            if _without_decision(mine) == _without_decision({**defaults, **variant.params})
+            if _without_decision(params) == _without_decision({**defaults, **variant.params})
         ]
-        decided = [name for name in alike if _same_rule(self.variants[name].params.get("decision"), self.decision)]
-        return next(iter([*decided, *alike]), None)
+        decisions = {name: self.variants[name].params.get("decision") for name in matching}
+        same_decision = [name for name in matching if _same_rule(decisions[name], self.decision)]
+        return next(iter([*same_decision, *matching]), None)
 
     def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
         """Encode `questions` as token ids under this solver's analyzer."""
@@ -412,10 +431,17 @@ def _same_rule(one: Decision | None, other: Decision | None) -> bool:
     return type(one) is type(other) and params[0] == params[1]
 
 
-def _task(questions: Sequence[Question]) -> Task:
+def _task_of(questions: Sequence[Question]) -> Task:
     if not len(questions):
-        raise UsageError("there is no question")
+        raise UsageError("there are no questions", field="questions", found="0", expected="at least 1")
     return questions[0].task
+
+
+def scores_without_evidence(values: ArrayLike, questions: Sequence[Question]) -> Scores:
+    """Return the scores of all candidates, in order, without evidence: for solvers that do not read the passage."""
+    scores = np.asarray(values, dtype=np.float64)
+    offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    return Scores(scores, offsets, np.zeros(len(scores), dtype=np.bool_))
 
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:
@@ -429,13 +455,13 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     """
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
-    known = questions if isinstance(questions, Dataset) else None
+    dataset = questions if isinstance(questions, Dataset) else None
     # Questions may share one candidate list. Counting generated spans generates them, so count each list once.
     lists = {id(q.candidates): q.candidates for q in questions}
     sizes = {key: len(candidates) for key, candidates in lists.items()}
     return {
-        "name": known and known.name,
-        "fingerprint": known and known.fingerprint,
+        "name": dataset and dataset.name,
+        "fingerprint": dataset and dataset.fingerprint,
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
         "candidates": sum(sizes[id(q.candidates)] for q in questions),

@@ -55,9 +55,9 @@ class MaximumFrequency(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Count each candidate's occurrences in the passage; no evidence at 0."""
-        return self._scores(self.encoded(questions))
+        return self._score_encoded(self.encoded(questions))
 
-    def _scores(self, encoded: EncodedDataset) -> Scores:
+    def _score_encoded(self, encoded: EncodedDataset) -> Scores:
         counts = phrase_counts(encoded.arrays)
         return encoded.scores(counts.astype(np.float64), counts > 0)
 
@@ -77,7 +77,7 @@ class ExclusiveFrequency(MaximumFrequency):
     needs_only_arrays = False
     description = "the candidate that the passage names most often and the query does not"
 
-    def _scores(self, encoded: EncodedDataset) -> Scores:
+    def _score_encoded(self, encoded: EncodedDataset) -> Scores:
         arrays = encoded.arrays
         # Count again with each query in place of the passage. The parts before and after the placeholder are two
         # texts, because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
@@ -122,20 +122,20 @@ class ClozeDistance(Solver):
     """
 
     name = "cloze-distance"
-    description = "how far query words stand from their places around the candidate's best mention"
+    description = "how far query words are from their expected positions around the candidate's best mention"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hermann2015": Variant(
             {"max_distance": 8},
-            "at most 8 steps a word, as tuned on the validation sets of CNN and Daily Mail; without the "
+            "at most 8 positions per word, as tuned on the validation sets of CNN and Daily Mail; without the "
             "alignment by coreference",
             "Hermann et al. 2015, section 3.1",
         ),
         "hill2015": Variant(
             {"max_distance": 5},
-            "at most 5 steps a word, as for the Children's Book Test",
+            "at most 5 positions per word, as for the Children's Book Test",
             "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
             cites=("hill2015",),
         ),
@@ -144,14 +144,14 @@ class ClozeDistance(Solver):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
         "max_distance": Parameter(
-            "what a word costs at most",
-            also="a positive number of steps",
+            "the largest cost of a word, in positions",
+            also="a positive whole number",
             fits=lambda value: is_whole(value, 1, 2**31),
         ),
-        "alignment": Parameter("which word of a mention its place is", get_args(Alignment)),
-        "own_words": Parameter("what a query word costs that is also the candidate's", get_args(OwnWords)),
+        "alignment": Parameter("the word of a mention that distances are measured from", get_args(Alignment)),
+        "own_words": Parameter("the cost of a query word that is also a word of the candidate", get_args(OwnWords)),
         "stop_words": STOP_WORDS,
-        "punctuation": Parameter("whether tokens without a letter or digit are added up", (True, False)),
+        "punctuation": Parameter("whether tokens without a letter or digit have a cost", (True, False)),
         "decision": DECISION,
     }
 
@@ -236,22 +236,25 @@ class ClozeWindow(Solver):
     """
 
     name = "cloze-window"
-    description = "the completed query laid over the passage token on token, at its best place"
+    description = "the best position-by-position match of the completed query with the passage"
     citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
     cites = ("hill2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hill2015": Variant(
             {"weights": "idf"},
-            "weights by idf; the paper leaves tokens, order, window and ties unsaid, so its figures are no target",
+            "idf weights; the paper does not specify tokens, order, window and ties, so this variant does not aim "
+            "to match its results",
             "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
         ),
     }
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "anchored": Parameter("whether the whole candidate must match a mention of its own", (True, False)),
-        "weights": Parameter("where words are counted to be weighed", ("passage", "idf")),
+        "anchored": Parameter("whether the candidate must match one of its mentions in full", (True, False)),
+        "weights": Parameter(
+            "the source of the word weights: counts in the passage, or idf over passages", ("passage", "idf")
+        ),
         "decision": DECISION,
     }
 
@@ -306,7 +309,9 @@ class ClozeWindow(Solver):
             return None
         if not hasattr(self, "passage_counts_"):
             raise NotFittedError(
-                f"{self.name} with weights='idf' counts the passages that have a word: call fit(questions) first"
+                f"{self.name} with weights='idf' needs word counts: call fit(questions) first",
+                field="weights",
+                found="'idf'",
             )
         # A word that is in no fitted passage counts as if one passage had it: it is rare, so its weight is the
         # largest. A count of 0 would mean a weight of 0.
@@ -349,7 +354,7 @@ class _Texts(NamedTuple):
         )
 
 
-_Marked = tuple[tuple[Mark, ...], dict[str, float]]
+_MarksAndNumbers = tuple[tuple[Mark, ...], dict[str, float]]
 
 
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
@@ -359,7 +364,7 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
     counted = dict(zip(encoded.vocabulary, solver.counted(encoded).tolist(), strict=True))
     n_words = sum(counted[word] for word in texts.query)
 
-    def marked(candidate: list[str]) -> _Marked:
+    def mark_candidate(candidate: list[str]) -> _MarksAndNumbers:
         mentions = alignments(
             texts.passage,
             texts.query,
@@ -372,19 +377,19 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         )
         if not mentions:
             return (), {"distance": float(solver.max_distance * n_words), "words": float(n_words), "matched": 0.0}
-        # Of equally good mentions the first is marked.
+        # Mark the first of equally good mentions.
         start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
         matched = [word for word in words if word.place is not None]
-        saved: dict[int, float] = {}
+        savings: dict[int, float] = {}
         for word in matched:  # two query words may match one place: their savings add up
             assert word.place is not None
-            saved[word.place] = saved.get(word.place, 0.0) + solver.max_distance - word.steps
+            savings[word.place] = savings.get(word.place, 0.0) + solver.max_distance - word.steps
         mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
-        marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in saved.items()))
+        marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()))
         distance = float(sum(word.steps for word in words))
         return marks, {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
 
-    return _explanation(solver, question, marked)
+    return _explain_texts(solver, question, mark_candidate)
 
 
 def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
@@ -392,43 +397,47 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
     texts = _Texts.of(solver, question)
     encoded = solver.encoded([question])
     weights = solver.word_weights(encoded)
-    weigh: dict[Hashable, int]
+    weight_of: dict[Hashable, int]
     if weights is None:
-        weigh = {word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)}
+        weight_of = {word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)}
     else:
-        weigh = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
+        weight_of = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
 
-    def marked(candidate: list[str]) -> _Marked:
+    def mark_candidate(candidate: list[str]) -> _MarksAndNumbers:
         total, shift = best_shift(
             texts.passage,
             texts.query,
             texts.placeholder,
             candidate,
             anchored=solver.anchored,
-            weigh=weigh.__getitem__,
+            weigh=weight_of.__getitem__,
         )
         if not total:
             return (), {"window": 0.0}
         completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
-        filling = range(shift + texts.placeholder, shift + texts.placeholder + len(candidate))
+        candidate_places = range(shift + texts.placeholder, shift + texts.placeholder + len(candidate))
 
-        def marks() -> Iterator[Mark]:
+        def make_marks() -> Iterator[Mark]:
             yield Mark(texts.places[inside[0]][0], texts.places[inside[-1]][1], "window", total / SCALE)
             for place in matched:
-                kind = "candidate" if place in filling else "question"
-                yield Mark(*texts.places[place], kind, weigh[texts.passage[place]] / SCALE)
+                kind = "candidate" if place in candidate_places else "question"
+                yield Mark(*texts.places[place], kind, weight_of[texts.passage[place]] / SCALE)
 
-        return tuple(marks()), {"window": total / SCALE, "matched": float(len(matched))}
+        return tuple(make_marks()), {"window": total / SCALE, "matched": float(len(matched))}
 
-    return _explanation(solver, question, marked)
+    return _explain_texts(solver, question, mark_candidate)
 
 
-def _explanation(solver: Solver, question: Question, marked: Callable[[list[str]], _Marked]) -> Explanation:
+def _explain_texts(
+    solver: Solver, question: Question, mark_candidate: Callable[[list[str]], _MarksAndNumbers]
+) -> Explanation:
     """Add marks and numbers to the scores, once for all candidates with the same text."""
     analyzer = get_analyzer(solver.analyzer)
-    of_text = cache(lambda text: marked(analyzer.analyze(text)))
-    plain = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
-    explained = (CandidateExplanation(c.text, c.score, c.evidence, *of_text(c.text)) for c in plain.candidates)
+    explain_text = cache(lambda text: mark_candidate(analyzer.analyze(text)))
+    unmarked = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
+    explained = (
+        CandidateExplanation(c.text, c.score, c.evidence, *explain_text(c.text)) for c in unmarked.candidates
+    )
     return Explanation(solver.name, question, tuple(explained))

@@ -48,7 +48,7 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
     if isinstance(value, Solver) and SOLVERS.get(type(value).name) is type(value):
         params = {key: value_to_plain(value, key, v) for key, v in value.get_params(deep=False).items()}
         return {"solver": type(value).name, "params": params}
-    if type(value) in _decisions().values():
+    if type(value) in _decision_classes().values():
         params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
         fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
         return {"decision": type(value).__name__, "params": params, "fitted": fitted}
@@ -56,7 +56,12 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
         defaults = LogisticRegression().get_params()
         params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
         return {"classifier": "LogisticRegression", "params": params}
-    raise UsageError(f"{solver.name} cannot be saved: its {name} is {value!r}, which only pickle could keep")
+    raise UsageError(
+        f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle",
+        field=name,
+        found=repr(value),
+        expected="a plain value, or a solver or decision of this package",
+    )
 
 
 def value_from_plain(value: Any) -> Any:
@@ -75,22 +80,22 @@ def value_from_plain(value: Any) -> Any:
         items = [value_from_plain(item) for item in value["items"]]
         return tuple(items) if value["sequence"] == "tuple" else items
     if "solver" in value:
-        return SOLVERS[value["solver"]].from_params(_params(value["params"]))
+        return SOLVERS[value["solver"]].from_params(_params_from_plain(value["params"]))
     if "classifier" in value:
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression(**value["params"])
-    decision = _decisions()[value["decision"]](**_params(value["params"]))
-    for name, fitted in _params(value["fitted"]).items():
+    decision = _decision_classes()[value["decision"]](**_params_from_plain(value["params"]))
+    for name, fitted in _params_from_plain(value["fitted"]).items():
         setattr(decision, name, fitted)
     return decision
 
 
-def _params(plain: dict[str, Any]) -> dict[str, Any]:
+def _params_from_plain(plain: dict[str, Any]) -> dict[str, Any]:
     return {name: value_from_plain(value) for name, value in plain.items()}
 
 
-def _decisions() -> dict[str, type[Decision]]:
+def _decision_classes() -> dict[str, type[Decision]]:
     """Return the package's own decision classes by name."""
     known: list[Any] = [Decision]
     for cls in known:  # the list grows in the loop, so subclasses of subclasses are found too
@@ -98,7 +103,7 @@ def _decisions() -> dict[str, type[Decision]]:
     return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}
 
 
-_STOP = "stop="
+_STOP_LIST_KEY = "stop="
 
 Keep: TypeAlias = Callable[[str], dict[str, Any]]
 """A function that stores the file or folder at a path, and returns the reference that the record keeps."""
@@ -133,7 +138,7 @@ def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
     params: dict[str, Any] | None
     try:
         plain = {n: value_to_plain(solver, n, value) for n, value in solver.get_params(deep=False).items()}
-        params = _with_files(cls, plain, keep)
+        params = _store_files(cls, plain, keep)
     except UsageError:  # a value that exists only in memory
         params = None
     return {"spec": solver_spec(solver), **origin, "params": params}
@@ -160,61 +165,69 @@ def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> 
     spec = kept["spec"]
     if kept["params"] is None or not {"solver", "code"} & kept.keys():
         raise UsageError(
-            f"{spec} cannot be made again: it is in no file, or has parameters that were in memory alone. "
-            "Run what can be named on the command line"
+            f"{spec} cannot be created from its record: its class is in no file, or a parameter was an object in "
+            "memory. Run a solver that can be named on the command line",
+            field="solver",
+            found=spec,
+            expected="a solver that can be named on the command line",
         )
     if "code" in kept:
         path = find(kept["code"])
         if not trust:
-            raise UsageError(f"{spec} is code in {path}: look at it, and say --trust to run it")
+            raise UsageError(
+                f"{spec} runs code from {path}: check the file, then add --trust",
+                field="--trust",
+                found="not set",
+                expected=f"--trust, to run {path}",
+            )
         cls = own_solver(Path(path), kept["class"])
     else:
-        cls = _registered(kept["solver"])
-    params = _resolved(kept["params"], find)
+        cls = _registered_class(kept["solver"])
+    params = _resolve_files(kept["params"], find)
     return cls.from_params({name: value_from_plain(value) for name, value in params.items()})
 
 
-def _registered(name: str) -> type[Solver]:
+def _registered_class(name: str) -> type[Solver]:
     if name not in SOLVERS:
         raise unknown_name("solver", name, SOLVERS)
     return SOLVERS[name]
 
 
-def _with_files(cls: type[Solver], params: Mapping[str, Any], keep: Keep) -> dict[str, Any]:
+def _store_files(cls: type[Solver], params: Mapping[str, Any], keep: Keep) -> dict[str, Any]:
     """Replace every path in the parameters, including the members' parameters, by a reference to the kept file."""
-    return {name: _with_file(cls, name, value, keep) for name, value in params.items()}
+    return {name: _store_file(cls, name, value, keep) for name, value in params.items()}
 
 
-def _with_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
+def _store_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
     if isinstance(value, dict):
         if "items" in value:
-            return {**value, "items": [_with_file(cls, name, item, keep) for item in value["items"]]}
+            return {**value, "items": [_store_file(cls, name, item, keep) for item in value["items"]]}
         if "solver" in value:
-            return {**value, "params": _with_files(_registered(value["solver"]), value["params"], keep)}
+            return {**value, "params": _store_files(_registered_class(value["solver"]), value["params"], keep)}
         return value
     if not isinstance(value, str):
         return value
     # An analyzer's stop list is a part of its text: "...stop=PATH+...".
     if name == "analyzer":
-        before, stop, rest = value.partition(_STOP)
+        before, stop, rest = value.partition(_STOP_LIST_KEY)
         path, plus, after = rest.partition("+")
         if not (STOP_WORDS.names_file(path) and Path(path).exists()):
             return value
         return {"before": before + stop, "file": keep(path), "after": plus + after}
-    declared = cls.parameter(name)
-    if declared.joined_by and declared.joined_by in value and not Path(value).exists():
-        parts = value.split(declared.joined_by)
-        if any(declared.names_file(part) and Path(part).exists() for part in parts):
-            return {"sequence": "list", "items": [_with_file(cls, name, part, keep) for part in parts]}
-    return {"file": keep(value)} if declared.names_file(value) and Path(value).exists() else value
+    parameter = cls.parameter(name)
+    if parameter.joined_by and parameter.joined_by in value and not Path(value).exists():
+        parts = value.split(parameter.joined_by)
+        if any(parameter.names_file(part) and Path(part).exists() for part in parts):
+            return {"sequence": "list", "items": [_store_file(cls, name, part, keep) for part in parts]}
+    return {"file": keep(value)} if parameter.names_file(value) and Path(value).exists() else value
 
 
-def _resolved(value: Any, find: Find) -> Any:
+def _resolve_files(value: Any, find: Find) -> Any:
     """Replace every reference to a kept file by the path where it is now."""
     if isinstance(value, list):
-        return [_resolved(item, find) for item in value]
+        return [_resolve_files(item, find) for item in value]
     if not isinstance(value, dict):
         return value
     if "file" in value:
         return value.get("before", "") + find(value["file"]) + value.get("after", "")
-    return {key: _resolved(item, find) for key, item in value.items()}
+    return {key: _resolve_files(item, find) for key, item in value.items()}

@@ -15,7 +15,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver
+from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver, scores_without_evidence
 from classic_rc.solvers.learning import right_candidates
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
@@ -67,8 +67,9 @@ class _Cue(Solver):
         """Score each candidate with its cue times the learned sign."""
         if not hasattr(self, "direction_"):
             raise NotFittedError(
-                f"{self.name} learns whether more or less is better: call fit(train) first "
-                "(on the command line --train DATA or --cv 5)"
+                f"{self.name} learns from gold answers: call fit(train) first "
+                "(on the command line --train DATA or --cv 5)",
+                field=self.name,
             )
         cue = self.cue(questions)
         return Scores(self.direction_ * cue.values, cue.offsets, cue.evidence)
@@ -90,7 +91,7 @@ class Length(_Cue):
     """
 
     name = "length"
-    description = "the candidate's length; longer or shorter, as learned"
+    description = "the candidate's length; the better direction is learned"
     citation = "a partial-input check: option length, without question or passage"
     cites = ("classic_rc",)
     tasks = _CHOICES | {Task.CLOZE}
@@ -110,7 +111,9 @@ class Length(_Cue):
         """Return the lengths, without evidence."""
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
-        return _without_evidence([len(t if self.unit == "characters" else t.split()) for t in texts], questions)
+        return scores_without_evidence(
+            [len(t if self.unit == "characters" else t.split()) for t in texts], questions
+        )
 
 
 class NegationWords(_Cue):
@@ -131,7 +134,7 @@ class NegationWords(_Cue):
     """
 
     name = "negation"
-    description = "how many words of the candidate negate; for or against it, as learned"
+    description = "the number of negation words in the candidate; the better direction is learned"
     citation = "negation as an artifact: Gururangan et al. 2018"
     cites = ("gururangan2018",)
 
@@ -175,12 +178,12 @@ class VerbatimOverlap(_Cue):
     """
 
     name = "verbatim-overlap"
-    description = "the longest run of words that candidate and passage share; for or against it, as learned"
+    description = "the longest run of words shared by candidate and passage; the better direction is learned"
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
     cites = ("kaushik2018",)
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "unit": Parameter("how the run of words is counted", ("words", "share")),
+        "unit": Parameter("the unit of the run's length: words, or its share of the candidate", ("words", "share")),
         "analyzer": ANALYZER,
         "decision": DECISION,
     }
@@ -220,7 +223,7 @@ class PositionPrior(Solver):
     """
 
     name = "position-prior"
-    description = "how often the candidate at its position is right in training"
+    description = "how often the candidate at this position is right in the training data"
     citation = "answer-position priors; see Lai et al. 2017 for RACE"
     cites = ("lai2017",)
     learns_from = "gold"
@@ -253,24 +256,17 @@ class PositionPrior(Solver):
         """Score each candidate with the share of its position, without evidence."""
         if not hasattr(self, "shares_"):
             raise NotFittedError(
-                "position-prior is learned: call fit(train) first (on the command line --train DATA or --cv 5)"
+                f"{self.name} learns from gold answers: call fit(train) first "
+                "(on the command line --train DATA or --cv 5)",
+                field=self.name,
             )
         position = _positions(questions)
         known = position < len(self.shares_)
         values = np.where(known, self.shares_[np.where(known, position, 0)], self.overall_)
-        return _without_evidence(values, questions)
-
-
-def _counts(questions: Sequence[Question]) -> NDArray[np.int64]:
-    return np.array([len(q.candidates) for q in questions], dtype=np.int64)
+        return scores_without_evidence(values, questions)
 
 
 def _positions(questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return each candidate's index in its question."""
-    offsets = offsets_of(_counts(questions))
+    offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-
-
-def _without_evidence(values: Any, questions: Sequence[Question]) -> Scores:
-    values = np.asarray(values, dtype=np.float64)
-    return Scores(values, offsets_of(_counts(questions)), np.zeros(len(values), dtype=np.bool_))

@@ -47,11 +47,17 @@ def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.
         Gold is hidden, or no candidate is right, or none is wrong.
     """
     if not len(questions):
-        raise UsageError(f"{learner} cannot learn from data without a question")
+        raise UsageError(
+            f"{learner} cannot learn without questions",
+            field="questions",
+            found="0",
+            expected="questions with gold answers",
+        )
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
-            f"{learner} learns from gold answers, and {hidden:,} of {len(questions):,} questions hide theirs"
+            f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
+            found=f"{hidden:,} of {len(questions):,} questions without gold",
         )
     flags: list[bool] = []
     for question in questions:
@@ -63,9 +69,12 @@ def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.
             flags += [normalise(c.text) in accepted for c in question.candidates]
     right = np.array(flags, dtype=np.int64)
     if not 0 < right.sum() < len(right):
-        which = "right" if len(right) and right.all() else "wrong"
-        problem = f"{learner} cannot learn: all {len(right):,} candidates are {which}"
-        raise DataError(problem, hint="It needs right and wrong ones")
+        found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
+        raise DataError(
+            f"{learner} cannot learn",
+            found=f"{len(right):,} {found} candidates and no {missing} ones",
+            expected="both",
+        )
     return right
 
 
@@ -144,16 +153,16 @@ def one_thread() -> AbstractContextManager[object]:
 
 LEARNERS: Mapping[str, str] = {
     "liblinear": "LIBLINEAR's logistic regression, the default",
-    "newton-cg": "the same weights by Newton's method, many times faster where lengths are not scaled",
-    "lbfgs": "the same by L-BFGS, but for the bias, which is not regularised",
-    "sgd": "the same by stochastic gradient descent, near the optimum",
+    "newton-cg": "the same weights by Newton's method, many times faster if lengths are not scaled",
+    "lbfgs": "the same by L-BFGS, except that the bias is not regularised",
+    "sgd": "the same by stochastic gradient descent, close to the optimum",
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",
 }
-"""The learners that have a name. Any scikit-learn classifier can be a learner too."""
+"""The learners by name. Any scikit-learn classifier can be a learner too."""
 
-_MOST_ITERATIONS = 1000
-_CERTAIN = 1e6
+_MAX_ITERATIONS = 1000
+_CERTAIN_LOG_ODDS = 1e6
 """The value in place of infinite log-odds, because no threshold can be tuned on infinite scores."""
 
 
@@ -219,7 +228,7 @@ class ClassifierModel(NamedTuple):
             return np.ravel(self.classifier.decision_function(features))
         with np.errstate(divide="ignore"):  # if all trees of a forest agree, the other probability is 0
             wrong, right = self.classifier.predict_log_proba(features).T
-        return np.nan_to_num(right - wrong, posinf=_CERTAIN, neginf=-_CERTAIN)
+        return np.nan_to_num(right - wrong, posinf=_CERTAIN_LOG_ODDS, neginf=-_CERTAIN_LOG_ODDS)
 
     def probability(self, features: Any) -> NDArray[np.float64]:
         """Return the classifier's own probabilities.
@@ -231,7 +240,12 @@ class ClassifierModel(NamedTuple):
         """
         if not hasattr(self.classifier, "predict_proba"):
             name = type(self.classifier).__name__
-            raise UsageError(f"the learner {name} gives no probabilities: output='log-odds' needs none")
+            raise UsageError(
+                f"the learner {name} has no predict_proba: use output='log-odds'",
+                field="learner",
+                found=name,
+                expected="a classifier with predict_proba",
+            )
         return np.ascontiguousarray(self.classifier.predict_proba(features)[:, 1])
 
 
@@ -265,17 +279,17 @@ def make_learner(learner: Any, C: float) -> Any:
         raise unknown_name("learner", learner, LEARNERS)
     # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
     # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
-    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MOST_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
+    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MAX_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
     if learner is None or learner == "liblinear":
         return LogisticRegression(solver="liblinear", **liblinear)
     if learner == "newton-cg":  # its tolerance is for the mean loss over candidates, so it must be small
-        return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MOST_ITERATIONS, fit_intercept=False)
+        return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MAX_ITERATIONS, fit_intercept=False)
     if learner == "lbfgs":
-        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MOST_ITERATIONS)
+        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MAX_ITERATIONS)
     if learner == "sgd":
         from sklearn.linear_model import SGDClassifier
 
-        return SGDClassifier(loss="log_loss", max_iter=_MOST_ITERATIONS, random_state=0)
+        return SGDClassifier(loss="log_loss", max_iter=_MAX_ITERATIONS, random_state=0)
     if learner == "linear-svm":
         from sklearn.svm import LinearSVC
 
@@ -285,7 +299,13 @@ def make_learner(learner: Any, C: float) -> Any:
 
         return MultinomialNB()
     if not isinstance(learner, BaseEstimator) or not is_classifier(learner):
-        raise UsageError(f"parameter 'learner' must be a name or a classifier of scikit-learn, got {learner!r}")
+        raise UsageError(
+            f"parameter 'learner' must be one of {', '.join(map(repr, LEARNERS))} or a scikit-learn classifier, "
+            f"got {learner!r}",
+            field="learner",
+            found=repr(learner),
+            expected="a name or a scikit-learn classifier",
+        )
     return clone(learner)
 
 
@@ -321,7 +341,7 @@ def fit_model(
         features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
     if learner == "sgd":  # it divides the loss by the number of candidates
         classifier.set_params(alpha=1 / (C * len(right)))
-    caveats = _fit(classifier, features, right)
+    caveats = _fit_classifier(classifier, features, right)
     if learner != "sgd" and not isinstance(classifier, LogisticRegression):
         return ClassifierModel(classifier), caveats
     weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
@@ -330,7 +350,7 @@ def fit_model(
     return LogisticModel(weights, float(bias)), caveats
 
 
-def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
+def _fit_classifier(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
     """Fit a classifier; turn its convergence warnings into caveats and repeat all other warnings."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -341,12 +361,15 @@ def _fit(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tup
             with one_thread():
                 classifier.fit(features, right)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"the learner {name} cannot learn from sparse features: {error}") from error
+            raise UsageError(
+                f"the learner {name} cannot be fitted on sparse features: {error}", field="learner", found=name
+            ) from error
     caveats = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning):
             caveats.append(
-                f"the learner {name} stopped before it converged: let it run longer, or scale the features"
+                f"the learner {name} stopped before it converged: scale the features, "
+                "or use a classifier with a larger max_iter"
             )
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from classic_rc.decisions import Argmax, Decision, Threshold
-from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver
+from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver, scores_without_evidence
 
 
 class Random(Solver):
@@ -31,7 +30,7 @@ class Random(Solver):
     """
 
     name = "random"
-    description = "chance, in expectation"
+    description = "chance level, in expectation"
     citation = "Lai et al. 2017, RACE; Khashabi et al. 2018, MultiRC; Zhang et al. 2018, ReCoRD"
     cites = ("lai2017", "khashabi2018multirc", "zhang2018")
 
@@ -49,7 +48,7 @@ class Random(Solver):
         self.check_parameters()
         counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
         draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
-        return Scores(draws, offsets_of(counts), np.zeros(len(draws), dtype=np.bool_))
+        return scores_without_evidence(draws, questions)
 
     def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
         """Return predictions whose metrics are the expected values of the draws.
@@ -57,14 +56,14 @@ class Random(Solver):
         Single choice: each option with equal weight. Cloze and spans: each distinct text, in proportion to its
         number of candidates. Multiple answers: each option with probability 1/2.
         """
-        return [_expected(q) for q in questions]
+        return [_expected_prediction(q) for q in questions]
 
     def default_decision(self, task: Task) -> Decision:
         """Return the rule that takes the best draw or, if several may be right, every draw above one half."""
         return Threshold(value=0.5) if task is Task.MULTIPLE_ANSWER else Argmax()
 
 
-def _expected(question: Question) -> Prediction:
+def _expected_prediction(question: Question) -> Prediction:
     n = len(question.candidates)
     if question.task is Task.MULTIPLE_ANSWER:
         return Prediction(question.id, (), selection_probability=0.5, n_candidates=n)

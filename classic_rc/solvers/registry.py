@@ -24,7 +24,7 @@ class SolverLine:
 
 
 LINES: Mapping[str, SolverLine] = {
-    "random": SolverLine("classic_rc.solvers.random:Random", "chance, in expectation"),
+    "random": SolverLine("classic_rc.solvers.random:Random", "chance level, in expectation"),
     "all-positive": SolverLine("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
     "all-negative": SolverLine("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
     "constant-position": SolverLine(
@@ -43,22 +43,22 @@ LINES: Mapping[str, SolverLine] = {
     ),
     "cloze-distance": SolverLine(
         "classic_rc.solvers.cloze:ClozeDistance",
-        "how far query words stand from their places around the candidate's best mention",
+        "how far query words are from their expected positions around the candidate's best mention",
         ("hermann2015", "hill2015"),
     ),
     "cloze-window": SolverLine(
         "classic_rc.solvers.cloze:ClozeWindow",
-        "the completed query laid over the passage token on token, at its best place",
+        "the best position-by-position match of the completed query with the passage",
         ("hill2015",),
     ),
     "sliding-window": SolverLine(
         "classic_rc.solvers.sliding:SlidingWindow",
-        "the best window of the passage over the words of question and candidate",
+        "the passage window with the most weight of question and candidate words",
         ("mctest", "richardson2013", "mcobzarenco", "dream", "race"),
     ),
     "word-distance": SolverLine(
         "classic_rc.solvers.sliding:WordDistance",
-        "how near question words stand to the candidate's words in the passage",
+        "how close the question's words are to the candidate's words in the passage",
         ("mctest", "richardson2013", "mcobzarenco", "dream"),
     ),
     "sw+d": SolverLine(
@@ -68,7 +68,7 @@ LINES: Mapping[str, SolverLine] = {
     ),
     "lexical": SolverLine(
         "classic_rc.solvers.lexical.solver:LexicalMatcher",
-        "windows of all widths, word distance, bag of words and best sentences",
+        "a weighted sum of windows, word distance, bag of words and best sentences",
         ("smith2015", "smith2015-mc500", "smith2015-raw", "smith2015-raw-mc500"),
     ),
     "ir": SolverLine(
@@ -98,21 +98,22 @@ LINES: Mapping[str, SolverLine] = {
         "classic_rc.solvers.alignment.solver:AlignmentILP",
         "the best support graph between question, passage and candidate, by integer programming",
     ),
-    "length": SolverLine("classic_rc.solvers.cues:Length", "the candidate's length; longer or shorter, as learned"),
+    "length": SolverLine(
+        "classic_rc.solvers.cues:Length", "the candidate's length; the better direction is learned"
+    ),
     "negation": SolverLine(
         "classic_rc.solvers.cues:NegationWords",
-        "how many words of the candidate negate; for or against it, as learned",
+        "the number of negation words in the candidate; the better direction is learned",
     ),
     "position-prior": SolverLine(
-        "classic_rc.solvers.cues:PositionPrior", "how often the candidate at its position is right in training"
+        "classic_rc.solvers.cues:PositionPrior",
+        "how often the candidate at this position is right in the training data",
     ),
     "verbatim-overlap": SolverLine(
         "classic_rc.solvers.cues:VerbatimOverlap",
-        "the longest run of words that candidate and passage share; for or against it, as learned",
+        "the longest run of words shared by candidate and passage; the better direction is learned",
     ),
-    "score-file": SolverLine(
-        "classic_rc.solvers.score_file:ScoreFile", "the scores that a file gives each candidate (path=FILE)"
-    ),
+    "score-file": SolverLine("classic_rc.solvers.score_file:ScoreFile", "scores read from a file (path=FILE)"),
     "combination": SolverLine(
         "classic_rc.solvers.combination.solver:Combination",
         "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked",
@@ -120,25 +121,36 @@ LINES: Mapping[str, SolverLine] = {
     ),
     "saved": SolverLine(
         "classic_rc.solvers.saved:SavedSolver",
-        "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)",
+        "a fitted solver, loaded from a file (path=FILE; see `classic-rc fit`)",
     ),
 }
 """The package's own solvers, in the order of tables. To add a solver, add one entry here."""
 
 
-def _plugged_in(name: str, found: Any) -> type[Solver]:
+def _check_plugin(name: str, found: Any) -> type[Solver]:
     from classic_rc.solvers.base import Solver
 
     if not (isinstance(found, type) and issubclass(found, Solver)):
-        raise UsageError("it is no subclass of classic_rc.Solver")
+        raise UsageError(
+            "it is not a subclass of classic_rc.Solver",
+            found=repr(found),
+            expected="a subclass of classic_rc.Solver",
+        )
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
-        raise UsageError(f"its class does not write {', '.join(missing)}")
+        raise UsageError(f"its class does not implement {', '.join(missing)}", expected=", ".join(missing))
     if found.name != name:
-        raise UsageError(f"its class calls itself {found.name!r}: the entry point must have that name")
+        raise UsageError(
+            f"its class is named {found.name!r}: the entry point must have the same name",
+            field="name",
+            found=found.name,
+            expected=name,
+        )
     return found
 
 
-SOLVERS: Registry[type[Solver]] = Registry("solver", {name: line.home for name, line in LINES.items()}, _plugged_in)
+SOLVERS: Registry[type[Solver]] = Registry(
+    "solver", {name: line.home for name, line in LINES.items()}, _check_plugin
+)
 """All solvers: the package's own in the order of tables, then those that other packages plug in."""
 
 _MATCHERS = ("sliding-window", "word-distance", "sw+d")

@@ -27,7 +27,7 @@ _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 1
 _ARRAY = "array."
 """The prefix of array names in a file."""
-_HINT = "Save it anew with `classic-rc fit DATA -s SOLVER -o FILE`"
+_HINT = "Save it again with `classic-rc fit DATA -s SOLVER -o FILE`"
 
 
 @runtime_checkable
@@ -69,9 +69,19 @@ def require_persistent(solver: Solver) -> None:
         The solver learns nothing, is not registered, or is not :class:`Persistent`.
     """
     if not learns_something(solver):
-        raise UsageError(f"{solver.name} learns nothing that could be saved: it runs as it is (-s {solver.name})")
+        raise UsageError(
+            f"{solver.name} learns nothing, so there is nothing to save: run it directly (-s {solver.name})",
+            field="solver",
+            found=solver.name,
+            expected="a solver that learns",
+        )
     if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
-        raise UsageError(f"{solver.name} cannot be saved: fit it where it is run (--train DATA)")
+        raise UsageError(
+            f"{solver.name} cannot be saved: fit it in each run (--train DATA)",
+            field="solver",
+            found=solver.name,
+            expected="a registered solver with fitted_state() and restore()",
+        )
 
 
 def save_solver(solver: Solver, path: str | Path) -> None:
@@ -93,12 +103,12 @@ def save_solver(solver: Solver, path: str | Path) -> None:
     UsageError
         The solver cannot be saved, or the file cannot be written.
     """
-    described, arrays = solver_to_plain(solver)
-    header = {"format": _FORMAT, "version": _FORMAT_VERSION, "classic_rc": __version__, **described}
+    plain, arrays = solver_to_plain(solver)
+    header = {"format": _FORMAT, "version": _FORMAT_VERSION, "classic_rc": __version__, **plain}
     members: dict[str, Any] = {"header": _bytes_array(json.dumps(header).encode("ascii"))}
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise TypeError(f"array {name!r} of {solver.name} holds objects, which only pickle could keep")
+            raise TypeError(f"array {name!r} of {solver.name} holds objects, which cannot be stored without pickle")
         members[_ARRAY + name] = np.ascontiguousarray(array)
     buffer = io.BytesIO()
     np.savez(buffer, **members, sha256=_bytes_array(_digest(members)))
@@ -124,16 +134,24 @@ def load_solver(path: str | Path) -> Solver:
     DataError
         The file is missing, is not a saved solver, was changed or cut off, or has an unknown format version.
     """
-    header, arrays = _read(str(path))
+    header, arrays = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
-        found = f"version {header.get('version')} of classic_rc {header.get('classic_rc')}"
         raise DataError(
-            "its format is not known here", source=str(path), found=found, expected=str(_FORMAT_VERSION), hint=_HINT
+            "unknown format version",
+            source=str(path),
+            field="version",
+            found=f"{header.get('version')}, of classic_rc {header.get('classic_rc')}",
+            expected=str(_FORMAT_VERSION),
+            hint=_HINT,
         )
     try:
         return solver_from_plain(header, arrays)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"this classic_rc cannot restore it ({error})", source=str(path), hint=_HINT) from error
+        raise DataError(
+            f"cannot restore the solver with classic_rc {__version__} ({error})",
+            source=str(path),
+            hint=_HINT,
+        ) from error
 
 
 def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -185,9 +203,9 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
     return solver
 
 
-def _read(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not Path(path).is_file():
-        raise DataError("there is no such file", source=path, hint=_HINT.replace("Save it anew", "Save a solver"))
+        raise DataError("no such file", source=path, hint=_HINT.replace("Save it again", "Save a solver"))
     try:
         with np.load(path, allow_pickle=False) as file:
             members = {name: file[name] for name in file.files}
@@ -196,9 +214,11 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
     except Exception:  # broken archives, arrays and JSON raise errors that have no common base class
-        raise DataError("it is no saved solver, or it was cut off or changed", source=path, hint=_HINT) from None
+        raise DataError(
+            "not a saved solver, or a damaged one", source=path, expected=f"format {_FORMAT!r}", hint=_HINT
+        ) from None
     if digest != _digest(members):
-        raise DataError("it was changed after it was saved", source=path, hint=_HINT)
+        raise DataError("the content was changed after it was saved", source=path, field="sha256", hint=_HINT)
     arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
     return header, arrays
 
@@ -234,7 +254,7 @@ class SavedSolver(Solver):
     """
 
     name = "saved"
-    description = "a solver fitted before, from its file (path=FILE; see `classic-rc fit`)"
+    description = "a fitted solver, loaded from a file (path=FILE; see `classic-rc fit`)"
     cites = ("classic_rc",)
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
@@ -256,25 +276,30 @@ class SavedSolver(Solver):
         DataError
             The file cannot be used.
         """
-        solver = self._solver()
+        solver = self._loaded_solver()
         if len(questions) and questions[0].task not in solver.tasks:
-            raise UsageError(f"{solver.name} in {self.path} is not for {questions[0].task} questions")
-        _fit_unlearned(solver, questions)
+            raise UsageError(
+                f"{solver.name} in {self.path} does not support {questions[0].task} questions",
+                field="task",
+                found=str(questions[0].task),
+                expected=", ".join(sorted(solver.tasks)),
+            )
+        _fit_members_without_state(solver, questions)
         self.solver_ = solver
-        self.name = f"saved:{_label(solver)}"  # type: ignore[misc]
+        self.name = f"saved:{_name_with_variant(solver)}"  # type: ignore[misc]
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score the candidates with the saved solver."""
-        return self._solver().score_candidates(questions)
+        return self._loaded_solver().score_candidates(questions)
 
     def explain(self, question: Question) -> Explanation:
         """Return the saved solver's explanation."""
-        return self._solver().explain(question)
+        return self._loaded_solver().explain(question)
 
     def default_decision(self, task: Task) -> Decision:
         """Return the saved solver's rule, with its tuned threshold if it has one."""
-        solver = self._solver()
+        solver = self._loaded_solver()
         rule = getattr(solver, "decision_", None) or solver.decision_for(task)
         # A fixed threshold in place of the tuned one, so that `tune` on new data does not move it.
         if isinstance(rule, TunedThreshold) and not rule.needs_fit:
@@ -301,16 +326,16 @@ class SavedSolver(Solver):
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """Whether the saved solver reads only the arrays of an encoding."""
-        return self._solver().needs_only_arrays
+        return self._loaded_solver().needs_only_arrays
 
     @property
     def trained_on_(self) -> Mapping[str, Any] | None:
         """The data that the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
-        return getattr(self._solver(), "trained_on_", None)
+        return getattr(self._loaded_solver(), "trained_on_", None)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very questions."""
-        trained_on, caveats = self.trained_on_ or {}, self._solver().caveats(questions)
+        trained_on, caveats = self.trained_on_ or {}, self._loaded_solver().caveats(questions)
         # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)
@@ -320,26 +345,28 @@ class SavedSolver(Solver):
         """Return the saved solver's facts, and the name and fingerprint of the data that it learned from."""
         trained_on = self.trained_on_ or {}
         fingerprint = trained_on.get("fingerprint")
-        learned = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
-        return {**self._solver().signature_facts(), **learned}
+        training = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
+        return {**self._loaded_solver().signature_facts(), **training}
 
-    def _solver(self) -> Solver:
+    def _loaded_solver(self) -> Solver:
         if hasattr(self, "solver_"):
             return self.solver_
         if not self.path:
-            raise UsageError("saved needs a file: path=FILE")
+            raise UsageError(
+                "saved needs a file: path=FILE", field="path", found=repr(self.path), expected="a saved solver"
+            )
         return load_solver(self.path)
 
 
-def _fit_unlearned(solver: Solver, questions: Sequence[Question]) -> None:
-    """Fit the members that learn nothing, at any depth, on the questions that are asked."""
+def _fit_members_without_state(solver: Solver, questions: Sequence[Question]) -> None:
+    """Fit the members that learn nothing, at any depth, on `questions`."""
     for member in solver.members:
         if learns_something(member):
-            _fit_unlearned(member, questions)
+            _fit_members_without_state(member, questions)
         else:
             member.fit(questions)
 
 
-def _label(solver: Solver) -> str:
+def _name_with_variant(solver: Solver) -> str:
     variant = solver.variant_name()
     return f"{solver.name}:{variant}" if variant else solver.name

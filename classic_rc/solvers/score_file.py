@@ -16,15 +16,15 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 
-Asked: TypeAlias = "tuple[str, ...]"
+_Identity: TypeAlias = "tuple[str, ...]"
 """The identity of a question: its id and all its texts except gold."""
 
 
 class ScoreFile(Solver):
-    """A solver that takes each candidate's score from a file.
+    """A solver that reads each candidate's score from a file.
 
-    After a fit on a whole dataset, its questions can be scored in any order and in parts. Questions outside the fit
-    (those that something is tuned on or stacked from) are looked up in the files when they are scored.
+    After a fit on a dataset, its questions can be scored in any order and in parts. Other questions (for tuning or
+    stacking) are looked up in the files when they are scored.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class ScoreFile(Solver):
     """
 
     name = "score-file"
-    description = "the scores that a file gives each candidate (path=FILE)"
+    description = "scores read from a file (path=FILE)"
     cites = ("classic_rc",)
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "path": PATH,
-        "format": Parameter("the format's name; by default found from the content"),
+        "format": Parameter("the name of the format; by default detected from the content"),
         "decision": DECISION,
     }
 
@@ -72,15 +72,15 @@ class ScoreFile(Solver):
             A file is malformed or lacks the scores of a question; the message says where.
         """
         self.scores_ = self._read(questions)
-        self._row_of = {_asked(question): row for row, question in enumerate(questions)}
+        self._row_of = {_identity(question): row for row, question in enumerate(questions)}
         self.sha256_ = tuple(sha256_of_bytes(read_bytes(path)) for path in self._paths())
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Return the file's scores of `questions`, with the file's evidence flags."""
         if not hasattr(self, "scores_"):
-            raise NotFittedError("score-file has not read its file: call fit(questions) first")
-        rows = [self._row_of.get(_asked(question), -1) for question in questions]
+            raise NotFittedError("score-file is not fitted: call fit(questions) first", field="score-file")
+        rows = [self._row_of.get(_identity(question), -1) for question in questions]
         return self._read(questions) if -1 in rows else self.scores_.take(np.array(rows, dtype=np.int64))
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -90,7 +90,12 @@ class ScoreFile(Solver):
     def _paths(self) -> list[str]:
         paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
-            raise UsageError("score-file needs a file: path=FILE (or several, path=[FILE; FILE])")
+            raise UsageError(
+                "score-file needs a file: path=FILE (or several, path=[FILE; FILE])",
+                field="path",
+                found=repr(self.path),
+                expected="a path or a list of paths",
+            )
         return paths
 
     def _read(self, questions: Sequence[Question]) -> Scores:
@@ -101,22 +106,28 @@ class ScoreFile(Solver):
         if len(paths) == 1:
             return read_scores(paths[0], questions, self.format, partial=True)
         found: dict[str, Scores] = {}
-        refused: list[str] = []
+        reasons: list[str] = []
         for path in paths:
             try:
                 found[path] = read_scores(path, questions, self.format, partial=True)
             except ClassicRCError as error:
-                refused.append(str(error))
+                reasons.append(str(error))
         if len(found) == 1:
             return next(iter(found.values()))
         if found:
-            raise UsageError(f"{' and '.join(found)} both have scores of these {len(questions):,} questions")
+            raise UsageError(
+                f"each of {' and '.join(found)} has scores for these {len(questions):,} questions: keep one",
+                field="path",
+                found=", ".join(found),
+                expected="one file with scores for these questions",
+            )
         raise DataError(
-            f"none of the {len(paths)} score files is for these {len(questions):,} questions: {'; '.join(refused)}"
+            f"none of the {len(paths)} score files has scores for these {len(questions):,} questions: "
+            f"{'; '.join(reasons)}"
         )
 
 
-def _asked(question: Question) -> Asked:
+def _identity(question: Question) -> _Identity:
     """Return the question's identity; the id is not enough, because other data may use the same id."""
     options = () if question.task.has_spans else (candidate.text for candidate in question.candidates)
     return (question.id, question.passage.text, question.text, *options)

@@ -45,16 +45,16 @@ _DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
 _PORT_CITES = ("richardson2013", "sugawara2017")
 _DREAM_CITES = ("richardson2013", "sun2019")
 
-_MCTEST = {"analyzer": "mctest", "decision": Argmax(ties="partial")}
-_COIN_FLIP = {"analyzer": "mctest", "decision": Argmax(ties="random")}
-_MCOBZARENCO = {"analyzer": "mcobzarenco", "decision": Argmax(ties="first")}
-_DREAM_TEXT = {"analyzer": "dream", "decision": Argmax(ties="first")}
+_MCTEST_PARAMS = {"analyzer": "mctest", "decision": Argmax(ties="partial")}
+_COIN_FLIP_PARAMS = {"analyzer": "mctest", "decision": Argmax(ties="random")}
+_MCOBZARENCO_PARAMS = {"analyzer": "mcobzarenco", "decision": Argmax(ties="first")}
+_DREAM_PARAMS = {"analyzer": "dream", "decision": Argmax(ties="first")}
 
-_MCOBZARENCO_TEXT = (
-    "case kept, stop words removed before everything, ties to the first option; its distance keeps the first "
-    "pair it meets (a bug)"
+_MCOBZARENCO_NOTE = (
+    "cased tokens, stop words removed first, ties to the first option; the distance is that of the first pair "
+    "found (a bug)"
 )
-_DREAM_TEXT_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
+_DREAM_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
 
 # The splits that the authors tuned their distance weights on, by content fingerprint.
 _MC160_DEV = {"965e7973287df919e25559a0416490fbafccb726309018470c1b949669964151": "mc160.dev"}
@@ -62,26 +62,26 @@ _MC500_DEV = {"7fba13a76aeade81e73f40766ac2e98dce076c733c000d43e8752380380778fa"
 
 WINDOW_VARIANTS = {
     "mctest": Variant(
-        {**_MCTEST},
-        "what the authors released: their tokenizer, a window of |S|, counts within the passage",
+        {**_MCTEST_PARAMS},
+        "as released by the authors: their tokenizer, a window of |S|, counts within the passage",
         f"{_RELEASE}, Baseline_SW",
     ),
     "richardson2013": Variant(
-        {**_COIN_FLIP},
-        "as the paper says: ties are broken by a coin flip, so its tables are one draw and not reproducible",
+        {**_COIN_FLIP_PARAMS},
+        "as in the paper: ties are broken by a coin flip, so its tables show one draw and cannot be reproduced",
         f"{_PAPER}, Algorithm 1",
     ),
     "mcobzarenco": Variant(
-        {**_MCOBZARENCO, "inverse_counts": "corpus"},
-        f"counts over all passages of the file, {_MCOBZARENCO_TEXT}",
+        {**_MCOBZARENCO_PARAMS, "inverse_counts": "corpus"},
+        f"counts over all passages of the file, {_MCOBZARENCO_NOTE}",
         _PORT,
         cites=_PORT_CITES,
     ),
-    "dream": Variant({**_DREAM_TEXT}, f"the SW row of DREAM, {_DREAM_TEXT_NOTE}", _DREAM, cites=_DREAM_CITES),
+    "dream": Variant({**_DREAM_PARAMS}, f"the SW row of DREAM, {_DREAM_NOTE}", _DREAM, cites=_DREAM_CITES),
     "race": Variant(
         {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
-        "one window for all questions, tuned on a split; the paper leaves tokens, weights and ties unsaid, so "
-        "its figures are not a target",
+        "one window for all questions, tuned on a split; the paper does not specify tokens, weights and ties, so "
+        "this variant does not aim to match its results",
         "Lai et al. 2017, RACE, sliding window baseline",
         cites=("richardson2013", "lai2017"),
     ),
@@ -89,28 +89,31 @@ WINDOW_VARIANTS = {
 
 DISTANCE_VARIANTS = {
     "mctest": Variant(
-        {**_MCTEST, "distance": "mean", "stop_words": "mctest"},
+        {**_MCTEST_PARAMS, "distance": "mean", "stop_words": "mctest"},
         "the distance as released: the mean over question words",
         f"{_RELEASE}, Baseline_SW_D",
     ),
     "richardson2013": Variant(
-        {**_COIN_FLIP, "distance": "min", "stop_words": "mctest"},
-        "the distance as printed: the least over question words",
+        {**_COIN_FLIP_PARAMS, "distance": "min", "stop_words": "mctest"},
+        "the distance as in the paper: the minimum over question words",
         f"{_PAPER}, Algorithm 2",
     ),
     "mcobzarenco": Variant(
-        {**_MCOBZARENCO, "distance": "first", "stop_words": "none"}, _MCOBZARENCO_TEXT, _PORT, cites=_PORT_CITES
+        {**_MCOBZARENCO_PARAMS, "distance": "first", "stop_words": "none"},
+        _MCOBZARENCO_NOTE,
+        _PORT,
+        cites=_PORT_CITES,
     ),
     "dream": Variant(
-        {**_DREAM_TEXT, "distance": "min+1", "stop_words": "nltk"},
-        f"the least distance plus one step, {_DREAM_TEXT_NOTE}",
+        {**_DREAM_PARAMS, "distance": "min+1", "stop_words": "nltk"},
+        f"the minimum distance plus one step, {_DREAM_NOTE}",
         _DREAM,
         cites=_DREAM_CITES,
     ),
 }
 
 
-def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None) -> Variant:
+def _combine_variants(name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None) -> Variant:
     distance, window = DISTANCE_VARIANTS[name], WINDOW_VARIANTS[name]
     return Variant(
         {**window.params, **distance.params, "distance_weight": weight},
@@ -122,26 +125,26 @@ def _both(name: str, weight: float, release: str, tuned_on: dict[str, str] | Non
 
 
 WINDOW_AND_DISTANCE_VARIANTS = {
-    "mctest160": _both("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
-    "mctest500": _both("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
-    "richardson2013": _both(
+    "mctest160": _combine_variants("mctest", 10.0, f"{_RELEASE}, Baseline_SW_D", _MC160_DEV),
+    "mctest500": _combine_variants("mctest", 11.0, f"{_RELEASE}, Baseline_SW_D", _MC500_DEV),
+    "richardson2013": _combine_variants(
         "richardson2013", 1.0, f"{_PAPER}, Algorithms 1 and 2; BaselineInPaper_SW_D as released"
     ),
-    "mcobzarenco": _both("mcobzarenco", 1.0, _PORT),
-    "dream": _both("dream", 1.0, _DREAM),
+    "mcobzarenco": _combine_variants("mcobzarenco", 1.0, _PORT),
+    "dream": _combine_variants("dream", 1.0, _DREAM),
 }
 
 
 WINDOW_SIZES = range(2, 31)
 """The window lengths, in tokens, that ``window="tuned"`` chooses from."""
 
-_INVERSE_COUNTS = Parameter("which passages words are counted in", ("passage", "corpus"))
-_DISTANCE = Parameter("how the words' distances become one", get_args(DistanceRule))
+_INVERSE_COUNTS = Parameter("the passages in which words are counted", ("passage", "corpus"))
+_DISTANCE = Parameter("how the distances of the words are combined", get_args(DistanceRule))
 
 
-def _window(*names: str) -> Parameter:
+def _window_parameter(*names: str) -> Parameter:
     fits = partial(is_whole, least=1, below=2**31)
-    return Parameter("how many tokens the window has", names, "a positive number of tokens", fits)
+    return Parameter("the length of the window in tokens", names, "a positive number of tokens", fits)
 
 
 class _Matcher(Solver):
@@ -170,7 +173,9 @@ class _Matcher(Solver):
             return None
         if not hasattr(self, "word_counts_"):
             raise NotFittedError(
-                f"{self.name} with inverse_counts='corpus' counts words over passages: call fit(questions) first"
+                f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first",
+                field="inverse_counts",
+                found="'corpus'",
             )
         # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is the largest. A
         # count of 0 would mean a weight of 0.
@@ -212,14 +217,14 @@ class SlidingWindow(_Matcher):
     """
 
     name = "sliding-window"
-    description = "the best window of the passage over the words of question and candidate"
+    description = "the passage window with the most weight of question and candidate words"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 1"
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "window": _window("set", "passage", "tuned"),
+        "window": _window_parameter("set", "passage", "tuned"),
         "inverse_counts": _INVERSE_COUNTS,
         "decision": DECISION,
     }
@@ -256,12 +261,15 @@ class SlidingWindow(_Matcher):
             decision = self.decision_for(questions[0].task)
             if decision.needs_fit:
                 raise UsageError(
-                    "window='tuned' needs a decision that has nothing to tune itself, such as a fixed threshold"
+                    "window='tuned' needs a decision without parameters to tune, such as a fixed threshold",
+                    field="decision",
+                    found=repr(decision),
+                    expected="a decision without parameters to tune",
                 )
             sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
-            tried = [encoded.scores(column, column > 0) for column in sums.T]
-            values = [metric(questions, decision.decide(scores, questions)) for scores in tried]
-            self.window_ = WINDOW_SIZES[int(np.argmax(values))]  # of equally good windows the shortest
+            score_sets = [encoded.scores(column, column > 0) for column in sums.T]
+            values = [metric(questions, decision.decide(scores, questions)) for scores in score_sets]
+            self.window_ = WINDOW_SIZES[int(np.argmax(values))]  # the shortest of equally good windows
         return super().tune(questions)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -269,8 +277,9 @@ class SlidingWindow(_Matcher):
         self.check_parameters()
         if self.window == "tuned" and not hasattr(self, "window_"):
             raise NotFittedError(
-                "the window has not been tuned: call tune() with a split that has gold answers "
-                "(on the command line --tune DATA)"
+                "the window is not tuned: call tune(questions) with gold answers (on the command line --tune DATA)",
+                field="window",
+                found="'tuned'",
             )
         encoded = self.encoded(questions)
         window = self.window_ if self.window == "tuned" else self.window
@@ -300,7 +309,7 @@ class WordDistance(_Matcher):
     """
 
     name = "word-distance"
-    description = "how near question words stand to the candidate's words in the passage"
+    description = "how close the question's words are to the candidate's words in the passage"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 2"
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
@@ -357,12 +366,12 @@ class SlidingWindowDistance(_Matcher):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
-        "window": _window("set", "passage"),
+        "window": _window_parameter("set", "passage"),
         "inverse_counts": _INVERSE_COUNTS,
         "distance": _DISTANCE,
         "stop_words": STOP_WORDS,
         "distance_weight": Parameter(
-            "what a distance of the whole passage costs", also="a finite number", fits=is_number
+            "the cost of a distance as long as the passage", also="a finite number", fits=is_number
         ),
         "decision": DECISION,
     }
@@ -404,51 +413,51 @@ class SlidingWindowDistance(_Matcher):
 _MARKED_CANDIDATES = 100
 
 
-class _Text(NamedTuple):
+class _Passage(NamedTuple):
     tokens: list[str]
-    places: list[tuple[int, int]]  # of each token, its character offsets in the passage
+    places: list[tuple[int, int]]  # the character offsets of each token
 
 
 def explain_match(solver: Solver, question: Question) -> Explanation:
     """Explain a question's scores by the best window and the nearest word pair of each candidate.
 
-    A solver without a window, or without a distance, gets only the marks of the other. The 100 best candidates have
-    marks; the others have only their scores.
+    A solver without a window or without a distance has only the marks of the other. Only the 100 best candidates
+    have marks.
     """
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
     located = analyzer.locate(question.passage.text)
-    passage = _Text([token for token, _, _ in located], [(start, end) for _, start, end in located])
-    asked = analyzer.analyze(question.query)
+    passage = _Passage([token for token, _, _ in located], [(start, end) for _, start, end in located])
+    query = analyzer.analyze(question.query)
     scores = solver.score_candidates([question])
     window = getattr(solver, "window_", params.get("window"))
-    count_of = _counter(solver, passage.tokens)
+    count_of = _word_counter(solver, passage.tokens)
     stop = _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens) if "stop_words" in params else None
 
-    def explained(candidate: Candidate, score: float, evidence: bool) -> CandidateExplanation:
+    def explain_candidate(candidate: Candidate, score: float, evidence: bool) -> CandidateExplanation:
         answer = analyzer.analyze(candidate.text)
         marks: list[Mark] = []
         numbers: dict[str, float] = {}
         if window is not None:
-            total, window_marks = _best_window(passage, asked, answer, window, count_of)
+            total, window_marks = _best_window(passage, query, answer, window, count_of)
             numbers["sliding_window"] = total / SCALE
             marks += window_marks
         if stop is not None:
-            numbers["distance"] = plain_word_distance(passage.tokens, asked, answer, stop, params["distance"])
+            numbers["distance"] = plain_word_distance(passage.tokens, query, answer, stop, params["distance"])
             if "distance_weight" in params:
                 numbers["distance_weight"] = float(params["distance_weight"])
-            marks += _nearest_pair(passage, asked, answer, stop)
+            marks += _nearest_pair(passage, query, answer, stop)
         return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
 
     # A span question has thousands of candidates, too many to read: only the best get marks.
     ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
-    plain = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in ranked.tolist():
-        plain[i] = explained(question.candidates[i], plain[i].score, plain[i].evidence)
-    return Explanation(solver.name, question, tuple(plain))
+        explained[i] = explain_candidate(question.candidates[i], explained[i].score, explained[i].evidence)
+    return Explanation(solver.name, question, tuple(explained))
 
 
-def _counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
+def _word_counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
     if solver.learns_from == "passages":
         return lambda word: solver.word_counts_.get(word, 1)
     return Counter(tokens).__getitem__
@@ -461,13 +470,13 @@ def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str
 
 
 def _best_window(
-    passage: _Text,
-    asked: Sequence[str],
+    passage: _Passage,
+    query: Sequence[str],
     answer: Sequence[str],
     window: int | str,
     count_of: Callable[[str], int],
 ) -> tuple[int, list[Mark]]:
-    words = {*asked, *answer}
+    words = {*query, *answer}
     size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
     weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
     # A window longer than the passage has one position. Of equal windows the first is marked.
@@ -480,13 +489,13 @@ def _best_window(
     marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total / SCALE)]
     for i in inside:
         if weights[i]:
-            kind = "question" if passage.tokens[i] in set(asked) else "candidate"
+            kind = "question" if passage.tokens[i] in set(query) else "candidate"
             marks.append(Mark(*passage.places[i], kind, weights[i] / SCALE))
     return total, marks
 
 
-def _nearest_pair(passage: _Text, asked: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:
-    question_words, candidate_words = set(asked) - stop, set(answer) - set(asked) - stop
+def _nearest_pair(passage: _Passage, query: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:
+    question_words, candidate_words = set(query) - stop, set(answer) - set(query) - stop
     question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]
     answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
     if not question_places or not answer_places:

@@ -20,8 +20,8 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.text.analyzers import Analyzer
 
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
-_WORDS = {"True": True, "False": False, "None": None}
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
+_CONSTANTS = {"True": True, "False": False, "None": None}
 
 
 def parse_solver(spec: str) -> Solver:
@@ -47,7 +47,7 @@ def parse_solver(spec: str) -> Solver:
     [1, 0.5]
     """
     head, *assignments = _split(spec, ",")
-    params = dict(_assignment(text, spec) for text in assignments)
+    params = dict(_parse_assignment(text, spec) for text in assignments)
     head = head.strip()
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
@@ -74,50 +74,66 @@ def solver_spec(solver: Solver) -> str:
     """
     cls, variant = type(solver), solver.variant_name()
     if variant is None:
-        known = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+        base = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
     else:
-        known = cls.variant(variant).get_params(deep=False)
-    texts = {name: _text(value) for name, value in solver.get_params(deep=False).items() if name != "decision"}
-    changed = [f"{name}={text}" for name, text in texts.items() if text != _text(known[name])]
+        base = cls.variant(variant).get_params(deep=False)
+    texts = {
+        name: _format_value(value) for name, value in solver.get_params(deep=False).items() if name != "decision"
+    }
+    changed = [f"{name}={text}" for name, text in texts.items() if text != _format_value(base[name])]
     return ",".join([f"{cls.name}:{variant}" if variant else cls.name, *changed])
 
 
 def _split(text: str, separator: str) -> list[str]:
     """Split `text` at the separators that are neither in brackets nor in quotes."""
     parts, depth, start = [], 0, 0
-    for found in _MARKS.finditer(text):
-        depth += {"[": 1, "]": -1}.get(found[0], 0)
+    for token in _TOKENS.finditer(text):
+        depth += {"[": 1, "]": -1}.get(token[0], 0)
         if depth < 0:
             break
-        if found[0] == separator and depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
+        if token[0] == separator and depth == 0:
+            parts.append(text[start : token.start()])
+            start = token.end()
     if depth:
-        raise UsageError(f"the brackets in {text!r} do not pair: put a value that has some in double quotes")
+        raise UsageError(
+            f"the brackets in {text!r} do not match: close them, or put a value that contains "
+            "brackets in double quotes",
+            field="solver",
+            found=text,
+            expected="matching brackets",
+        )
     return [*parts, text[start:]]
 
 
-def _assignment(text: str, spec: str) -> tuple[str, Any]:
+def _parse_assignment(text: str, spec: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
-            f"{text.strip()!r} in solver {spec!r} is no key=value: after the first comma come parameters; "
-            "name several solvers with one -s each"
+            f"invalid parameter {text.strip()!r} in solver {spec!r}: expected key=value; "
+            "to name several solvers, give each its own -s",
+            field="solver",
+            found=text.strip(),
+            expected="key=value",
         )
-    return key.strip(), _value(value.strip())
+    return key.strip(), _parse_value(value.strip())
 
 
-def _value(text: str) -> Any:
-    if text in _WORDS:
-        return _WORDS[text]
+def _parse_value(text: str) -> Any:
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if text.startswith("[") and text.endswith("]"):
         items = text[1:-1].strip()
-        return [_value(item.strip()) for item in _split(items, ";")] if items else []
+        return [_parse_value(item.strip()) for item in _split(items, ";")] if items else []
     if text.startswith('"') and text.endswith('"'):
         try:
             return json.loads(text)
         except ValueError as error:
-            raise UsageError(f"{text} is no text in double quotes, as JSON has them: {error}") from None
+            raise UsageError(
+                f"{text} is not a valid JSON string: {error}",
+                field="solver",
+                found=text,
+                expected="a JSON string in double quotes",
+            ) from None
     for number in (int, float):
         try:
             return number(text)
@@ -126,16 +142,16 @@ def _value(text: str) -> Any:
     return text
 
 
-def _text(value: Any) -> str:
-    """Return the text that :func:`_value` reads as `value`."""
+def _format_value(value: Any) -> str:
+    """Return the text that `_parse_value` reads as `value`."""
     if isinstance(value, Solver):
         return solver_spec(value)
     if isinstance(value, list | tuple):
-        return f"[{'; '.join(map(_text, value))}]"
+        return f"[{'; '.join(map(_format_value, value))}]"
     if isinstance(value, Analyzer):
         value = value.spec
     if isinstance(value, str):
-        plain = value and value == value.strip() and not set('[],;"') & set(value) and _value(value) == value
+        plain = value and value == value.strip() and not set('[],;"') & set(value) and _parse_value(value) == value
         return value if plain else json.dumps(value)
     return " ".join(str(value).split())
 
@@ -151,7 +167,7 @@ def own_solver(path: Path, class_name: str) -> type[Solver]:
         The file cannot be imported, or has no such solver class, or the class lacks ``score_candidates``.
     """
     if not path.is_file():
-        raise DataError("there is no such file", source=str(path), hint="Give path/to/file.py:Class")
+        raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")
     spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -162,16 +178,31 @@ def own_solver(path: Path, class_name: str) -> type[Solver]:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise UsageError(f"{path}, line {error.lineno}: {error.msg}") from error
+        raise UsageError(f"{path}, line {error.lineno}: {error.msg}", field="solver", found=str(path)) from error
     except Exception as error:
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        raise UsageError(
+            f"cannot import {path}: {type(error).__name__}: {error}", field="solver", found=str(path)
+        ) from error
     finally:
         sys.modules.pop(spec.name, None)
-    found = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
-    if class_name not in found:
-        own = {n for n, c in found.items() if c.__module__ == module.__name__}
-        raise unknown_name(f"solver class in {path}", class_name, own or ["(none: subclass classic_rc.Solver)"])
-    if getattr(found[class_name], "__abstractmethods__", None):
-        raise UsageError(f"{class_name} in {path} must write score_candidates(questions) -> Scores")
-    found[class_name].source_file = str(path)
-    return found[class_name]
+    classes = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
+    if class_name not in classes:
+        defined = {n for n, c in classes.items() if c.__module__ == module.__name__}
+        if not defined:
+            raise UsageError(
+                f"{path} defines no solver class {class_name!r}: write a subclass of classic_rc.Solver",
+                field=f"solver class in {path}",
+                found=class_name,
+                expected="a subclass of classic_rc.Solver",
+            )
+        raise unknown_name(f"solver class in {path}", class_name, defined)
+    solver_class = classes[class_name]
+    if getattr(solver_class, "__abstractmethods__", None):
+        raise UsageError(
+            f"{class_name} in {path} must implement score_candidates(questions) -> Scores",
+            field=f"solver class in {path}",
+            found=class_name,
+            expected="score_candidates(questions) -> Scores",
+        )
+    solver_class.source_file = str(path)
+    return solver_class

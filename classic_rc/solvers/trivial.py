@@ -12,7 +12,7 @@ from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_whole
+from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_whole, scores_without_evidence
 
 
 class _Constant(Solver):
@@ -29,8 +29,7 @@ class _Constant(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate with the constant."""
-        counts = _candidate_counts(questions)
-        return _without_evidence(np.full(counts.sum(), self.constant), counts)
+        return scores_without_evidence(np.full(_candidate_counts(questions).sum(), self.constant), questions)
 
     def default_decision(self, task: Task) -> Decision:
         """Return a threshold between the two constants."""
@@ -38,7 +37,7 @@ class _Constant(Solver):
 
 
 class AllPositive(_Constant):
-    """A baseline that selects every candidate. On MultiRC this alone has an F1m of 61.0."""
+    """A baseline that selects every candidate. It has an F1m of 61.0 on MultiRC."""
 
     name = "all-positive"
     description = "every candidate is right"
@@ -78,12 +77,14 @@ class ConstantPosition(Solver):
     variants: ClassVar[dict[str, Variant]] = {
         "first": Variant({"position": "first"}, "always the first candidate", ""),
         "last": Variant({"position": "last"}, "always the last candidate", ""),
-        "majority": Variant({"position": "majority"}, "the position right most often in training", ""),
+        "majority": Variant(
+            {"position": "majority"}, "the position that is right most often in the training data", ""
+        ),
     }
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "position": Parameter(
-            "which candidate",
+            "the position of the candidate",
             ("first", "last", "majority"),
             "an index from 0",
             lambda value: is_whole(value, 0, 2**31),
@@ -114,7 +115,12 @@ class ConstantPosition(Solver):
         if self.position == "majority":
             right = [index for q in questions for index in q.gold or ()]
             if not right:
-                raise UsageError("position='majority' needs training questions with gold answers")
+                raise UsageError(
+                    "position='majority' needs training questions with gold answers",
+                    field="position",
+                    found="'majority'",
+                    expected="training questions with gold answers",
+                )
             self.position_ = int(np.bincount(right).argmax())
         return self
 
@@ -124,18 +130,21 @@ class ConstantPosition(Solver):
         counts = _candidate_counts(questions)
         offsets = offsets_of(counts)
         # A question without candidates has no position to choose; it keeps its empty row of scores.
-        chosen = np.minimum(self._index(counts), counts - 1)[counts > 0]
+        chosen = np.minimum(self._chosen_index(counts), counts - 1)[counts > 0]
         values = np.zeros(offsets[-1])
         values[offsets[:-1][counts > 0] + chosen] = 1
-        return _without_evidence(values, counts)
+        return scores_without_evidence(values, questions)
 
-    def _index(self, counts: np.ndarray) -> np.ndarray:
+    def _chosen_index(self, counts: np.ndarray) -> np.ndarray:
         if self.position == "last":
             return counts - 1
         if self.position == "majority":
             if not hasattr(self, "position_"):
                 raise NotFittedError(
-                    "position='majority' is learned: call fit(train) first (on the command line --train DATA)"
+                    "position='majority' is learned from gold answers: call fit(train) first "
+                    "(on the command line --train DATA)",
+                    field="position",
+                    found="'majority'",
                 )
             return np.full_like(counts, self.position_)
         return np.minimum(0 if self.position == "first" else self.position, counts)
@@ -164,7 +173,7 @@ class _ByLength(Solver):
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         lengths = [len(t) for t in texts] if self.unit == "characters" else [len(t.split()) for t in texts]
-        return _without_evidence(self.sign * np.array(lengths, dtype=np.float64), _candidate_counts(questions))
+        return scores_without_evidence(self.sign * np.array(lengths, dtype=np.float64), questions)
 
 
 class LongestCandidate(_ByLength):
@@ -199,8 +208,3 @@ class ShortestCandidate(_ByLength):
 
 def _candidate_counts(questions: Sequence[Question]) -> np.ndarray:
     return np.array([len(q.candidates) for q in questions], dtype=np.int64)
-
-
-def _without_evidence(values: np.ndarray, counts: np.ndarray) -> Scores:
-    """Return scores without evidence, because no passage is read."""
-    return Scores(values, offsets_of(counts), np.zeros(len(values), dtype=np.bool_))

@@ -11,6 +11,7 @@ from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import ClozeDistance, ClozeWindow, load_solver, parse_solver, save_solver
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 PASSAGE = Passage("p", "Old Ann Lee met Bob in Rome. Bob left; Ann stayed.")
 #                       0   1   2   3   4   5  6     7   8     9   10
@@ -27,8 +28,8 @@ def scores_of(solver, *questions):
 def test_words_are_expected_around_the_mention():
     question = ask("In May old @placeholder met Bob", "Ann Lee", "Ann", "Bob", "Rome", "Eve")
     solver = ClozeDistance(max_distance=3)
-    # "may" is not in the passage and "in" not near; around "Ann Lee" all else stands in its place, around the first
-    # "Ann" the words after it are one place off.
+    # "may" is not in the passage and "in" not near; around "Ann Lee" all other words are in place, around the
+    # first "Ann" the words after it are one position off.
     scores = solver.score_candidates([question])
     assert scores.values.tolist()[:2] == [-6, -8]
     assert scores.values[4] == -15
@@ -51,12 +52,12 @@ def test_own_words_may_cost_the_most():
     question = ask("Bob knows that @placeholder left", "Bob", "Ann")
     matched = scores_of(ClozeDistance(max_distance=4), question)[0]
     capped = scores_of(ClozeDistance(max_distance=4, own_words="cap"), question)[0]
-    # Around the second "Bob", the first one stands where the query has it: three places before.
+    # The first "Bob" is where the query has it, three positions before the second "Bob".
     assert (matched[0], capped[0]) == (-8, -12)
     assert matched[1] == capped[1]
 
 
-def test_stop_words_and_punctuation_need_not_be_added_up():
+def test_stop_words_and_punctuation_may_cost_nothing():
     question = ask("and the @placeholder left ;", "Bob")
     words = {"stop_words": "smart", "punctuation": False}
     options = {"analyzer": "treebank", "max_distance": 5}
@@ -73,7 +74,7 @@ def test_variants_are_caps():
 
 def test_the_window_matches_token_on_token():
     question = ask("@placeholder left Ann", "Bob", "Ann", "Eve")
-    one, two = np.log(2), np.log(1.5)  # words that stand once, or twice
+    one, two = np.log(2), np.log(1.5)  # the weights of words that occur once, or twice
     loose = scores_of(ClozeWindow(), question)[0]
     # Bob left Ann: three words; Ann left Ann, or Eve left Ann: the two that follow
     assert loose == pytest.approx([two + one + two, one + two, one + two])
@@ -93,7 +94,7 @@ def test_idf_counts_passages(tmp_path):
     other = ask("@placeholder left", "Eve", passage=Passage("p2", "Bob and Bob left."), id="r")
     question = ask("@placeholder left Ann", "Bob")
     solver = parse_solver("cloze-window:hill2015")
-    with pytest.raises(NotFittedError, match=r"call fit\(questions\) first"):
+    with raises(NotFittedError, field="weights", found="'idf'"):
         solver.score_candidates([question])
     solver.fit([question, other])
     assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (2, 2, 1)
@@ -115,15 +116,15 @@ SETTINGS = [
 
 @settings(max_examples=30)
 @given(solver=st.sampled_from(SETTINGS), seed=st.integers(0, 10**6))
-def test_what_is_explained_is_what_is_scored(solver, seed):
+def test_explanations_have_the_scores(solver, seed):
     """Explanations come from the plain-Python reference, scores from the kernels."""
     dataset = synthetic_dataset(Task.CLOZE, n_passages=3, seed=seed)
     solver.fit(dataset)
     for question in dataset:
         for candidate in solver.explain(question).candidates:
             is_distance = isinstance(solver, ClozeDistance)
-            told = -candidate.numbers["distance"] if is_distance else candidate.numbers["window"]
-            assert told == candidate.score
+            explained = -candidate.numbers["distance"] if is_distance else candidate.numbers["window"]
+            assert explained == candidate.score
             assert candidate.evidence == (candidate.numbers.get("matched", 0) > 0)
             for mark in candidate.marks:
                 assert 0 <= mark.start < mark.end <= len(question.passage.text)

@@ -37,7 +37,7 @@ def run(spec: str, data: str = "sample:single-choice") -> str:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_line_says_what_its_class_says(name):
+def test_a_line_agrees_with_its_class(name):
     line, solver = LINES[name], SOLVERS[name]
     assert line.home == f"{solver.__module__}:{solver.__qualname__}"
     assert (name, line.description, line.variants) == (solver.name, solver.description, tuple(solver.variants))
@@ -82,5 +82,5 @@ def test_the_registry_is_imported_without_a_solver():
         ("lexical,coreference=none", "sample:single-choice", {"lexical"}),
     ],
 )
-def test_a_run_imports_its_own_family_alone(spec, data, family):
+def test_a_run_imports_only_its_own_family(spec, data, family):
     assert families(loaded_by(run(spec, data))) == family

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import ScoreFile, SlidingWindow
 from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
 
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
 
@@ -75,14 +77,14 @@ def test_fitted_to_all_it_gives_any_part_in_any_order(write, form):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "multirc"])
-def test_files_that_name_questions_may_hold_more_than_is_asked(write, form):
+def test_files_that_name_questions_may_have_more_of_them(write, form):
     scores = drawn(SEVERAL)
     path = write(SEVERAL, scores, form)
     part = [SEVERAL[i] for i in (9, 2, 5)]
     assert same(ScoreFile(path=path).fit(part).score_candidates(part), scores.take([9, 2, 5]))
 
 
-def test_a_part_without_any_but_zeros_still_has_scores(write):
+def test_a_part_with_only_zeros_still_has_scores(write):
     values = drawn(SEVERAL).values.copy()
     values[: len(SEVERAL[0].candidates)] = 0
     offsets = np.cumsum([0, *(len(q.candidates) for q in SEVERAL)])
@@ -98,17 +100,18 @@ def test_evidence_is_the_files(write):
     assert same(ScoreFile(path=path).fit(dataset).score_candidates(dataset), theirs)
 
 
-def test_what_is_missing_is_named(write):
+def test_missing_scores_are_named(write):
     dataset = stories("dev")
     path = write(dataset[:8], drawn(dataset[:8]), "jsonl")
-    with pytest.raises(DataError, match=r"scores: 32 of 64 entries are missing.*dev\.2,0") as caught:
+    with raises(DataError, source=path, exit_code=3) as caught:
         ScoreFile(path=path).fit(dataset)
-    assert caught.value.exit_code == 3
+    assert re.search(r"32 of 64 .*dev\.2,0", str(caught.value))
     path = write(dataset, drawn(dataset), "mctest-scores")
-    with pytest.raises(DataError, match="a line for each story is needed: found 4 lines, expected 2"):
+    with raises(DataError, source=path, found=re.compile(r"\b4\b"), expected=re.compile(r"\b2\b")):
         ScoreFile(path=path).fit(dataset[:8])
-    with pytest.raises(UsageError, match="4 questions a passage"):
+    with raises(UsageError) as wrong:
         ScoreFile(path=path).fit(dataset[:3])
+    assert "4 questions" in str(wrong.value)
 
 
 def test_a_wrong_count_is_found_at_its_line(write, tmp_path):
@@ -117,7 +120,7 @@ def test_a_wrong_count_is_found_at_its_line(write, tmp_path):
     lines = (tmp_path / "scores").read_text(encoding="utf-8").split("\n")
     lines[2] = lines[2].replace(", ", "\t", 1)
     (tmp_path / "scores").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(DataError, match=r"scores, line 3: .*found 5 tab-separated cells, expected 4"):
+    with raises(DataError, source=path, line=3, found=re.compile(r"\b5\b"), expected=re.compile(r"\b4\b")):
         ScoreFile(path=path).fit(dataset)
 
 
@@ -127,10 +130,12 @@ def test_each_dataset_finds_its_own_of_several_files(write):
     solver = ScoreFile(path=paths).fit(dev)
     assert same(solver.score_candidates(dev), drawn(dev, 2))
     assert same(solver.score_candidates(train), drawn(train, 1))
-    with pytest.raises(DataError, match=r"none of the 2 score files is for these 8 questions: .*/a.*/b"):
+    with raises(DataError, problem=re.compile(r"2 score files.* 8 questions.*/a.*/b")):
         solver.fit(stories("test", 2))
-    with pytest.raises(UsageError, match=r"b and .*b2 both have scores of these 16 questions"):
-        ScoreFile(path=[paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]).fit(dev)
+    both = [paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]
+    with raises(UsageError, field="path", found=", ".join(both)) as caught:
+        ScoreFile(path=both).fit(dev)
+    assert "16 questions" in str(caught.value)
 
 
 def test_an_id_of_other_data_is_another_question(write):
@@ -140,27 +145,29 @@ def test_an_id_of_other_data_is_another_question(write):
     train = Dataset([replace(q, passage=others[q.passage.id]) for q in dev], "train")
     solver = ScoreFile(path=write(dev, drawn(dev), "jsonl")).fit(dev)
     swapped = [replace(q, candidates=q.candidates[::-1]) for q in dev]
-    with pytest.raises(DataError, match="the candidate is another one here"):
+    with raises(DataError, source=solver.path, line=1):
         solver.score_candidates(swapped)
     assert train[0].id == dev[0].id
     paths = [write(dev, drawn(dev), "mctest-scores", "a"), write(train, drawn(train, 3), "mctest-scores", "b")]
-    with pytest.raises(UsageError, match="both have scores"):
+    with raises(UsageError, field="path", found=", ".join(paths)):
         ScoreFile(path=paths).fit(dev).score_candidates(train)
 
 
 def test_it_needs_a_file_and_a_fit(tmp_path, write):
     dataset = stories("dev")
     for path in ("", [], ["a", ""], 2013, None):
-        with pytest.raises(UsageError, match="score-file needs a file: path=FILE"):
+        with raises(UsageError, field="path", found=repr(path)) as caught:
             ScoreFile(path=path).fit(dataset)
-    with pytest.raises(DataError, match="cannot be read"):
+        assert "path=FILE" in str(caught.value)
+    with raises(DataError, source=str(tmp_path / "none")):
         ScoreFile(path=str(tmp_path / "none")).fit(dataset)
     path = write(dataset, drawn(dataset), "jsonl")
-    with pytest.raises(NotFittedError):
+    with raises(NotFittedError, field="score-file"):
         clone(ScoreFile(path=path).fit(dataset)).score_candidates(dataset)
     decided = write(SEVERAL, Scores.from_lists([[0.0] * len(q.candidates) for q in SEVERAL]), "multirc", "decided")
-    with pytest.raises(UsageError, match="holds decisions, not scores"):
+    with raises(UsageError) as refused:
         ScoreFile(path=decided).fit(SEVERAL)
+    assert all(fact in str(refused.value) for fact in (decided, "decisions", "scores"))
 
 
 def test_the_signature_has_the_content_and_not_the_place(write, tmp_path):
@@ -203,9 +210,10 @@ def test_a_score_file_gives_its_scores_by_question(tmp_path):
     write_predictions(path, dataset, Scores.from_lists([[1.5, 2.0], [0.25]]), format="jsonl")
     solver = ScoreFile(path=str(path)).fit(dataset)
     assert [row.tolist() for row in solver.score_candidates([dataset[1], dataset[0]])] == [[0.25], [1.5, 2.0]]
-    with pytest.raises(DataError, match="none for question_id 'z'"):
+    with raises(DataError, source=str(path)) as caught:
         solver.score_candidates([ask("a", id="z")])
-    with pytest.raises(NotFittedError):
+    assert "'z'" in str(caught.value)
+    with raises(NotFittedError, field="score-file"):
         ScoreFile(path=str(path)).score_candidates(dataset)
-    with pytest.raises(UsageError, match="path=FILE"):
+    with raises(UsageError, field="path", found="''"):
         ScoreFile().fit(dataset)

@@ -12,7 +12,7 @@ from classic_rc.solvers import SOLVERS, Solver
 from classic_rc.testing import check_solver, synthetic_dataset
 
 NEEDS_MORE = {"score-file", "saved", "combination"}
-"""Files or members: what cannot be made without parameters is tested beside its own kind."""
+"""Solvers that need files or members; their own tests check them."""
 NEEDS_ANNOTATION = {"lexical:smith2015", "lexical:smith2015-mc500"}
 POSITION_MATTERS = {"random", "constant-position", "position-prior"}
 
@@ -29,9 +29,9 @@ SPECS = [
 def test_solver_keeps_its_promises(name, variant):
     solver = SOLVERS[name]() if variant is None else SOLVERS[name].variant(variant)
     tasks = solver.tasks
-    if isinstance(solver.decision, Argmax):  # picks one candidate, so it is not for several right answers
+    if isinstance(solver.decision, Argmax):  # picks one candidate, so it does not suit several right answers
         tasks = tasks - {Task.MULTIPLE_ANSWER}
-    elif solver.decision is not None:  # a threshold is for them alone
+    elif solver.decision is not None:  # a threshold suits only several right answers
         tasks = tasks & {Task.MULTIPLE_ANSWER}
     check_solver(solver, tasks=sorted(tasks), position_matters=name in POSITION_MATTERS)
 
@@ -79,7 +79,7 @@ def test_a_solver_of_one_method_passes():
 
 
 @pytest.mark.parametrize(
-    ("solver", "complaint"),
+    ("solver", "broken_promise"),
     [
         (LooksAtGold, "look at gold"),
         (DependsOnOthers, "slice"),
@@ -88,12 +88,12 @@ def test_a_solver_of_one_method_passes():
         (ChangesItself, "change a parameter"),
     ],
 )
-def test_check_solver_finds_the_mistake(solver, complaint):
-    with pytest.raises(AssertionError, match=complaint):
+def test_check_solver_finds_the_mistake(solver, broken_promise):
+    with pytest.raises(AssertionError, match=broken_promise):
         check_solver(solver(), tasks=[Task.SINGLE_CHOICE])
 
 
-def test_a_solver_without_its_method_cannot_be_made():
+def test_a_solver_without_its_method_cannot_be_created():
     class Nothing(Solver):
         pass
 

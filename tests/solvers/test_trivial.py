@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from classic_rc.solvers import (
     Random,
     ShortestCandidate,
 )
+from tests.errors import raises
 
 PASSAGE = Passage("p", "Ann met Bob. Bob Lee met Ann, and Bob left.")
 
@@ -45,10 +48,11 @@ def test_the_majority_is_learned():
     train = [ask("a", "b", gold=frozenset({g}), id=str(i)) for i, g in enumerate([0, 1, 1])]
     solver = ConstantPosition(position="majority")
     assert solver.learns_from == "gold"
-    with pytest.raises(NotFittedError, match="--train"):
+    with raises(NotFittedError, field="position", found="'majority'") as caught:
         solver.score_candidates(train)
+    assert "--train DATA" in str(caught.value)
     assert scores_of(solver.fit(train), train[0]) == [[0, 1]]
-    with pytest.raises(UsageError, match="gold"):
+    with raises(UsageError, field="position", found="'majority'", expected=re.compile("gold")):
         solver.fit([ask("a", gold=None)])
 
 

@@ -27,20 +27,20 @@ SMOOTHING = 1
 """Added to every count, as in the release: a word that occurs C times in the passage weighs ln(1 + 1 / (C + 1))."""
 
 BUGS: Mapping[str, str] = {
-    "last-window": "the last window of each width is passed over; a passage of less than 30 words is one window",
+    "last-window": "the last window of each width is skipped; a passage of fewer than 30 words is one window",
     "distance": "it is measured in the passage without stop words, from each occurrence of a question word to the "
     "candidate's nearest word, which may be the question word itself, and one step is added",
-    "sentence-borders": "borders between sentences stand where they would if punctuation and stop words had not "
-    "been dropped, which is too late in the passage, and what follows the last border is passed over",
-    "coreference-forms": "where stems are compared, words that stand for a mention are compared by their forms; "
-    "only their counts are those of the passage with mentions replaced",
-    "no-category": "a question of no category at all passes for one of a category for which coreference helps",
+    "sentence-borders": "sentence borders are at their positions in the full text although punctuation and stop "
+    "words are dropped, so they come too late; the text after the last border is skipped",
+    "coreference-forms": "when stems are compared, words that replace a mention are compared by their forms; only "
+    "their counts are those of the passage with mentions replaced",
+    "no-category": "a question without a category is treated like one of a category for which coreference helps",
 }
-"""The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` asks for them."""
+"""The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` names them."""
 
 
 def named_bugs(bugs: str) -> frozenset[str]:
-    """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus stand for.
+    """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus name.
 
     Raises
     ------
@@ -84,19 +84,19 @@ def component_scores(
     bugs : collection of str
         Names of :data:`BUGS`.
     """
-    distance, found = _distance(texts, bugs)
-    bag, sentences = _bag(texts), _sentences(texts, bugs)
+    distance, found = _score_distance(texts, bugs)
+    bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
     if linked is not None:
         chosen = is_linked[texts.words.candidate_question]
-        bag += np.where(chosen, _bag(linked), 0)
-        sentences += np.where(chosen, _sentences(linked, bugs), 0)
-    window = _window(texts, bugs)
+        bag += np.where(chosen, _score_bag(linked), 0)
+        sentences += np.where(chosen, _score_sentences(linked, bugs), 0)
+    window = _score_window(texts, bugs)
     scores = np.stack((window / SCALE, -distance, bag / SCALE, sentences / SCALE), axis=1)
     evidence = found | (window > 0) | (bag > 0) | (sentences > 0)
     ruled = np.zeros(scores.shape, dtype=np.bool_)
     if negation:
-        is_alone, ruled = _rule_of_negation(texts)
-        scores = np.where(ruled, is_alone, scores)
+        absent, ruled = _apply_negation_rule(texts)
+        scores = np.where(ruled, absent, scores)
         evidence |= ruled.any(axis=1)
     return Components(texts, scores, evidence, ruled)
 
@@ -109,8 +109,8 @@ def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.i
     # starts of the full text. So `place` counts only kept tokens, and `texts.starts` counts all.
     lengths = np.diff(texts.words.passage_offsets)
     passage = np.repeat(np.arange(len(lengths)), lengths)
-    kept_before = _kept_before(texts)
-    place = kept_before[:-1] - np.repeat(kept_before[texts.words.passage_offsets[:-1]], lengths)
+    n_kept_before = _count_kept_before(texts)
+    place = n_kept_before[:-1] - np.repeat(n_kept_before[texts.words.passage_offsets[:-1]], lengths)
     # (passage, place) as one number, to look up the borders of all passages at once. The stride is larger than any
     # place, so passages do not overlap.
     stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
@@ -119,59 +119,59 @@ def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.i
     return sentence, texts.kept & (sentence < np.diff(texts.start_offsets)[passage])
 
 
-def _kept_before(texts: Texts) -> NDArray[np.int64]:
+def _count_kept_before(texts: Texts) -> NDArray[np.int64]:
     """Return the number of tokens before each token that are not stop words: shape (n_passage_tokens + 1,)."""
     return offsets_of(texts.kept.astype(np.int8))
 
 
-def _window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
-    released = "last-window" in bugs
-    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not released).sum(axis=1)
-    if not released:
+def _score_window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
+    as_released = "last-window" in bugs
+    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released).sum(axis=1)
+    if not as_released:
         return sums
     arrays = texts.stems
     # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
-    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _weights(texts.stem_counts)), sums)
+    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _smoothed_weights(texts.stem_counts)), sums)
 
 
-def _distance(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _score_distance(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     words = texts.words
     if "distance" not in bugs:
-        stopped = np.zeros(words.n_words, dtype=np.bool_)
-        stopped[words.passage_tokens[~texts.kept]] = True
-        return word_distance(words, stopped)
+        is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
+        is_stop_word[words.passage_tokens[~texts.kept]] = True
+        return word_distance(words, is_stop_word)
     return occurrence_distance(
         words._replace(
             passage_tokens=words.passage_tokens[texts.kept],
-            passage_offsets=_kept_before(texts)[words.passage_offsets],
+            passage_offsets=_count_kept_before(texts)[words.passage_offsets],
         )
     )
 
 
-def _bag(texts: Texts) -> NDArray[np.int64]:
-    return bag_of_words(texts.words, np.where(texts.kept, _weights(texts.word_counts), 0))
+def _score_bag(texts: Texts) -> NDArray[np.int64]:
+    return bag_of_words(texts.words, np.where(texts.kept, _smoothed_weights(texts.word_counts), 0))
 
 
-def _sentences(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
+def _score_sentences(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
     sentences, counts = counted_sentences(texts, bugs)
-    return best_sentences(texts.stems, np.where(counts, _weights(texts.stem_counts), 0), sentences)
+    return best_sentences(texts.stems, np.where(counts, _smoothed_weights(texts.stem_counts), 0), sentences)
 
 
-def _weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+def _smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
     return inverse_count_weights(counts + SMOOTHING)
 
 
-def _rule_of_negation(texts: Texts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _apply_negation_rule(texts: Texts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return, for each component, the candidates without a word in the passage, and where the rule decides.
 
     Both have shape (n_candidates, 4). The rule decides for negated questions with exactly one such candidate.
     """
     question = texts.words.candidate_question
     own_words, own_stems = without_questions(texts.words), without_questions(texts.stems)
-    everything, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
+    all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
     in_words = bag_of_words(own_words, kept) > 0
-    views = bag_of_words(own_stems, everything) > 0, in_words, in_words, bag_of_words(own_stems, kept) > 0
+    views = bag_of_words(own_stems, all_tokens) > 0, in_words, in_words, bag_of_words(own_stems, kept) > 0
     absent = ~np.stack(views, axis=1)
     n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)
     np.add.at(n_absent, question, absent)
@@ -208,9 +208,12 @@ def component_weights(weights: str) -> NDArray[np.float64]:
         numbers = np.empty(0)
     if len(numbers) != len(COMPONENTS) or not np.isfinite(numbers).all():
         names = ", ".join(map(repr, (*PUBLISHED_WEIGHTS, "learned")))
+        expected = f"one of {names} or four numbers for {', '.join(COMPONENTS)}, for example '1/11/6/1'"
         raise UsageError(
-            f"parameter 'weights' of lexical must be one of {names} or four numbers for {', '.join(COMPONENTS)} "
-            f"such as '1/11/6/1', got {weights!r}"
+            f"parameter 'weights' of lexical must be {expected}, got {weights!r}",
+            field="weights",
+            found=repr(weights),
+            expected=expected,
         )
     return numbers
 
@@ -246,21 +249,23 @@ def learned_weights(
 
     pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        own, is_right = scores[start:end], right[start:end] > 0
-        differences = (own[is_right][:, None] - own[~is_right][None]).reshape(-1, scores.shape[1])
-        pairs.append(differences)
-        shares.append(np.full(len(differences), 1 / max(len(differences), 1)))
+        rows, is_right = scores[start:end], right[start:end] > 0
+        pair_differences = (rows[is_right][:, None] - rows[~is_right][None]).reshape(-1, scores.shape[1])
+        pairs.append(pair_differences)
+        shares.append(np.full(len(pair_differences), 1 / max(len(pair_differences), 1)))
     x, share = np.concatenate(pairs), np.concatenate(shares)
     spread = np.sqrt((x**2).mean(axis=0)) if len(x) else np.zeros(scores.shape[1])
     if not spread.any():
         raise DataError(
-            "lexical cannot learn weights: no question has a right and a wrong candidate that differ in a component"
+            "lexical cannot learn weights",
+            found="no question with a right and a wrong candidate that differ in a component",
+            expected="at least one",
         )
     scale = np.where(spread > 0, spread, 1.0)
     # Each pair occurs in both directions with half its weight, because a classifier needs two classes.
     learner = LogisticRegression(C=C, fit_intercept=False, tol=1e-8, max_iter=1000)
-    both, right_first = np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x))
+    differences, right_first = np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x))
     with one_thread():
-        learner.fit(both, right_first, sample_weight=np.concatenate((share, share)) / 2)
+        learner.fit(differences, right_first, sample_weight=np.concatenate((share, share)) / 2)
     weights: NDArray[np.float64] = learner.coef_[0] / scale
     return weights

@@ -57,23 +57,24 @@ _FULL = {**_RELEASED, "normaliser": "lemma", "coreference": "rules"}
 _BASE = {**_RELEASED, "normaliser": "none", "negation": False}
 
 _FULL_TEXT = (
-    "the full system without RTE from CoreNLP's annotation (annotations=FILE) and the question categories "
-    "(categories=FOLDER), mistakes included"
+    "the full system without RTE, from CoreNLP annotation (annotations=FILE) and question categories "
+    "(categories=FOLDER), with the released code's mistakes"
 )
 _BASE_TEXT = (
-    "the base system, ImpSW+D, from raw text: nltk's Treebank tokens and our sentences for CoreNLP's, mistakes "
-    "included; negation=True and normaliser=porter add what raw text allows of the rest"
+    "the base system, ImpSW+D, from raw text, with nltk's Treebank tokens and our sentences instead of CoreNLP's "
+    "and with the released code's mistakes; negation=True and normaliser=porter add the other parts that raw text "
+    "allows"
 )
 
 
-def _both(params: Mapping[str, Any], text: str, suffix: str) -> dict[str, Variant]:
+def _make_variants(params: Mapping[str, Any], text: str, suffix: str) -> dict[str, Variant]:
     return {
         f"smith2015{suffix}": Variant({**params, "weights": "mc160"}, f"{text}; MC160's weights", _CITATION),
         f"smith2015{suffix}-mc500": Variant({**params, "weights": "mc500"}, f"{text}; MC500's weights", _CITATION),
     }
 
 
-LEXICAL_VARIANTS = {**_both(_FULL, _FULL_TEXT, ""), **_both(_BASE, _BASE_TEXT, "-raw")}
+LEXICAL_VARIANTS = {**_make_variants(_FULL, _FULL_TEXT, ""), **_make_variants(_BASE, _BASE_TEXT, "-raw")}
 
 
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
@@ -131,7 +132,7 @@ class LexicalMatcher(Solver):
     """
 
     name = "lexical"
-    description = "windows of all widths, word distance, bag of words and best sentences"
+    description = "a weighted sum of windows, word distance, bag of words and best sentences"
     citation = "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, EMNLP"
     cites = ("smith2015",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
@@ -144,14 +145,18 @@ class LexicalMatcher(Solver):
         "analyzer": ANALYZER,
         "normaliser": Parameter("the stemmer, or the annotation's lemmas", (*STEMMERS, "lemma")),
         "stop_words": STOP_WORDS,
-        "weights": Parameter("what each of the four components weighs"),
-        "negation": Parameter("whether a negated question prefers what the passage does not have", (True, False)),
+        "weights": Parameter(
+            "the weights of the four components: 'mc160', 'mc500', 'learned' or four numbers such as 1/11/6/1"
+        ),
+        "negation": Parameter(
+            "whether a negated question prefers a candidate that is not in the passage", (True, False)
+        ),
         "coreference": Parameter(
-            "for which questions mentions are replaced by what they refer to", ("none", "rules", "all")
+            "the questions for which mentions are replaced by what they refer to", ("none", "rules", "all")
         ),
         "annotations": ANNOTATIONS,
         "categories": CATEGORIES,
-        "bugs": Parameter("mistakes of the released code to repeat, joined by a plus"),
+        "bugs": Parameter("the mistakes of the released code to repeat, joined by a plus"),
         "C": REGULARISATION,
         "decision": DECISION,
     }
@@ -198,12 +203,13 @@ class LexicalMatcher(Solver):
         DataError
             A file is missing, malformed or annotates other questions, or the gold cannot be learned from.
         """
-        self._check()
+        self._check_all()
         self._read_files()
         if self.weights == "learned":
             right = right_candidates(self.name, questions)
-            found = self.components(questions)
-            columns = [found.texts.encoded.scores(column, found.evidence) for column in found.scores.T]
+            components = self.components(questions)
+            encoded = components.texts.encoded
+            columns = [encoded.scores(column, components.evidence) for column in components.scores.T]
             values = np.stack([column.values for column in columns], axis=1)
             self.weights_ = learned_weights(values, columns[0].offsets, right, self.C)
             self.trained_on_ = provenance(questions)
@@ -214,12 +220,12 @@ class LexicalMatcher(Solver):
 
         A candidate has evidence if a word was found or the rule for negated questions decides.
         """
-        weights, found = self.component_weights(), self.components(questions)
-        values = np.zeros(len(found.scores))
+        weights, components = self.component_weights(), self.components(questions)
+        values = np.zeros(len(components.scores))
         # Column by column: a matrix product may add in a different order on another machine.
-        for weight, column in zip(weights.tolist(), found.scores.T, strict=True):
+        for weight, column in zip(weights.tolist(), components.scores.T, strict=True):
             values += weight * column
-        return found.texts.encoded.scores(values, found.evidence)
+        return components.texts.encoded.scores(values, components.evidence)
 
     def component_weights(self) -> NDArray[np.float64]:
         """Return the published, given or learned weights: shape (4,).
@@ -233,14 +239,16 @@ class LexicalMatcher(Solver):
             return component_weights(self.weights)
         if not hasattr(self, "weights_"):
             raise NotFittedError(
-                f"{self.name} with weights='learned' learns them from gold answers: call fit(train) first "
-                "(on the command line --train DATA)"
+                f"{self.name} with weights='learned' learns from gold answers: call fit(train) first "
+                "(on the command line --train DATA)",
+                field="weights",
+                found="'learned'",
             )
         return self.weights_
 
     def components(self, questions: Sequence[Question]) -> Components:
         """Compute the unweighted components of the questions' candidates."""
-        self._check()
+        self._check_all()
         bugs, linked = named_bugs(self.bugs), None
         reader = self.annotated_reader()
         if reader is None:
@@ -276,8 +284,8 @@ class LexicalMatcher(Solver):
         return {
             "annotations": None if annotations is None else annotations.signature,
             "categories": None if categories is None else categories.signature,
-            "annotated": " + ".join(self._annotated()) or None,
-            "approximated": " + ".join(self._approximated()) or None,
+            "annotated": " + ".join(self._annotated_parts()) or None,
+            "approximated": " + ".join(self._approximated_parts()) or None,
         }
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
@@ -288,7 +296,7 @@ class LexicalMatcher(Solver):
         """
         if self.annotations is None and self.variant_name() is None:
             return ()
-        approximated = self._approximated()
+        approximated = self._approximated_parts()
         return (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -304,34 +312,41 @@ class LexicalMatcher(Solver):
             The state has no four weights.
         """
         if arrays["weights"].shape != (len(COMPONENTS),):
-            raise ValueError(f"{arrays['weights'].shape} weights")
+            raise ValueError(f"weights of shape {arrays['weights'].shape}, expected ({len(COMPONENTS)},)")
         self.weights_ = arrays["weights"]
         self._read_files()
         return self
 
-    def _check(self) -> None:
+    def _check_all(self) -> None:
         get_analyzer(self.analyzer)
         self.check_parameters()
         named_bugs(self.bugs)
         if self.weights != "learned":
             component_weights(self.weights)
-        needing = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
-        for parameter, needs_annotation in needing.items():
-            if needs_annotation and self.annotations is None:
+        needs_annotation = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
+        for parameter, needed in needs_annotation.items():
+            if needed and self.annotations is None:
+                value = getattr(self, parameter)
                 raise UsageError(
-                    f"parameter {parameter!r} of {self.name} is {getattr(self, parameter)!r}, which takes "
-                    "annotation: annotations=FILE"
+                    f"parameter {parameter!r} of {self.name} is {value!r}, which needs an annotation file: "
+                    "annotations=FILE",
+                    field=parameter,
+                    found=repr(value),
+                    expected="annotations=FILE",
                 )
 
     def _read_files(self) -> None:
         annotations = None if self.annotations is None else read_annotations(self.annotations)
         categories = None if self.categories is None else read_categories(self.categories)
         self.files_ = annotations, categories
-        known = categories is not None or (annotations is not None and annotations.has_categories)
-        if self.coreference == "rules" and not known:
+        has_categories = categories is not None or (annotations is not None and annotations.has_categories)
+        if self.coreference == "rules" and not has_categories:
             raise UsageError(
-                f"parameter 'coreference' of {self.name} is 'rules', which go by question categories: "
-                "categories=FOLDER (or coreference='all')"
+                f"parameter 'coreference' of {self.name} is 'rules', which needs question categories: "
+                "categories=FOLDER (or coreference='all')",
+                field="coreference",
+                found="'rules'",
+                expected="categories=FOLDER",
             )
 
     def _files(self) -> tuple[Annotations | None, Categories | None]:
@@ -349,30 +364,30 @@ class LexicalMatcher(Solver):
             categories |= folder.of_question.get(question.id, frozenset())
         return categories <= LINKED_CATEGORIES if categories else "no-category" in named_bugs(self.bugs)
 
-    def _annotated(self) -> list[str]:
+    def _annotated_parts(self) -> list[str]:
         """Return what is read from the annotation."""
         if self.annotations is None:
             return []
-        return ["tokens", *(name for name, approximated in self._sources().items() if approximated is None)]
+        return ["tokens", *(name for name, approximated in self._approximations().items() if approximated is None)]
 
-    def _approximated(self) -> list[str]:
-        own = [] if self.annotations is not None else [f"tokens by {get_analyzer(self.analyzer).signature}"]
-        return own + [f"{name} by {stand_in}" for name, stand_in in self._sources().items() if stand_in]
+    def _approximated_parts(self) -> list[str]:
+        tokens = [] if self.annotations is not None else [f"tokens by {get_analyzer(self.analyzer).signature}"]
+        return tokens + [f"{name} by {method}" for name, method in self._approximations().items() if method]
 
-    def _sources(self) -> dict[str, str | None]:
+    def _approximations(self) -> dict[str, str | None]:
         """Return, for everything in use that an annotation can provide, its approximation, or None if annotated."""
         annotations, _ = self._files()
         passages = () if annotations is None else annotations.passages.values()
         as_released = "sentence-borders" in named_bugs(self.bugs)
         borders = [p.unfiltered_sentences or p.sentences if as_released else p.sentences for p in passages]
-        sources: dict[str, str | None] = {"sentences": None if all(borders) and borders else "rules"}
+        approximations: dict[str, str | None] = {"sentences": None if all(borders) and borders else "rules"}
         if self.normaliser != "none":
-            sources["lemmas"] = None if self.normaliser == "lemma" else self.normaliser
+            approximations["lemmas"] = None if self.normaliser == "lemma" else self.normaliser
         if self.negation:
-            sources["negation"] = None if annotations is not None and annotations.has_negation else "words"
+            approximations["negation"] = None if annotations is not None and annotations.has_negation else "words"
         if self.coreference != "none":
-            sources["coreference"] = None
-        return sources
+            approximations["coreference"] = None
+        return approximations
 
 
 _MARKED_CANDIDATES = 100
@@ -385,49 +400,53 @@ def explain_components(solver: LexicalMatcher, question: Question) -> Explanatio
     component's name says so. The window and the sentences are those of the original passage, in which no mention is
     replaced.
     """
-    scores, found = solver.score_candidates([question]), solver.components([question])
+    scores, components = solver.score_candidates([question]), solver.components([question])
     weights, reader = solver.component_weights(), solver.annotated_reader()
     if reader is None:
         tokens = raw_tokens(question.passage, solver.analyzer, solver.normaliser, solver.stop_words)
     else:
         tokens = reader.tokens(question)
-    sentences, counts = counted_sentences(found.texts, named_bugs(solver.bugs))
-    token_weights = inverse_count_weights(found.texts.stem_counts + SMOOTHING).tolist()
-    rows = found.texts.encoded.candidate_rows
+    sentences, counts = counted_sentences(components.texts, named_bugs(solver.bugs))
+    token_weights = inverse_count_weights(components.texts.stem_counts + SMOOTHING).tolist()
+    rows = components.texts.encoded.candidate_rows
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES].tolist():
         row = i if rows is None else int(rows[i])
-        kinds = _matches(found.texts.stems, row)
+        kinds = _match_kinds(components.texts.stems, row)
         matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
         in_sentences = [weight if counted else 0 for weight, counted in zip(matched, counts.tolist(), strict=True)]
         explained[i] = CandidateExplanation(
             explained[i].text,
             explained[i].score,
             explained[i].evidence,
-            _window(tokens, matched, kinds),
+            _mark_window(tokens, matched, kinds),
             {
                 f"{name} (negation)" if ruled else name: weight * score
                 for name, weight, score, ruled in zip(
-                    COMPONENTS, weights.tolist(), found.scores[row].tolist(), found.ruled[row].tolist(), strict=True
+                    COMPONENTS,
+                    weights.tolist(),
+                    components.scores[row].tolist(),
+                    components.ruled[row].tolist(),
+                    strict=True,
                 )
             },
-            quote := _sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
+            quote := _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
             "best sentences" if quote else None,
         )
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _matches(arrays: TokenArrays, candidate: int) -> list[str | None]:
+def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
     """Return for each passage token whether it is a word of the question, of the candidate, or of neither."""
     start, end = arrays.candidate_offsets[candidate : candidate + 2]
-    asked, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
+    query, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
     return [
-        "question" if token in asked else "candidate" if token in answer else None
+        "question" if token in query else "candidate" if token in answer else None
         for token in arrays.passage_tokens.tolist()
     ]
 
 
-def _window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]) -> tuple[Mark, ...]:
+def _mark_window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]) -> tuple[Mark, ...]:
     width = WIDTHS[-1]
     starts = range(max(len(matched) - width, 0) + 1)
     best = max(starts, key=lambda start: sum(matched[start : start + width]))
@@ -441,7 +460,7 @@ def _window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str
     return window, *words
 
 
-def _sentences(
+def _quote_sentences(
     text: str, tokens: Sequence[Token], matched: Sequence[int], sentences: Sequence[int], n_best: int = 2
 ) -> str | None:
     """Return the text of the best-matching sentences, in the order of the passage."""

@@ -96,11 +96,11 @@ def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, sto
         As in :class:`~classic_rc.solvers.LexicalMatcher`.
     """
     encoded, token_offsets, sentence_offsets = encode_sentences(questions, analyzer)
-    whole, vocabulary = encoded.arrays, encoded.vocabulary
+    arrays, vocabulary = encoded.arrays, encoded.vocabulary
     sentences = np.repeat(np.arange(len(token_offsets) - 1), np.diff(token_offsets))
-    sentences -= np.repeat(sentence_offsets[:-1], np.diff(whole.passage_offsets))
-    counted = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
-    words = _only(whole, counted)
+    sentences -= np.repeat(sentence_offsets[:-1], np.diff(arrays.passage_offsets))
+    counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
+    words = _keep_words(arrays, counts)
 
     # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
     stem, ids = stemmer(normaliser), dict[str, int]()
@@ -115,11 +115,11 @@ def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, sto
         _with_arrays(encoded, words),
         stems,
         ~stop_flags(vocabulary, encoded.analyzer, stop_words)[words.passage_tokens],
-        sentences[counted[whole.passage_tokens]],
+        sentences[counts[arrays.passage_tokens]],
         token_counts(words),
         token_counts(stems),
         np.array([says_not(questions[i].query) for i in encoded.order.tolist()], dtype=np.bool_),
-        token_offsets[:-1] - np.repeat(whole.passage_offsets[:-1], np.diff(sentence_offsets)),
+        token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
         sentence_offsets,
     )
 
@@ -140,12 +140,12 @@ def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str
     ]
 
 
-def _only(arrays: TokenArrays, counted: NDArray[np.bool_]) -> TokenArrays:
+def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
     """Drop the words that do not count from all texts."""
     parts: dict[str, Any] = {}
     for part in ("passage", "question", "candidate"):
         tokens, offsets = getattr(arrays, f"{part}_tokens"), getattr(arrays, f"{part}_offsets")
-        keep = counted[tokens]
+        keep = counts[tokens]
         parts |= {f"{part}_tokens": tokens[keep], f"{part}_offsets": offsets_of(keep)[offsets]}
     return arrays._replace(**parts)
 
@@ -200,44 +200,47 @@ class AnnotatedReader:
         DataError
             The annotation of a text is missing, does not fit the text, or lacks something that is needed.
         """
-        asked: dict[int, Question] = {}
+        # One question of each passage, to look up the passage's annotation.
+        first: dict[int, Question] = {}
         for q in questions:
-            asked.setdefault(id(q.passage), q)
-        number = {key: i for i, key in enumerate(asked)}
+            first.setdefault(id(q.passage), q)
+        number = {key: i for i, key in enumerate(first)}
         passage_of = np.array([number[id(q.passage)] for q in questions], dtype=np.int64)
         # Group the questions by passage, as encodings do; a stable sort keeps the order within a passage.
         order = np.argsort(passage_of, kind="stable")
         grouped = [questions[i] for i in order.tolist()]
         annotated = [self.annotations.question_of(q) for q in grouped]
-        plain = [self.tokens(q) for q in asked.values()]
-        passages = [self.tokens(q, linked=True) for q in asked.values()] if linked else plain
+        original = [self.tokens(q) for q in first.values()]
+        passages = [self.tokens(q, linked=True) for q in first.values()] if linked else original
 
         n_candidates = np.array([len(a.candidates) for a in annotated], dtype=np.int64)
         shape = passage_of[order], np.repeat(np.arange(len(grouped)), n_candidates)
-        of_questions = [self._words(a.text, q) for a, q in zip(annotated, grouped, strict=True)]
-        of_candidates = [self._words(c, q) for a, q in zip(annotated, grouped, strict=True) for c in a.candidates]
-        words, vocabulary = _arrays(
+        of_questions = [self._words_and_stems(a.text, q) for a, q in zip(annotated, grouped, strict=True)]
+        of_candidates = [
+            self._words_and_stems(c, q) for a, q in zip(annotated, grouped, strict=True) for c in a.candidates
+        ]
+        words, vocabulary = _encode_tokens(
             [[t.word for t in tokens] for tokens in passages],
             [words for words, _ in of_questions],
             [words for words, _ in of_candidates],
             *shape,
         )
         # With `by_form`, questions and candidates have their marked forms in addition to their stems, so that they
-        # match both the given words (by form) and the others (by stem).
-        stems, _ = _arrays(
-            [[_form(t.word) if t.given and by_form else t.stem for t in tokens] for tokens in passages],
-            [[*stems, *map(_form, words if by_form else ())] for words, stems in of_questions],
-            [[*stems, *map(_form, words if by_form else ())] for words, stems in of_candidates],
+        # match both the replacing words (by form) and the others (by stem).
+        stems, _ = _encode_tokens(
+            [[_mark_form(t.word) if t.given and by_form else t.stem for t in tokens] for tokens in passages],
+            [[*stems, *map(_mark_form, words if by_form else ())] for words, stems in of_questions],
+            [[*stems, *map(_mark_form, words if by_form else ())] for words, stems in of_candidates],
             *shape,
         )
-        starts = [self._starts(q) for q in asked.values()]
+        starts = [self._sentence_starts(q) for q in first.values()]
         return Texts(
             EncodedDataset(questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None),
             stems,
             np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_),
             np.array([t.sentence for tokens in passages for t in tokens], dtype=np.int64),
-            _counts(passages, plain, "word") if by_form else token_counts(words),
-            _counts(passages, plain, "stem") if by_form else token_counts(stems),
+            _count_tokens(passages, original, "word") if by_form else token_counts(words),
+            _count_tokens(passages, original, "stem") if by_form else token_counts(stems),
             np.array([self.negated(q) for q in grouped], dtype=np.bool_),
             np.array([start for own in starts for start in own], dtype=np.int64),
             offsets_of(np.array([len(own) for own in starts], dtype=np.int64)),
@@ -249,16 +252,16 @@ class AnnotatedReader:
         tokens = self._all_tokens(annotated, question)
         if not linked:
             return [token for token in tokens if is_word(token.word)]
-        given, replaced = self._given(annotated, tokens, question)
+        replacements, replaced = self._replacements(annotated, tokens, question)
         return [
             token
             for i, own in enumerate(tokens)
             if i not in replaced
-            for token in given.get(i, [own] if is_word(own.word) else [])
+            for token in replacements.get(i, [own] if is_word(own.word) else [])
         ]
 
     def negated(self, question: Question) -> bool:
-        """Return whether a question is negated: by its annotation or, if that does not say, by its words."""
+        """Return whether a question is negated: by its annotation or, if that has no negation, by its words."""
         annotated = self.annotations.question_of(question).negated
         return says_not(question.query) if annotated is None else annotated
 
@@ -271,42 +274,46 @@ class AnnotatedReader:
             starts = [start for start, _ in passage_sentences(passage)]
             sentences = [max(bisect_right(starts, start) - 1, 0) for start, _ in places]
         else:
-            raise self._lacks("sentences and, its tokens being spelt otherwise than the text, no places", question)
+            raise self._missing(
+                "sentences", question, ", and sentences cannot be found because its tokens differ from the text"
+            )
         return [
             Token(word, stem, word in self._stop_words, sentence, None if places is None else places[i])
             for i, (word, stem, sentence) in enumerate(zip(words, stems, sentences, strict=True))
         ]
 
-    def _given(
+    def _replacements(
         self, annotated: AnnotatedText, tokens: Sequence[Token], question: Question
     ) -> tuple[dict[int, list[Token]], set[int]]:
         """Return the words that replace each mention, by its first token, and the other tokens of mentions."""
         if annotated.chains is None:
-            raise self._lacks("coreference chains", question)
+            raise self._missing("chains", question)
         stem_of = {token.word: token.stem for token in tokens}
-        given: dict[int, list[Token]] = defaultdict(list)
+        replacements: dict[int, list[Token]] = defaultdict(list)
         replaced: set[int] = set()
         for chain in annotated.chains:
             if chain.representative is None:
                 forms = [word.lower() for word in chain.words or ()]
             else:
                 forms = [token.word for token in tokens[slice(*chain.mentions[chain.representative])]]
-            named = [word for word in forms if is_word(word) and word not in self._stop_words]
+            words = [word for word in forms if is_word(word) and word not in self._stop_words]
             for i, (start, end) in enumerate(chain.mentions):
-                if named and i != chain.representative:
+                if words and i != chain.representative:
                     sentence, place = tokens[start].sentence, tokens[start].place
-                    given[start] += [Token(w, stem_of.get(w, w), False, sentence, place, True) for w in named]
+                    replacements[start] += [
+                        Token(w, stem_of.get(w, w), False, sentence, place, True) for w in words
+                    ]
                     replaced.update(range(start + 1, end))
-        return given, replaced
+        return replacements, replaced
 
     def _stems(self, annotated: AnnotatedText, question: Question) -> list[str]:
         if self._stem is not None:
             return [self._stem(token.lower()) for token in annotated.tokens]
         if annotated.lemmas is None:
-            raise self._lacks("lemmas", question)
+            raise self._missing("lemmas", question)
         return [lemma.lower() for lemma in annotated.lemmas]
 
-    def _words(self, annotated: AnnotatedText, question: Question) -> tuple[list[str], list[str]]:
+    def _words_and_stems(self, annotated: AnnotatedText, question: Question) -> tuple[list[str], list[str]]:
         """Return the words and the stems of a question or a candidate. Both are used as sets, so may not align."""
         words, stems = [token.lower() for token in annotated.tokens], self._stems(annotated, question)
         if annotated.complete:
@@ -314,7 +321,7 @@ class AnnotatedReader:
             stems = [stem for stem, counts in zip(stems, counted, strict=True) if counts]
         return [word for word in words if is_word(word)], stems
 
-    def _starts(self, question: Question) -> Sequence[int]:
+    def _sentence_starts(self, question: Question) -> Sequence[int]:
         annotated = self.annotations.passage_of(question)
         starts = annotated.unfiltered_sentences or annotated.sentences
         if starts is not None:
@@ -322,27 +329,32 @@ class AnnotatedReader:
         sentences = [token.sentence for token in self._all_tokens(annotated, question)]
         return [i for i, sentence in enumerate(sentences) if i == 0 or sentence != sentences[i - 1]]
 
-    def _lacks(self, what: str, question: Question) -> DataError:
+    def _missing(self, field: str, question: Question, reason: str = "") -> DataError:
         return DataError(
-            f"the annotation has no {what}", source=self.annotations.source, where=f"question {question.id}"
+            f"missing in the annotation{reason}",
+            source=self.annotations.source,
+            where=f"question {question.id}",
+            field=field,
         )
 
 
-def _form(word: str) -> str:
+def _mark_form(word: str) -> str:
     """Mark a word so that it is different from every stem."""
     return f"\0{word}"
 
 
-def _counts(passages: Sequence[Sequence[Token]], plain: Sequence[Sequence[Token]], view: str) -> NDArray[np.int64]:
+def _count_tokens(
+    passages: Sequence[Sequence[Token]], original: Sequence[Sequence[Token]], view: str
+) -> NDArray[np.int64]:
     """Count the replacing words by form in the replaced passages, and the other words in the original ones."""
     counts: list[int] = []
-    for tokens, before in zip(passages, plain, strict=True):
-        given, own = Counter(t.word for t in tokens), Counter(getattr(t, view) for t in before)
-        counts += [given[t.word] if t.given else own[getattr(t, view)] for t in tokens]
+    for tokens, before in zip(passages, original, strict=True):
+        replacing, own = Counter(t.word for t in tokens), Counter(getattr(t, view) for t in before)
+        counts += [replacing[t.word] if t.given else own[getattr(t, view)] for t in tokens]
     return np.array(counts, dtype=np.int64)
 
 
-def _arrays(
+def _encode_tokens(
     passages: Sequence[Sequence[str]],
     questions: Sequence[Sequence[str]],
     candidates: Sequence[Sequence[str]],
@@ -351,10 +363,10 @@ def _arrays(
 ) -> tuple[TokenArrays, list[str]]:
     ids: dict[str, int] = {}
 
-    def encoded(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         tokens = [ids.setdefault(token, len(ids)) for text in texts for token in text]
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         return np.array(tokens, dtype=np.int32), offsets_of(lengths)
 
-    parts = *encoded(passages), *encoded(questions), *encoded(candidates)
+    parts = *encode(passages), *encode(questions), *encode(candidates)
     return TokenArrays(*parts, question_passage, candidate_question, max(len(ids), 1)), list(ids)

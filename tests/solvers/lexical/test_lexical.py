@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from dataclasses import replace
 from math import log
 
@@ -24,6 +25,7 @@ from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 from classic_rc.text.annotations import Annotations
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
+from tests.errors import raises
 
 STORY = Passage(
     "s",
@@ -59,7 +61,7 @@ def annotated(passage, chains=None, tokenizer="treebank"):
 
 
 def annotate(questions, path, chains=(), **facts):
-    """Write the annotation of whole questions that the package's own analysis gives."""
+    """Write the package's own analysis of the questions as an annotation."""
     passages = {q.passage.id: annotated(q.passage, chains) for q in questions}
     annotations = {
         q.id: AnnotatedQuestion(
@@ -73,7 +75,7 @@ def annotate(questions, path, chains=(), **facts):
     return str(path)
 
 
-# What the parts of a score are, against formulas in plain Python.
+# The components, against formulas in plain Python.
 
 
 def expected_components(solver, q):
@@ -82,20 +84,20 @@ def expected_components(solver, q):
     stem = stemmer(solver.normaliser)
     words, stems = [t.word for t in tokens], [t.stem for t in tokens]
     stops = {t.word for t in tokens if t.stop}
-    asked, *answers = (
+    query, *answers = (
         get_analyzer(solver.analyzer).analyze(text) for text in (q.text, *(c.text for c in q.candidates))
     )
     unit = 2**26
     for answer in answers:
-        views = [stem(w) for w in asked], [stem(w) for w in answer]
+        views = [stem(w) for w in query], [stem(w) for w in answer]
         kept = [0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(words), strict=True)]
         kept_stems = [
             0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(stems), strict=True)
         ]
         yield (
             reference_lexical.window_sum(stems, *views) / unit,
-            -reference.word_distance(words, asked, answer, stops),
-            reference_lexical.bag_of_words(words, asked, answer, kept) / unit,
+            -reference.word_distance(words, query, answer, stops),
+            reference_lexical.bag_of_words(words, query, answer, kept) / unit,
             reference_lexical.best_sentences(stems, *views, kept_stems, [t.sentence for t in tokens]) / unit,
         )
 
@@ -117,7 +119,7 @@ def test_one_word_by_hand():
     assert row.tolist() == pytest.approx([28 * weight, -1, weight, weight], abs=1e-6)
 
 
-def test_a_window_at_the_end_counts_unless_the_bug_is_asked_for():
+def test_a_window_at_the_end_counts_without_the_bug():
     passage = Passage("e", "word " * 40 + "end")
     q = replace(question("e,0", "", "end"), passage=passage)
     assert LexicalMatcher(weights="1/0/0/0").score_candidates([q]).values[0] == pytest.approx(28 * log(1.5))
@@ -128,7 +130,7 @@ def test_a_window_at_the_end_counts_unless_the_bug_is_asked_for():
     ] == pytest.approx(log(1.5))
 
 
-def test_borders_are_shifted_where_the_bug_is_asked_for():
+def test_borders_are_shifted_with_the_bug():
     # Kept are fox ran | hen slept | owl flew; the borders 0, 4, 8 of all tokens fall after "slept" and beyond.
     passage = Passage("b", "The fox ran. The hen slept. The owl flew.")
     q = replace(question("b,0", "", "ran slept flew", "fox flew"), passage=passage)
@@ -163,7 +165,7 @@ def test_words_of_negation(text, negated):
     assert says_not(text) is negated
 
 
-def test_the_one_candidate_without_a_word_is_preferred_where_the_question_is_negated():
+def test_a_negated_question_prefers_the_one_candidate_without_a_word():
     (scores,) = LexicalMatcher(weights="1/10/2/3").score_candidates(QUESTIONS[1:2])
     assert scores.tolist() == [0, 0, 0, 16]
     plain = LexicalMatcher(weights="1/10/2/3", negation=False).score_candidates(QUESTIONS[1:2])
@@ -186,7 +188,7 @@ def test_each_component_decides_by_what_it_reads():
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.CLOZE])
 def test_annotation_by_the_package_s_own_analysis_changes_nothing(tmp_path, task, bugs):
     dataset = synthetic_dataset(task, n_passages=10, seed=5)
-    # Equal candidates are counted once where text is raw, which the rule for negation could tell.
+    # In raw text, equal candidates are counted once, which would change the rule for negation.
     dataset = Dataset(
         [replace(q, candidates=tuple({c.text: c for c in q.candidates}.values()), gold=None) for q in dataset]
     )
@@ -217,7 +219,7 @@ def test_mentions_are_replaced_by_what_they_refer_to(tmp_path):
     # "Mary rode" is a sentence only once "She" is Mary.
     linked, plain = solver.components(QUESTIONS), solver.set_params(coreference="none").components(QUESTIONS)
     bag, sentences = COMPONENTS.index("bag of words"), COMPONENTS.index("sentences")
-    mary = log(1 + 1 / 3)  # it stands there twice now
+    mary = log(1 + 1 / 3)  # it occurs twice now
     rode_lake = log(1 + 1 / 3) + log(1 + 1 / 2)
     assert linked.scores[0, bag] - plain.scores[0, bag] == pytest.approx(
         2 * mary + 2 * log(4 / 3) + log(1.5), abs=1e-6
@@ -265,8 +267,8 @@ def test_categories_of_a_folder_are_added(tmp_path):
     assert solver.signature_facts()["categories"].startswith("dev@")
 
 
-def test_forms_where_the_bug_is_asked_for(tmp_path):
-    # "dogs" stands for "They", and the question has "dog": their stems are equal, their forms are not.
+def test_forms_with_the_bug(tmp_path):
+    # "dogs" replaces "They", and the question has "dog": their stems are equal, their forms are not.
     chains = (Chain(((15, 16), (22, 23)), words=("dogs",)),)
     path = annotate(QUESTIONS, tmp_path / "a.json", chains)
     params = {"annotations": path, "normaliser": "lemma", "coreference": "all", "weights": "0/0/0/1"}
@@ -286,24 +288,21 @@ def test_annotated_variants_keep_the_promises_of_solvers(tmp_path, task, variant
     solver = LexicalMatcher.variant(variant, annotations=path, categories=str(tmp_path))
     # Candidates are annotated in their order, so they cannot be permuted.
     solver = solver.fit(dataset)
-    with pytest.raises(DataError, match="annotation of candidate"):
+    with raises(DataError, source=str(tmp_path / "a.json.gz"), where=re.compile("question")) as caught:
         solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
+    assert "candidate" in str(caught.value)
     check_solver(solver, tasks=[task], position_matters=True)
 
 
 @pytest.mark.parametrize(
-    ("lacking", "params", "said"),
-    [
-        ("lemmas", {"normaliser": "lemma"}, "question s,0: the annotation has no lemmas"),
-        ("chains", {"coreference": "all"}, "question s,0: the annotation has no coreference chains"),
-    ],
+    ("field", "params"), [("lemmas", {"normaliser": "lemma"}), ("chains", {"coreference": "all"})]
 )
-def test_annotation_that_lacks_what_is_needed(tmp_path, lacking, params, said):
+def test_a_field_that_is_missing_in_the_annotation(tmp_path, field, params):
     path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
     file = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    del file["passages"]["s"][lacking]
+    del file["passages"]["s"][field]
     (tmp_path / "a.json").write_text(json.dumps(file), encoding="utf-8")
-    with pytest.raises(DataError, match=said):
+    with raises(DataError, source=path, where="question s,0", field=field):
         LexicalMatcher(annotations=path, **params).score_candidates(QUESTIONS)
 
 
@@ -329,8 +328,9 @@ def test_learned_weights_rank_the_training_data(tmp_path):
     best = LexicalMatcher(weights="0/0/0/1").score_candidates(dataset)
     dataset = Dataset([replace(q, gold=frozenset({int(s.argmax())})) for q, s in zip(dataset, best, strict=True)])
     solver = LexicalMatcher(weights="learned", C=1000.0)
-    with pytest.raises(NotFittedError, match="--train DATA"):
+    with raises(NotFittedError, field="weights", found="'learned'") as caught:
         solver.score_candidates(dataset)
+    assert "--train DATA" in str(caught.value)
     assert solver.learns_from == "gold"
     assert solver.fit(dataset).score(dataset) > LexicalMatcher().score(dataset)
     assert solver.weights_.argmax() == 3
@@ -352,14 +352,14 @@ def test_learned_weights_do_not_depend_on_units():
 
 def test_nothing_to_learn_from():
     same = Dataset([question("s,0", "", "Ann", "Bob")])
-    with pytest.raises(DataError, match="differ in a component"):
+    with raises(DataError, found=re.compile("differ in a component")):
         LexicalMatcher(weights="learned").fit(same)
-    with pytest.raises(DataError, match="hide theirs"):
+    with raises(DataError, found="3 of 3 questions without gold"):
         LexicalMatcher(weights="learned").fit([replace(q, gold=None) for q in QUESTIONS])
 
 
 def test_only_learned_weights_can_be_saved(tmp_path):
-    with pytest.raises(UsageError, match="learns nothing that could be saved"):
+    with raises(UsageError, found="lexical", expected="a solver that learns"):
         save_solver(LexicalMatcher().fit(QUESTIONS), tmp_path / "s.npz")
 
 
@@ -368,7 +368,7 @@ def test_only_learned_weights_can_be_saved(tmp_path):
 
 def test_rules_without_categories_are_refused(tmp_path):
     path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
-    with pytest.raises(UsageError, match="categories=FOLDER"):
+    with raises(UsageError, field="coreference", found="'rules'", expected="categories=FOLDER"):
         LexicalMatcher(annotations=path, coreference="rules").fit(QUESTIONS)
 
 

@@ -47,7 +47,7 @@ def test_all_released_scores_are_reproduced(mctest, dev, files):
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_every_bug_is_needed_for_them(mctest, dev, files, bug):
+def test_every_bug_is_needed_for_the_released_scores(mctest, dev, files, bug):
     released = read_scores(mctest / "smith2015" / "mc160.dev.norte.scores")
     others = "+".join(sorted(set(BUGS) - {bug}))
     values = LexicalMatcher.variant("smith2015", **files, bugs=others).score_candidates(dev).values
