@@ -38,6 +38,8 @@ class LuceneEnglishTokenizer(Tokenizer):
         """Return the words, possessives included."""
         pattern = _pattern_for(text)
         words = pattern.findall(text)
+        if not _JOINER_SET.isdisjoint(text):
+            words = [word for word in words if not _is_joiners(word)]
         if 2 * len(text) <= _MAX_UNITS or 2 * max(map(len, words), default=0) <= _MAX_UNITS:
             return words
         return [text[start:end] for start, end in _find_words(pattern, text)]
@@ -65,18 +67,39 @@ def _utf16_length(text: str) -> int:
 
 
 def _find_words(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the matches; a token that is too long is cut, and the search goes on at the cut."""
+    """Yield the offsets of the words; a word that is too long is cut, and the search continues at the cut.
+
+    Lucene looks at no more than `_MAX_UNITS` units at once. A long match is therefore read in windows of that size,
+    and its rest is never matched again: the time is linear in the length of the text.
+    """
     position = 0
     while match := pattern.search(text, position):
-        start, position = match.span()
-        if _utf16_length(match[0]) > _MAX_UNITS:
-            limit = start + _MAX_UNITS
-            while _utf16_length(text[start:limit]) > _MAX_UNITS:
-                limit -= 1
-            cut = pattern.match(text, start, limit)
-            assert cut is not None, "a word's beginning is a word"
-            position = cut.end()
-        yield start, position
+        start, end = match.span()
+        if _utf16_length(match[0]) <= _MAX_UNITS:
+            if not _is_joiners(match[0]):
+                yield start, end
+            position = end
+            continue
+        position = start
+        while position < end:
+            word = pattern.match(text, position, _window_end(text, position))
+            if word is not None and not _is_joiners(word[0]):
+                yield position, word.end()
+                position = word.end()
+            else:  # joiners are part of a word if its first letter or digit is in the same window
+                joiners = _joiner_run().match(text, position)
+                position = max(position, joiners.end() - _MAX_UNITS if joiners else 0) + 1
+
+
+def _window_end(text: str, start: int) -> int:
+    """Return the end of the longest part of `text` from `start` that has at most `_MAX_UNITS` UTF-16 units."""
+    units = text[start : start + _MAX_UNITS].encode("utf-16-le", "surrogatepass")[: 2 * _MAX_UNITS]
+    end = start + len(units.decode("utf-16-le", "surrogatepass"))
+    return end - (_utf16_length(text[start:end]) > _MAX_UNITS)  # a pair that the window cuts is outside
+
+
+def _is_joiners(word: str) -> bool:
+    return word[0] in _JOINER_SET and _joiner_run().fullmatch(word) is not None
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
@@ -107,6 +130,7 @@ _EMOJI = (
 )
 _SKIN_TONES = "\U0001f3fb-\U0001f3ff"
 _JOINERS = "_\u202f\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f"
+_JOINER_SET = frozenset(_JOINERS)
 _BETWEEN_ANY = "'.\u2018\u2019\u2024\ufe52\uff07\uff0e"
 _BETWEEN_LETTERS = _BETWEEN_ANY + ":\u00b7\u02d7\u0387\u05f4\u2027\ufe13\ufe55\uff1a"
 _BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
@@ -121,7 +145,7 @@ def _word_pattern() -> re.Pattern[str]:
     letters, digits, marks = _character_classes()
 
     def one(characters: str) -> str:
-        return f"[{characters}][{marks}]*"
+        return f"[{characters}][{marks}]*+"
 
     join, letter, digit, kana, undivided = map(one, (_JOINERS, letters, digits, _KATAKANA, _UNDIVIDED))
     between_letters = f'{one(_BETWEEN_LETTERS)}|"(?<=[{_HEBREW}]")(?=[{_HEBREW}])'
@@ -130,9 +154,17 @@ def _word_pattern() -> re.Pattern[str]:
     part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
     flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
     emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
+    # Joiners without a word are a match too, which callers drop: looking for a word after each of them would take
+    # time that grows with the square of their number.
     return re.compile(
-        f"(?:{join})*{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
+        f"[{_JOINERS}](?:[{_JOINERS}]|[{marks}]++(?=[{_JOINERS}]))*+(?![{marks}]*+[{letters}{digits}{_KATAKANA}])"
+        f"|(?:{join})*+{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
     )
+
+
+@cache
+def _joiner_run() -> re.Pattern[str]:
+    return re.compile(f"(?:[{_JOINERS}][{_character_classes()[2]}]*+)++")
 
 
 @cache
