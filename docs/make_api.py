@@ -4,7 +4,7 @@ python docs/make_api.py
 python docs/make_api.py FOLDER
 
 Public names are those in `__all__` of the packages' `__init__` files. A name's text comes from the module that
-defines it. The script does not import the package.
+defines it. The script imports a package only if its `__all__` is computed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
 
@@ -51,7 +52,10 @@ class Module:
             return [name for name, (_, text) in self.defined().items() if text and not name.startswith("_")]
         for node in self.tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                return list(ast.literal_eval(node.value))
+                try:
+                    return list(ast.literal_eval(node.value))
+                except ValueError:  # a computed list
+                    return list(import_module(self.name).__all__)
         return []
 
     def defined(self) -> dict[str, tuple[Definition | Constant, str]]:
@@ -129,13 +133,20 @@ def resolved(module: Module, name: str) -> Name:
     if name in module.defined():
         node, text = module.defined()[name]
         return Name(name, module.name, name, text, node)
-    if name not in module.imported():
-        raise LookupError(f"{module.name} exports {name}, which it neither defines nor imports")
-    home, origin = module.imported()[name]
+    home, origin = module.imported().get(name) or (lazy_home(module, name), name)
     if f"{home}.{origin}" in sources():
         own = sources()[f"{home}.{origin}"]
         return Name(name, own.name, "", own.text, own.tree)
     return resolved(sources()[home], origin)
+
+
+def lazy_home(module: Module, name: str) -> str:
+    """Return the module of a class or function that a package imports on first use."""
+    try:
+        home = getattr(import_module(module.name), name).__module__
+    except (ImportError, AttributeError):
+        raise LookupError(f"{module.name} exports {name}, which it neither defines nor imports") from None
+    return str(home)
 
 
 def summary(text: str) -> str:
