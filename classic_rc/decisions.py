@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics.base import known_gold
-from classic_rc.metrics.multirc import Counts, SelectionMetric
+from classic_rc.metrics.base import gold_of
+from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
 from classic_rc.metrics.registry import selection_metric
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
@@ -171,7 +171,7 @@ class TunedThreshold(Decision):
         """
         metric = selection_metric(self.metric)
         thresholds = cut_points(scores, self.cuts)
-        values = metric.from_means(sweep(metric, scores, questions, thresholds))
+        values = metric.from_means(sweep_thresholds(metric, scores, questions, thresholds))
         # Cumulative sums have rounding errors in the last digits, which must not choose among equal values.
         best = int(np.flatnonzero(values >= values.max() - 1e-12)[0])
         self.best_threshold_, self.best_score_ = float(thresholds[best]), float(values[best])
@@ -256,7 +256,7 @@ def default_decision(task: Task) -> Decision:
     return TunedThreshold() if task is Task.MULTIPLE_ANSWER else Argmax()
 
 
-def describe(decision: Decision) -> dict[str, Any]:
+def describe_decision(decision: Decision) -> dict[str, Any]:
     """Return a decision's class name, as ``rule``, and its parameters, as plain data."""
     return {"rule": type(decision).__name__, **decision.get_params(deep=False)}
 
@@ -312,7 +312,7 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
     return np.concatenate((falling[:1], halfway, [below]))
 
 
-def sweep(
+def sweep_thresholds(
     metric: SelectionMetric, scores: Scores, questions: Sequence[Question], thresholds: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the mean statistics of a metric at many thresholds, exactly, in O(n log n) for all of them.
@@ -350,8 +350,8 @@ def sweep(
     order = np.lexsort((-scores.values, question))
     selected = np.arange(len(order)) - scores.offsets[question] + 1.0
     tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
-    start = metric.of_counts(Counts(np.zeros_like(right), np.zeros_like(right), right, options))
-    after = metric.of_counts(Counts(tp, selected - tp, right[question], options[question]))
+    start = metric.of_counts(OptionCounts(np.zeros_like(right), np.zeros_like(right), right, options))
+    after = metric.of_counts(OptionCounts(tp, selected - tp, right[question], options[question]))
     before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
 
     # Over all questions, the same steps in the order of falling scores. The sort is stable, so tied candidates of a
@@ -403,7 +403,7 @@ def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.flo
                 found=question.task.value,
                 expected="single-choice or multiple-answer",
             )
-        flags[[start + index for index in known_gold(question)]] = 1
+        flags[[start + index for index in gold_of(question)]] = 1
     return flags
 
 

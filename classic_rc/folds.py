@@ -128,7 +128,7 @@ class Overlap:
         return bool(self.affected)
 
 
-def overlap(dataset: Dataset, other: Dataset) -> Overlap:
+def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     """Find the part of `dataset` that is also in `other`, ignoring case and white space."""
     texts = {normalised_text(p.text) for p in other.passages}
     shared = {id(p) for p in dataset.passages if normalised_text(p.text) in texts}
@@ -139,7 +139,7 @@ def overlap(dataset: Dataset, other: Dataset) -> Overlap:
     return Overlap(len(shared), len(repeated), frozenset(affected))
 
 
-def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
+def drop_overlap_with(dataset: Dataset, other: Dataset) -> Dataset:
     """Return `dataset` without the questions that, or whose passages, are also in `other`.
 
     Raises
@@ -147,7 +147,7 @@ def without_overlap(dataset: Dataset, other: Dataset) -> Dataset:
     UsageError
         No question is left.
     """
-    shared = overlap(dataset, other)
+    shared = find_overlap(dataset, other)
     if not shared:
         return dataset
     rest = dataset.filter(lambda q: q.id not in shared.affected)

@@ -80,10 +80,10 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     Examples
     --------
     >>> from classic_rc import evaluate, load, parse_solver, plots
-    >>> from classic_rc.evaluation import Contest, break_down, group_questions
+    >>> from classic_rc.evaluation import SharedResults, break_down, group_questions
     >>> data = load("sample:single-choice")
-    >>> contest = Contest.of(evaluate(data, [parse_solver("sw+d")]))
-    >>> figure = plots.breakdown(break_down(contest, group_questions(data, "question-type"), n=100))
+    >>> results = SharedResults.of(evaluate(data, [parse_solver("sw+d")]))
+    >>> figure = plots.breakdown(break_down(results, group_questions(data, "question-type"), n=100))
     """
     from classic_rc.evaluation.breakdown import Breakdown
     from classic_rc.reports.figures import breakdown_figure

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from classic_rc.solvers.base import Parameter, Solver
-from classic_rc.solvers.registry import LINES, SOLVERS
+from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 
 PAGE = Path(__file__).resolve().parent / "parameters.md"
 
@@ -24,7 +24,7 @@ Where no values are listed, the class's docstring says more (`help(classic_rc.so
 
 def page() -> str:
     """Return the page as text."""
-    sections = (section(name, SOLVERS[name]) for name in LINES)
+    sections = (section(name, SOLVERS[name]) for name in SOLVER_ENTRIES)
     return "\n".join([HEAD, *sections])
 
 

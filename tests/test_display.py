@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.audit import check
+from classic_rc.audit import check_dataset
 from classic_rc.display import html_table
 from classic_rc.errors import MissingPackageError
 from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -53,7 +53,7 @@ def evaluation():
 
 @pytest.fixture(scope="module")
 def report():
-    return check(classic_rc.load("sample:single-choice"), permutations=100, resamples=100)
+    return check_dataset(classic_rc.load("sample:single-choice"), permutations=100, resamples=100)
 
 
 @pytest.fixture(scope="module")
@@ -141,4 +141,4 @@ def test_frames_have_a_row_a_system_and_a_column_a_number(evaluation, report, cu
 
 def test_a_dataset_without_questions_can_be_shown():
     empty = Dataset([], "empty")
-    assert "empty · 0 questions" in check(empty)._repr_html_()
+    assert "empty · 0 questions" in check_dataset(empty)._repr_html_()

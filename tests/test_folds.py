@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from classic_rc.errors import UsageError
-from classic_rc.folds import FoldPlan, overlap, passage_groups, without_overlap
+from classic_rc.folds import FoldPlan, drop_overlap_with, find_overlap, passage_groups
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from tests.errors import raises
 
@@ -101,14 +101,14 @@ def test_passages_are_the_same_whatever_their_case_and_blanks():
     train = dataset(
         "train", ("one day.", "When?", "e|f"), ("One day.\n", "Where?", "g|h"), ("Else.", "Who?", "x|y")
     )
-    shared = overlap(train, DEV)
+    shared = find_overlap(train, DEV)
     assert (shared.passages, shared.questions) == (2, 0)
     assert shared.affected == {"q0", "q1"}
 
 
 def test_a_question_recurs_with_its_passage_or_with_its_options():
     train = dataset("train", ("One day.", "WHO?", "e|f"), ("Else.", "why?", "D|c"), ("Else.", "Why?", "c|e"))
-    shared = overlap(train, DEV)
+    shared = find_overlap(train, DEV)
     assert (shared.passages, shared.questions) == (1, 2)
     assert shared.affected == {"q0", "q1"}
 
@@ -116,13 +116,13 @@ def test_a_question_recurs_with_its_passage_or_with_its_options():
 def test_equal_words_alone_do_not_make_a_query_recur():
     rows = [("One.", "Who?", "a"), ("Two.", "Who?", "a")]
     train, dev = (dataset(name, row, task=Task.CLOZE) for name, row in zip(("t", "d"), rows, strict=True))
-    assert not overlap(train, dev)
+    assert not find_overlap(train, dev)
 
 
 def test_what_is_shared_is_left_out():
     train = dataset("train", ("One day.", "When?", "e|f"), ("Else.", "why?", "d|c"), ("Else.", "Who?", "a|b|c"))
-    rest = without_overlap(train, DEV)
+    rest = drop_overlap_with(train, DEV)
     assert [q.id for q in rest] == ["q2"]
-    assert without_overlap(rest, DEV) is rest
+    assert drop_overlap_with(rest, DEV) is rest
     with raises(UsageError, field="dataset", found="dev", expected=re.compile("dev")):
-        without_overlap(DEV, DEV)
+        drop_overlap_with(DEV, DEV)

@@ -31,18 +31,18 @@ def curve():
 
 @pytest.fixture(scope="module")
 def breakdown():
-    from classic_rc.evaluation import Contest, break_down, group_questions
+    from classic_rc.evaluation import SharedResults, break_down, group_questions
 
     data = classic_rc.load("sample:single-choice")
-    contest = Contest.of(classic_rc.evaluate(data, [classic_rc.parse_solver("longest")]))
-    return break_down(contest, group_questions(data, "type"), n=20)
+    results = SharedResults.of(classic_rc.evaluate(data, [classic_rc.parse_solver("longest")]))
+    return break_down(results, group_questions(data, "type"), n=20)
 
 
 @pytest.fixture(scope="module")
 def found():
-    from classic_rc.audit.statistics import statistics
+    from classic_rc.audit.statistics import describe_datasets
 
-    return statistics([classic_rc.load("sample:single-choice")])
+    return describe_datasets([classic_rc.load("sample:single-choice")])
 
 
 def test_one_curve_is_drawn_as_a_list_of_one_is(curve):

@@ -1,15 +1,22 @@
 """Audit datasets: find leaks and defects, and describe what they contain."""
 
-from classic_rc.audit.artifacts import FAMILY, Gain, PartialInput, PartialInputs, PartialResult, try_partial_inputs
-from classic_rc.audit.check import Balance, CheckReport, check, label_balance
-from classic_rc.audit.hard import HardSubset, hard_subset
-from classic_rc.audit.integrity import KINDS, Finding, Kind, Severity, integrity
-from classic_rc.audit.statistics.tables import DatasetStatistics, statistics
-from classic_rc.audit.words import LeakingWords, leaking_words
+from classic_rc.audit.artifacts import (
+    PARTIAL_INPUTS,
+    Gain,
+    PartialInput,
+    PartialInputs,
+    PartialResult,
+    measure_partial_inputs,
+)
+from classic_rc.audit.check import Balance, CheckReport, check_dataset, measure_label_balance
+from classic_rc.audit.hard import HardSubset, find_hard_subset
+from classic_rc.audit.integrity import KINDS, Finding, Kind, Severity, find_defects
+from classic_rc.audit.statistics.tables import DatasetStatistics, describe_datasets
+from classic_rc.audit.words import LeakingWords, find_leaking_words
 
 __all__ = [
-    "FAMILY",
     "KINDS",
+    "PARTIAL_INPUTS",
     "Balance",
     "CheckReport",
     "DatasetStatistics",
@@ -22,11 +29,11 @@ __all__ = [
     "PartialInputs",
     "PartialResult",
     "Severity",
-    "check",
-    "hard_subset",
-    "integrity",
-    "label_balance",
-    "leaking_words",
-    "statistics",
-    "try_partial_inputs",
+    "check_dataset",
+    "describe_datasets",
+    "find_defects",
+    "find_hard_subset",
+    "find_leaking_words",
+    "measure_label_balance",
+    "measure_partial_inputs",
 ]

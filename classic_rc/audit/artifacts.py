@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.null import Null, null_of, p_value
+from classic_rc.audit.null import MetricNulls, exceedance_p_value, null_distribution_of
 from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.fitted_system import SharedDatasets
-from classic_rc.evaluation.plan import Learning, check_task
+from classic_rc.evaluation.fitted_system import EncodingCache
+from classic_rc.evaluation.plan import LearningData, require_same_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
-from classic_rc.evaluation.significance import resampled_metrics
+from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
@@ -46,7 +46,7 @@ class PartialInput:
     solver: Solver
 
 
-FAMILY: tuple[PartialInput, ...] = (
+PARTIAL_INPUTS: tuple[PartialInput, ...] = (
     PartialInput("question and options", SurfaceLR(inputs="no-passage")),
     PartialInput("passage and options", SurfaceLR(inputs="no-question")),
     PartialInput("options", SurfaceLR(inputs="candidates")),
@@ -72,14 +72,14 @@ features is trained and tested on shortened questions, and the result is about t
 its answers follow from so little of its questions.
 """
 
-MEASURED: Mapping[Task, tuple[str, ...]] = {
+MEASURED_TASKS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
     Task.MULTIPLE_ANSWER: ("f1_a", "f1_m"),
     Task.CLOZE: ("f1", "em"),
 }
 """The metrics of each task; the first one is tested. Span questions have none: gold cannot be moved to a span."""
 
-FEWEST_GROUPS = 10
+MIN_GROUPS = 10
 """With fewer passages or groups there is no bootstrap interval: resamples of so few groups are far too similar."""
 
 
@@ -117,7 +117,7 @@ class Gain:
         ``value - chance``.
     interval : Interval or None
         The gain's 95 % interval over resampled passages. Metric and chance level are resampled together;
-        predictions stay fixed. None with fewer than :data:`FEWEST_GROUPS` passages or groups.
+        predictions stay fixed. None with fewer than :data:`MIN_GROUPS` passages or groups.
     """
 
     value: float
@@ -194,7 +194,7 @@ class PartialInputs:
         return plain
 
 
-def try_partial_inputs(
+def measure_partial_inputs(
     dataset: Dataset,
     *,
     train: Dataset | None = None,
@@ -203,9 +203,9 @@ def try_partial_inputs(
     seed: int = 0,
     permutations: int = 10_000,
     resamples: int = 10_000,
-    family: Sequence[PartialInput] = FAMILY,
+    family: Sequence[PartialInput] = PARTIAL_INPUTS,
     advance: Callable[[int], None] = lambda questions: None,
-    shared: SharedDatasets | None = None,
+    shared: EncodingCache | None = None,
 ) -> PartialInputs:
     """Answer a dataset from partial inputs, and compare the results with chance.
 
@@ -255,16 +255,16 @@ def try_partial_inputs(
         raise UsageError(
             f"the number of resamples must be at least 1, got {resamples}", field="resamples", found=str(resamples)
         )
-    learning = Learning(train=train, cv=cv, group=group, drop_overlap=True)
+    learning = LearningData(train=train, cv=cv, group=group, drop_overlap=True)
     groups = passage_groups(dataset, group)
     reason = _blocking_reason(dataset, groups)
     eligible = {} if reason else {m.name: m for m in family if dataset.task in m.solver.tasks}
     left_out = {m.name: reason or f"not for {dataset.task} questions" for m in family if m.name not in eligible}
     if eligible and train is not None:
-        check_task(train, dataset, "training")
-        learning = learning.apart_from(dataset)
+        require_same_task(train, dataset, "training")
+        learning = learning.separate_from(dataset)
     trials: list[_Trial] = []
-    shared = shared or SharedDatasets()
+    shared = shared or EncodingCache()
     for member in eligible.values():
         trial = _run_trial(member, dataset, learning, shared)
         if isinstance(trial, str):
@@ -282,7 +282,7 @@ def _blocking_reason(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
     """Return the reason why no partial input can be tried on a dataset, or None."""
     if dataset.task is None:
         return "the dataset has no questions"
-    if dataset.task not in MEASURED:
+    if dataset.task not in MEASURED_TASKS:
         return f"not for {dataset.task} questions"
     if any(question.gold is None for question in dataset):
         return "gold answers are hidden"
@@ -296,7 +296,7 @@ class _Trial:
     member: PartialInput
     metrics: Sequence[Metric]
     statistics: Mapping[str, NDArray[np.float64]]
-    null: Null
+    null: MetricNulls
     out_of_fold: bool
     seconds: float
     warnings: tuple[str, ...]
@@ -306,7 +306,9 @@ class _Trial:
         return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
 
 
-def _run_trial(member: PartialInput, dataset: Dataset, learning: Learning, shared: SharedDatasets) -> _Trial | str:
+def _run_trial(
+    member: PartialInput, dataset: Dataset, learning: LearningData, shared: EncodingCache
+) -> _Trial | str:
     """Answer the dataset from a partial input; return the reason if that is impossible."""
     from sklearn.base import clone
 
@@ -321,9 +323,9 @@ def _run_trial(member: PartialInput, dataset: Dataset, learning: Learning, share
     except (UsageError, DataError) as error:
         return str(error)
     assert output.predictions is not None
-    metrics = [METRICS[name] for name in MEASURED[dataset.task]]
+    metrics = [METRICS[name] for name in MEASURED_TASKS[dataset.task]]
     statistics = {m.name: m.statistics(dataset, output.predictions) for m in metrics}
-    null = null_of(dataset, output.predictions, metrics)
+    null = null_distribution_of(dataset, output.predictions, metrics)
     out_of_fold = learning.train is None and solver.learns_from == "gold"
     seconds = time.perf_counter() - start
     return _Trial(member, metrics, statistics, null, out_of_fold, seconds, output.warnings)
@@ -332,14 +334,14 @@ def _run_trial(member: PartialInput, dataset: Dataset, learning: Learning, share
 def _test_trials(
     trials: Sequence[_Trial], groups: NDArray[np.int64], permutations: int, resamples: int, seed: int
 ) -> tuple[PartialResult, ...]:
-    intervals = _intervals(trials, groups, resamples, seed) if groups.max() + 1 >= FEWEST_GROUPS else {}
+    intervals = _intervals(trials, groups, resamples, seed) if groups.max() + 1 >= MIN_GROUPS else {}
     measured = []
     for trial in trials:
         nulls = trial.null.distributions(permutations, seed)
         own = intervals.get(trial.member.name, {})
         gains = {m.name: _gain(trial, m, nulls[m.name].mean, own.get(m.name)) for m in trial.metrics}
         tested = trial.metrics[0].name
-        measured.append((gains, p_value(gains[tested].value, nulls[tested], doubled=trial.out_of_fold)))
+        measured.append((gains, exceedance_p_value(gains[tested].value, nulls[tested], doubled=trial.out_of_fold)))
     adjusted = holm([p for _, p in measured]).tolist()
     return tuple(
         PartialResult(trial.member.name, repr(trial.member.solver), gains, p, p_holm, trial.seconds)
@@ -362,7 +364,7 @@ def _intervals(
 ) -> dict[str, dict[str, Interval]]:
     """Return, by partial input and metric, the interval of the metric minus that of the expected statistics."""
     measured = [of for trial in trials for of in trial.measured()]
-    drawn = iter(resampled_metrics(measured, groups, n=resamples, seed=seed))
+    drawn = iter(resample_metrics(measured, groups, n=resamples, seed=seed))
     return {
         trial.member.name: {m.name: percentile_interval(next(drawn) - next(drawn)) for m in trial.metrics}
         for trial in trials

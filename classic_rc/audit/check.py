@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from classic_rc.audit.artifacts import FAMILY, PartialInputs, PartialResult, try_partial_inputs
-from classic_rc.audit.integrity import Finding, integrity
-from classic_rc.audit.words import LeakingWords, leaking_words
+from classic_rc.audit.artifacts import PARTIAL_INPUTS, PartialInputs, PartialResult, measure_partial_inputs
+from classic_rc.audit.integrity import Finding, find_defects
+from classic_rc.audit.words import LeakingWords, find_leaking_words
 from classic_rc.display import frame_of_records, html_table
-from classic_rc.evaluation.fitted_system import SharedDatasets
+from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset, Task
 
@@ -53,7 +53,7 @@ class Balance:
         return asdict(self)
 
 
-def label_balance(dataset: Dataset) -> Balance | None:
+def measure_label_balance(dataset: Dataset) -> Balance | None:
     """Measure how right options are distributed over positions.
 
     Parameters
@@ -175,7 +175,7 @@ class CheckReport:
         }
 
 
-def check(
+def check_dataset(
     dataset: Dataset,
     *,
     train: Dataset | None = None,
@@ -192,7 +192,7 @@ def check(
     ----------
     dataset : Dataset
     train, cv, group, seed, permutations, resamples
-        As in :func:`~classic_rc.audit.artifacts.try_partial_inputs`. Passages and questions that are also in
+        As in :func:`~classic_rc.audit.artifacts.measure_partial_inputs`. Passages and questions that are also in
         `train` are reported.
     progress : bool
         Show a progress bar on stderr during long checks.
@@ -201,10 +201,10 @@ def check(
     -------
     CheckReport
     """
-    start, shared = time.perf_counter(), SharedDatasets()
-    names = {member.name for member in FAMILY if dataset.task in member.solver.tasks}
+    start, shared = time.perf_counter(), EncodingCache()
+    names = {member.name for member in PARTIAL_INPUTS if dataset.task in member.solver.tasks}
     with progress_bar(dataset.name, len(names) * len(dataset), progress) as advance:
-        partial = try_partial_inputs(
+        partial = measure_partial_inputs(
             dataset,
             train=train,
             cv=cv,
@@ -220,8 +220,8 @@ def check(
         return CheckReport(
             dataset,
             partial,
-            leaking_words(dataset, shared=shared) if has_known_gold else None,
-            label_balance(dataset) if has_known_gold else None,
-            integrity(dataset, train),
+            find_leaking_words(dataset, shared=shared) if has_known_gold else None,
+            measure_label_balance(dataset) if has_known_gold else None,
+            find_defects(dataset, train),
             time.perf_counter() - start,
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resampled_means
+from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resample_means
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.folds import passage_groups
@@ -97,7 +97,7 @@ class HardSubset:
         columns = np.column_stack([flags, self.chance, flags - self.chance])
         intervals: list[Interval | None] = [None] * 3
         if self.resampling.n_groups > 1:
-            drawn = resampled_means(columns, self.groups, n=self.resampling.n, seed=self.resampling.seed)
+            drawn = resample_means(columns, self.groups, n=self.resampling.n, seed=self.resampling.seed)
             intervals = [percentile_interval(column, self.resampling.level) for column in drawn.T]
         names = ("removed", "chance", "excess")
         return {n: Share(float(v), i) for n, v, i in zip(names, columns.mean(axis=0), intervals, strict=True)}
@@ -157,7 +157,7 @@ class HardSubset:
         }
 
 
-def hard_subset(
+def find_hard_subset(
     dataset: Dataset,
     solvers: Sequence[Solver],
     *,

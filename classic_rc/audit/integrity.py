@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from classic_rc.folds import normalised_text
-from classic_rc.metrics.squad import normalise
+from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.questions import Dataset, Question, Task
 
 _EXAMPLES = 3
@@ -106,7 +106,7 @@ class Finding:
         }
 
 
-def integrity(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, ...]:
+def find_defects(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, ...]:
     """Look for every kind of defect in :data:`KINDS`.
 
     Parameters
@@ -179,7 +179,9 @@ def _is_reachable(question: Question) -> bool:
     """Return whether a candidate (for spans: the passage) has any gold text; several spans must all be there."""
     gold = [str(text) for text in question.gold or ()]
     if not question.task.has_spans:
-        return not {normalise(text) for text in gold}.isdisjoint(normalise(c.text) for c in question.candidates)
+        return not {normalise_squad_answer(text) for text in gold}.isdisjoint(
+            normalise_squad_answer(c.text) for c in question.candidates
+        )
     passage = normalised_text(question.passage.text)
     contained = (normalised_text(text) in passage for text in gold)
     return all(contained) if question.task is Task.MULTI_SPAN else any(contained)
@@ -236,7 +238,9 @@ def _contradicts(question: Question, other: Question) -> bool:
     if question.gold is None or other.gold is None:
         return False
     if not question.task.has_choices:
-        return {normalise(str(t)) for t in question.gold}.isdisjoint(normalise(str(t)) for t in other.gold)
+        return {normalise_squad_answer(str(t)) for t in question.gold}.isdisjoint(
+            normalise_squad_answer(str(t)) for t in other.gold
+        )
     options, others = ({_normalise_option(c.text) for c in q.candidates} for q in (question, other))
     return options == others and _right_options(question) != _right_options(other)
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics.base import Metric, known_gold
-from classic_rc.metrics.squad import normalise
+from classic_rc.metrics.base import Metric, gold_of
+from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Gold, Question
 
@@ -39,7 +39,7 @@ class NullDistribution(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Null:
+class MetricNulls:
     """The distribution of a dataset's statistics when gold is permuted within each question.
 
     Nothing is simulated candidate by candidate. For k candidates, g of them right and s of them selected (or tied
@@ -83,7 +83,9 @@ class Null:
         return totals / len(self.expected)
 
 
-def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], metrics: Sequence[Metric]) -> Null:
+def null_distribution_of(
+    questions: Sequence[Question], predictions: Sequence[Prediction], metrics: Sequence[Metric]
+) -> MetricNulls:
     """Return the null of predictions: gold is permuted within each question, with the same number of right ones.
 
     Candidates of a cloze question whose texts are equal for the metrics (ignoring case, punctuation and articles)
@@ -129,7 +131,7 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
         if question.task.has_choices:
             # The number of answers separates a tie of several options from one answer that selects several.
             selected = frozenset(i for answer in prediction.answers for i in answer if isinstance(i, int))
-            key = (len(question.candidates), len(known_gold(question)), len(selected), len(prediction.answers))
+            key = (len(question.candidates), len(gold_of(question)), len(selected), len(prediction.answers))
             if key not in distributions:
                 distributions[key] = _distribution_of(
                     question, prediction, metrics, *_permuted_choices(question, selected)
@@ -141,7 +143,7 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
         counts[key] = counts.get(key, 0) + 1
         keys.append(key)
     expectations = {key: lot.odds @ lot.rows for key, lot in distributions.items()}
-    return Null(
+    return MetricNulls(
         tuple(metrics),
         np.array([expectations[key] for key in keys]),
         _columns(questions[:1], predictions[:1], metrics),
@@ -149,7 +151,7 @@ def null_of(questions: Sequence[Question], predictions: Sequence[Prediction], me
     )
 
 
-def p_value(observed: float, null: NullDistribution, *, doubled: bool = False) -> float:
+def exceedance_p_value(observed: float, null: NullDistribution, *, doubled: bool = False) -> float:
     """Return the p-value of a metric: (1 + draws that reach it) / (1 + all draws).
 
     Parameters
@@ -200,7 +202,7 @@ def _permuted_choices(question: Question, selected: frozenset[int]) -> tuple[lis
     """Return one gold for each possible number of selected options that are right, and its probability."""
     options = range(len(question.candidates))
     inside, outside = [i for i in options if i in selected], [i for i in options if i not in selected]
-    n_right = len(known_gold(question))
+    n_right = len(gold_of(question))
     golds: list[Gold] = []
     odds = []
     for tp in range(max(0, n_right - len(outside)), min(n_right, len(inside)) + 1):
@@ -212,10 +214,10 @@ def _permuted_choices(question: Question, selected: frozenset[int]) -> tuple[lis
 
 def _permuted_texts(question: Question) -> tuple[list[Gold], list[float]]:
     """Return every set of as many distinct candidate texts as are right, as gold, all equally likely."""
-    accepted = dict.fromkeys(known_gold(question))
-    texts = {normalise(c.text): c.text for c in question.candidates}
-    elsewhere = tuple(text for text in accepted if normalise(text) not in texts)
-    n_right = len({normalise(text) for text in accepted} & texts.keys())
+    accepted = dict.fromkeys(gold_of(question))
+    texts = {normalise_squad_answer(c.text): c.text for c in question.candidates}
+    elsewhere = tuple(text for text in accepted if normalise_squad_answer(text) not in texts)
+    n_right = len({normalise_squad_answer(text) for text in accepted} & texts.keys())
     golds: list[Gold] = [elsewhere + subset for subset in _subsets(tuple(texts.values()), n_right, question.id)]
     return golds, [1 / len(golds)] * len(golds)
 

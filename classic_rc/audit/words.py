@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.fitted_system import SharedDatasets
+from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.resampling import benjamini_hochberg
 from classic_rc.kernels.arrays import ragged_indices
-from classic_rc.metrics.base import known_gold
+from classic_rc.metrics.base import gold_of
 from classic_rc.questions import Dataset
 from classic_rc.text.encode import encode
 from classic_rc.text.encoded import EncodedDataset
@@ -77,14 +77,14 @@ class _OptionWords:
     n_words: int
 
 
-def leaking_words(
+def find_leaking_words(
     dataset: Dataset,
     *,
     analyzer: str = "word",
     at_least: int = 20,
     smoothing: float = 100.0,
     level: float = 0.05,
-    shared: SharedDatasets | None = None,
+    shared: EncodingCache | None = None,
 ) -> LeakingWords:
     r"""Find the words whose presence in an option best indicates whether it is right.
 
@@ -144,7 +144,7 @@ def leaking_words(
         )
     if not smoothing > 0:
         raise UsageError(f"smoothing must be above 0, got {smoothing:g}", field="smoothing", found=f"{smoothing:g}")
-    encoded = encode((shared or SharedDatasets()).of(dataset), analyzer)
+    encoded = encode((shared or EncodingCache()).of(dataset), analyzer)
     option_words = _find_pairs(encoded)
     right, wrong, pmi = _count_words(option_words, smoothing)
     tested = np.flatnonzero(right + wrong >= at_least)
@@ -186,7 +186,7 @@ def _find_pairs(encoded: EncodedDataset) -> _OptionWords:
     question = np.repeat(np.arange(len(encoded)), np.diff(encoded.question_offsets))
     right = np.zeros(n_options, dtype=np.bool_)
     for i, start in zip(encoded.order.tolist(), encoded.question_offsets[:-1].tolist(), strict=True):
-        right[[start + index for index in known_gold(encoded[i])]] = True
+        right[[start + index for index in gold_of(encoded[i])]] = True
     return _OptionWords(
         np.repeat(np.arange(n_options), counts),
         word[flat],

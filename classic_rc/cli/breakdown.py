@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, json_result, write_file
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, render_json, write_file, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from classic_rc.cli.systems import System
+    from classic_rc.cli.systems import SystemArgument
     from classic_rc.datasets.labels import Labels
     from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.questions import Dataset
 
 
@@ -39,7 +39,7 @@ OPTIONS = (
     "--format",
     "--output",
     "--quiet",
-    vary("--plot", help="also draw bars (.pdf, .png, .svg); needs matplotlib"),
+    vary_option("--plot", help="also draw bars (.pdf, .png, .svg); needs matplotlib"),
 )
 
 
@@ -52,18 +52,18 @@ def handle(args: argparse.Namespace) -> int:
     systems = [parse_system(text) for text in args.system]
     files = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
     check_writable(args.output, *files)
-    form = None if args.plot is None else inputs.figure_form(args.plot, *files)
-    dataset = inputs.dataset_of(args, args.data)
-    labels = inputs.labels_of(args, dataset)
+    form = None if args.plot is None else inputs.check_figure_path(args.plot, *files)
+    dataset = inputs.load_dataset(args, args.data)
+    labels = inputs.read_label_files(args, dataset)
     keys = args.by or _label_keys(labels, bool(args.cross))
     groupings = [group_questions(dataset, key, labels) for key in keys]
     crosses = [_cross_tabulate(dataset, text, labels) for text in args.cross]
-    contest = _build_contest(args, systems, dataset)
+    results = _build_contest(args, systems, dataset)
     breakdowns = [
-        break_down(contest, grouping, metric=args.metric, n=args.resamples, seed=args.seed or 0)
+        break_down(results, grouping, metric=args.metric, n=args.resamples, seed=args.seed or 0)
         for grouping in groupings
     ]
-    emit(_render(contest, breakdowns, crosses, args.format), args.output)
+    write_output(_render(results, breakdowns, crosses, args.format), args.output)
     if form is not None:
         _draw(breakdowns, Path(args.plot), form)
     return 0
@@ -83,25 +83,25 @@ def _label_keys(labels: Sequence[Labels], has_cross: bool) -> list[str]:
     return keys
 
 
-def _build_contest(args: argparse.Namespace, systems: Sequence[System], dataset: Dataset) -> Contest:
-    """Return the outcomes of the systems on the dataset; without systems, an empty contest.
+def _build_contest(args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset) -> SharedResults:
+    """Return the outcomes of the systems on the dataset; without systems, an empty results.
 
     Raises
     ------
     UsageError
         The systems answered different questions.
     """
-    from classic_rc.cli.systems import contests
-    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.cli.systems import iter_shared_results
+    from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.folds import passage_groups
 
     assert dataset.task is not None
     if not systems:
         groups = passage_groups(dataset, args.group)
-        return Contest(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
-    for contest, _ in contests(args, systems, dataset):
-        if contest.fingerprint == dataset.fingerprint:
-            return contest
+        return SharedResults(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
+    for results, _ in iter_shared_results(args, systems, dataset):
+        if results.fingerprint == dataset.fingerprint:
+            return results
     raise UsageError(f"{systems[0].label} has answers for other questions than {dataset.name}")
 
 
@@ -115,20 +115,20 @@ def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> Cr
     return cross_tabulate(rows, group_questions(dataset, second.strip(), labels) if second else rows)
 
 
-def _render(contest: Contest, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
+def _render(results: SharedResults, breakdowns: list[Breakdown], crosses: list[CrossTabulation], form: str) -> str:
     from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result(
+        return render_json(
             {
                 "dataset": {
-                    "name": contest.dataset,
-                    "fingerprint": contest.fingerprint,
-                    "questions": len(contest.groups),
+                    "name": results.dataset,
+                    "fingerprint": results.fingerprint,
+                    "questions": len(results.groups),
                 },
                 "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
-                "signatures": {contender.name: contender.signature for contender in contest.contenders},
+                "signatures": {system.name: system.signature for system in results.systems},
                 "breakdowns": [breakdown.to_dict() for breakdown in breakdowns],
                 "cross": [cross.to_dict() for cross in crosses],
             }

@@ -7,8 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, emit, json_result, message
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,15 +22,17 @@ _LEAK_FOUND = 1
 OPTIONS = (
     "data...",
     "reading",
-    vary("--train", help="the data to learn from, also checked for overlap with DATA"),
+    vary_option("--train", help="the data to learn from, also checked for overlap with DATA"),
     "--train-split",
     "leaks",
     "--output",
     "--quiet",
-    vary("--cv", type=int, help="without --train: learn out of fold, in N folds of passages (default 5)"),
-    vary("--group", help="a field of the data (article, author, …): questions with the same value stay together"),
-    vary("--seed", type=int, default=0, help="the seed of permutations and resamples (default 0)"),
-    vary("--format", choices=("table", "markdown", "json")),
+    vary_option("--cv", type=int, help="without --train: learn out of fold, in N folds of passages (default 5)"),
+    vary_option(
+        "--group", help="a field of the data (article, author, …): questions with the same value stay together"
+    ),
+    vary_option("--seed", type=int, default=0, help="the seed of permutations and resamples (default 0)"),
+    vary_option("--format", choices=("table", "markdown", "json")),
 )
 
 
@@ -49,29 +51,29 @@ def handle(args: argparse.Namespace) -> int:
         )
     train = None
     if args.train is not None:
-        train = inputs.dataset_of(args, args.train, split=args.train_split or "")
+        train = inputs.load_dataset(args, args.train, split=args.train_split or "")
     reports: list[CheckReport] = []
     failures = Failures()
     try:
-        for data in inputs.named_datasets(args.data):
+        for data in inputs.expand_datasets(args.data):
             with failures.caught():
                 reports.append(_check_dataset(args, data, train))
     finally:
         if reports:
-            emit(_render(reports, args.format, args.level), args.output)
+            write_output(_render(reports, args.format, args.level), args.output)
     if failures.exit_code:
         return failures.exit_code
     leaks = [line for report in reports for line in leak_messages(report, args.level)] if args.fail else []
     for line in leaks:
-        message(line)
+        print_message(line)
     return _LEAK_FOUND if leaks else 0
 
 
 def _check_dataset(args: argparse.Namespace, data: str, train: Dataset | None) -> CheckReport:
-    from classic_rc.audit.check import check
+    from classic_rc.audit.check import check_dataset
 
-    report = check(
-        inputs.dataset_of(args, data),
+    report = check_dataset(
+        inputs.load_dataset(args, data),
         train=train,
         cv=args.cv,
         group=args.group,
@@ -79,7 +81,7 @@ def _check_dataset(args: argparse.Namespace, data: str, train: Dataset | None) -
         permutations=args.permutations,
         progress=inputs.shows_progress(args),
     )
-    inputs.tell(args, "warning", report.partial_inputs.warnings, report.dataset.name)
+    inputs.report_notes(args, "warning", report.partial_inputs.warnings, report.dataset.name)
     return report
 
 
@@ -88,5 +90,5 @@ def _render(reports: list[CheckReport], form: str, level: float) -> str:
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result({"checks": [report.to_dict() for report in reports]})
+        return render_json({"checks": [report.to_dict() for report in reports]})
     return "\n".join(render(table, form) for report in reports for table in check_tables(report, level))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from classic_rc.cli.console import check_writable, emit
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.options import vary_option
 
-OPTIONS = ("names", vary("--output", help="write the references to a file instead of stdout"))
+OPTIONS = ("names", vary_option("--output", help="write the references to a file instead of stdout"))
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -15,5 +15,5 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.references import bibliography
 
     check_writable(args.output)
-    emit(bibliography(tuple(args.names)), args.output)
+    write_output(bibliography(tuple(args.names)), args.output)
     return 0

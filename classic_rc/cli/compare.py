@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, json_result
+from classic_rc.cli.console import check_writable, render_json, write_output
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
@@ -32,15 +32,15 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.cli.systems import contests, parse_system
+    from classic_rc.cli.systems import iter_shared_results, parse_system
     from classic_rc.evaluation.comparison import compare
 
     systems = [parse_system(text) for text in args.systems]
     check_writable(args.output, args.data, args.train, args.tune, *(system.file for system in systems))
     comparisons = []
-    for contest, chance in contests(args, systems):
+    for results, chance in iter_shared_results(args, systems):
         comparison = compare(
-            contest,
+            results,
             metric=args.metric,
             test=args.test,
             chance=chance,
@@ -48,9 +48,9 @@ def handle(args: argparse.Namespace) -> int:
             seed=args.seed or 0,
         )
         if comparison.resampling.warning:
-            inputs.tell(args, "warning", [comparison.resampling.warning], contest.dataset)
+            inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
         comparisons.append(comparison)
-    emit(_render(comparisons, args.format), args.output)
+    write_output(_render(comparisons, args.format), args.output)
     return 0
 
 
@@ -59,7 +59,7 @@ def _render(comparisons: list[Comparison], form: str) -> str:
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result({"comparisons": [comparison.to_dict() for comparison in comparisons]})
+        return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
     if form == "csv":
         return comparison_csv(comparisons)
     return "\n".join(render(table, form) for comparison in comparisons for table in comparison_tables(comparison))

@@ -55,7 +55,7 @@ def prepare_streams() -> None:
                 stream.reconfigure(newline="\n", encoding=None if own_encoding else "utf-8", errors=_ASCII_FALLBACK)
 
 
-def message(text: str) -> None:
+def print_message(text: str) -> None:
     """Write one line to stderr, after the program's name."""
     line = printable(text)
     with suppress(BrokenPipeError):
@@ -74,7 +74,7 @@ class Failures:
         try:
             yield
         except ClassicRCError as error:
-            message(f"error: {error}")
+            print_message(f"error: {error}")
             self.exit_code = self.exit_code or error.exit_code
 
 
@@ -86,7 +86,7 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
         def write_warning(warning: Any, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, PluginWarning):
-                message(f"warning: {warning}")
+                print_message(f"warning: {warning}")
             else:
                 show(warning, category, *where, **more)
 
@@ -94,7 +94,7 @@ def plugin_warnings_as_messages() -> Iterator[None]:
         yield
 
 
-def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
+def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
     """Return a command's result as JSON: the package version, then the command's own keys.
 
     Parameters
@@ -110,7 +110,7 @@ def json_result(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
 
 
-def emit(text: str, output: str | None) -> None:
+def write_output(text: str, output: str | None) -> None:
     """Write results to stdout or to a file; print them if the file cannot be written, so that they are not lost."""
     if output is None:
         sys.stdout.write(text)
@@ -145,7 +145,7 @@ def check_writable(output: str | None, *inputs: str | None) -> None:
             )
 
 
-def check_folder(folder: str | None) -> None:
+def check_save_folder(folder: str | None) -> None:
     """Check, before anything is computed, that the path to save in is a folder or does not exist.
 
     Raises

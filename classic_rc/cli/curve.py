@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, emit, write_file
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import Failures, check_writable, write_file, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     "data",
     "reading",
-    vary(
+    vary_option(
         "--solver",
         help="a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own; repeat for several",
     ),
@@ -31,7 +31,7 @@ OPTIONS = (
     "training and tuning",
     "--jobs",
     "--quiet",
-    vary(
+    vary_option(
         "--output",
         help="a figure (.pdf, .png, .svg) or the points (.csv); default, or -: the points on stdout",
     ),
@@ -51,7 +51,7 @@ def handle(args: argparse.Namespace) -> int:
     check_writable(output, args.data, args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
     if form != "csv":
         require_matplotlib()
-    dataset = inputs.dataset_of(args, args.data)
+    dataset = inputs.load_dataset(args, args.data)
     check_choices(dataset)
     require_gold(dataset, "precision and recall cannot be computed")
     learning = inputs.learning_options(args)
@@ -127,7 +127,7 @@ def _answer_questions(
             result = predict(dataset, system, decide=False, jobs=args.jobs, **learning)
         assert result.scores is not None  # check_choices() refuses questions without choices
         answers, notes = result.scores, [*result.warnings]
-    inputs.tell(args, "warning", notes)
+    inputs.report_notes(args, "warning", notes)
     return answers
 
 
@@ -137,10 +137,10 @@ def _write_curves(curves: list[PrecisionRecallCurve], form: str, output: str | N
     if not curves:
         return
     if output is None or form == "csv":
-        emit(curves_csv(curves), output)
+        write_output(curves_csv(curves), output)
         return
     try:
         write_file(Path(output), figure_bytes(precision_recall_figure(curves), form))
     except UsageError:  # print the points, so that they are not lost
-        emit(curves_csv(curves), None)
+        write_output(curves_csv(curves), None)
         raise

@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, json_result, use_colour
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, render_json, use_colour, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import unknown_name
 
 OPTIONS = (
@@ -22,11 +22,13 @@ OPTIONS = (
     "searching",
     "--color",
     "--quiet",
-    vary(
+    vary_option(
         "--solver alone", default="sw+d", help="the solver to explain (see `classic-rc list solvers`; default sw+d)"
     ),
-    vary("--format", choices=("text", "json", "html"), default="text", help="the output format (default text)"),
-    vary("--output", help="write the explanation to a file instead of stdout"),
+    vary_option(
+        "--format", choices=("text", "json", "html"), default="text", help="the output format (default text)"
+    ),
+    vary_option("--output", help="write the explanation to a file instead of stdout"),
 )
 
 
@@ -35,33 +37,35 @@ def handle(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from classic_rc.evaluation.fitted_system import FittedSystem
-    from classic_rc.evaluation.plan import Learning, configured, with_spans
+    from classic_rc.evaluation.plan import LearningData, add_span_candidates, configure_solver
     from classic_rc.questions import LazyCandidates
     from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
-    (solver,) = inputs.searching(args, [parse_solver(args.solver)])
-    spans = inputs.span_generator(args)
-    datasets = [inputs.dataset_of(args, data) for data in inputs.named_datasets([args.data])]
+    (solver,) = inputs.with_search_engine(args, [parse_solver(args.solver)])
+    spans = inputs.parse_spans(args)
+    datasets = [inputs.load_dataset(args, data) for data in inputs.expand_datasets([args.data])]
     dataset = next((dataset for dataset in datasets if args.question in dataset.by_id), None)
     if dataset is None:
         raise unknown_name(f"question of {args.data}", args.question, [q.id for d in datasets for q in d])
-    dataset = with_spans(dataset, spans)
+    dataset = add_span_candidates(dataset, spans)
     question = dataset.by_id[args.question]
     if isinstance(question.candidates, LazyCandidates):
         question = replace(question, candidates=question.candidates.generate())
-    extra = {role: data and with_spans(data, spans) for role, data in inputs.training_data(args).items()}
-    solver = configured(solver, dataset)
+    extra = {
+        role: data and add_span_candidates(data, spans) for role, data in inputs.read_training_data(args).items()
+    }
+    solver = configure_solver(solver, dataset)
     tunes = solver.tunes_parameters and extra["tune"] is not None
-    learning = Learning(extra["train"], extra["tune"])
+    learning = LearningData(extra["train"], extra["tune"])
     explanation = FittedSystem(solver, dataset, learning, tune=tunes).solver.explain(question)
     if args.format == "json":
-        text = json_result(explanation.to_dict(), infinite=True)
+        text = render_json(explanation.to_dict(), infinite=True)
     elif args.format == "html":
         text = explanation_html(explanation)
     else:
         to_terminal = args.output is None or args.color == "always"
         text = explanation_text(explanation, colour=to_terminal and use_colour(sys.stdout, args.color))
-    emit(text, args.output)
+    write_output(text, args.output)
     return 0

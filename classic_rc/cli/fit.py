@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, message
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, print_message
+from classic_rc.cli.options import vary_option
 from classic_rc.io.progress import progress_bar
 
 OPTIONS = (
@@ -14,29 +14,29 @@ OPTIONS = (
     "reading",
     "--spans",
     "--quiet",
-    vary("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
-    vary("--output", required=True, help="the file to save the solver to; run it with -s saved,path=FILE"),
+    vary_option("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
+    vary_option("--output", required=True, help="the file to save the solver to; run it with -s saved,path=FILE"),
 )
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.plan import configured, with_spans
+    from classic_rc.evaluation.plan import add_span_candidates, configure_solver
     from classic_rc.solvers.saved import require_persistent, save_solver
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data)
     solver = parse_solver(args.solver)
     require_persistent(solver)
-    dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
-    configured(solver, dataset)  # raises if the solver cannot learn from this kind of data
+    dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
+    configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
     with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)
-    inputs.tell(args, "warning", solver.caveats(dataset), solver.name)
+    inputs.report_notes(args, "warning", solver.caveats(dataset), solver.name)
     if not args.quiet:
         variant = solver.variant_name()
-        message(
+        print_message(
             f"{solver.name}{f':{variant}' if variant else ''} learned from {len(dataset):,} questions about "
             f"{len(dataset.passages):,} passages of {dataset.name}; run it with -s saved,path={args.output}"
         )

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, json_result, write_file
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, render_json, write_file, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -29,21 +29,21 @@ OPTIONS = (
     "--jobs",
     "--resamples",
     "--quiet",
-    vary("--output", help="write the hard questions to a file"),
-    vary(
+    vary_option("--output", help="write the hard questions to a file"),
+    vary_option(
         "--solver",
         required=True,
         default=None,
         help="a solver of the filter (see `classic-rc list solvers`); repeat for several; solvers that learn do so "
         "out of fold",
     ),
-    vary(
+    vary_option(
         "--as",
         metavar=None,
         choices=("ids", "jsonl"),
         help="the format of FILE: ids, one per line, or jsonl, a dataset (default: jsonl for FILE.jsonl, else ids)",
     ),
-    vary(
+    vary_option(
         "--format",
         choices=("table", "markdown", "latex", "json"),
         help="the format of the scores on stdout (default table)",
@@ -53,35 +53,35 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.hard import SOLVED_ABOVE, hard_subset
+    from classic_rc.audit.hard import SOLVED_ABOVE, find_hard_subset
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
     if args.form is not None and args.output is None:
         raise UsageError(f"--as {args.form} needs an output file: add -o FILE", field="--as", found=args.form)
-    solvers = inputs.searching(args, [parse_solver(spec) for spec in (*args.solver, *args.report)])
-    dataset = inputs.dataset_of(args, args.data)
+    solvers = inputs.with_search_engine(args, [parse_solver(spec) for spec in (*args.solver, *args.report)])
+    dataset = inputs.load_dataset(args, args.data)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    subset = hard_subset(
+    subset = find_hard_subset(
         dataset,
         solvers[: len(args.solver)],
         report=solvers[len(args.solver) :],
         max_solved=args.max_solved,
         solved_above=SOLVED_ABOVE if args.solved_above is None else args.solved_above,
-        spans=inputs.span_generator(args),
+        spans=inputs.parse_spans(args),
         resamples=args.resamples,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
         **inputs.learning_options(args),
         **inputs.decision_options(args),
     )
-    inputs.tell(args, "warning", subset.evaluation.warnings)
+    inputs.report_notes(args, "warning", subset.evaluation.warnings)
     try:
         if args.output is not None:
             write_file(Path(args.output), _format_questions(subset, args))
     finally:  # print the scores even if the file cannot be written
-        emit(_render(subset, args.format), None)
+        write_output(_render(subset, args.format), None)
     return 0
 
 
@@ -108,5 +108,5 @@ def _render(subset: HardSubset, form: str) -> str:
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result(subset.to_dict())
+        return render_json(subset.to_dict())
     return render(hard_table(subset), form)

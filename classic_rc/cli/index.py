@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import emit, message
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import print_message, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.retrieval.building import Built
+    from classic_rc.retrieval.building import BuildResult
     from classic_rc.retrieval.manifest import Manifest
-    from classic_rc.retrieval.reading import Input
+    from classic_rc.retrieval.reading import TextInput
 
 
 _DATASET_SUFFIXES = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
@@ -29,14 +29,14 @@ OPTIONS = (
     "corpus",
     "indexing",
     "--quiet",
-    vary("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
-    vary(
+    vary_option("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
+    vary_option(
         "--reader",
         help="read CORPUS as a dataset in this format (see `classic-rc list readers`), or as `text`; by default, "
         "files that end in .json, .tsv, .csv, .xml or .tar.gz, folders with such files, and JSON lines without the "
         "text field are datasets",
     ),
-    vary("--split", help="the split to use of datasets that have several"),
+    vary_option("--split", help="the split to use of datasets that have several"),
 )
 
 
@@ -66,7 +66,7 @@ def handle(args: argparse.Namespace) -> int:
         _note_finished_segments(args.output)
         raise
     _note_content(args, built)
-    emit(_summarize(args.output, built.manifest), None)
+    write_output(_summarize(args.output, built.manifest), None)
     return 0
 
 
@@ -74,29 +74,29 @@ def _check_indexes(args: argparse.Namespace) -> int:
     from classic_rc.retrieval.index import check_index
 
     for folder in args.corpus:
-        emit(_summarize(folder, check_index(folder)) + "  intact\n", None)
+        write_output(_summarize(folder, check_index(folder)) + "  intact\n", None)
     return 0
 
 
-def _read_sources(args: argparse.Namespace) -> list[Input]:
+def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is read."""
-    from classic_rc.datasets.registry import expand
-    from classic_rc.retrieval.reading import STDIN, Passages, read_texts
+    from classic_rc.datasets.registry import expand_sample_names
+    from classic_rc.retrieval.reading import STDIN, PassageInput, read_texts
 
     if STDIN in args.corpus[:-1]:
         raise UsageError(
             "- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found=STDIN
         )
-    sources: list[Input] = []
+    sources: list[TextInput] = []
     seen: set[str] = set()
     for corpus in args.corpus:
         _check_output_outside(corpus, args.output)
         if _is_dataset(corpus, args):
-            for name in expand(corpus):
-                dataset = inputs.dataset_of(args, name)
+            for name in expand_sample_names(corpus):
+                dataset = inputs.load_dataset(args, name)
                 passages = [p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen]
                 seen.update(p.text for p in passages)
-                sources.append(Passages(name, passages))
+                sources.append(PassageInput(name, passages))
                 _note(args, f"{name}: a dataset ({dataset.reader}), {len(passages):,} passages")
         else:
             files = read_texts(corpus, lines=args.lines, field=args.field, id_field=args.id_field)
@@ -107,16 +107,16 @@ def _read_sources(args: argparse.Namespace) -> list[Input]:
 
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
-    from classic_rc.retrieval.reading import STDIN, find_files, first_line, without_compression
+    from classic_rc.retrieval.reading import STDIN, find_files, read_first_line, strip_compression_suffix
 
     if args.reader is not None or corpus == STDIN:
         return args.reader not in (None, _TEXT_READER)
     if corpus == "sample" or corpus.startswith("sample:"):
         return True
     files = find_files(corpus)
-    if any(without_compression(file).endswith(_DATASET_SUFFIXES) for file in files):
+    if any(strip_compression_suffix(file).endswith(_DATASET_SUFFIXES) for file in files):
         return True
-    first = first_line(files[0])
+    first = read_first_line(files[0])
     return isinstance(first, list) or (isinstance(first, dict) and args.field not in first)
 
 
@@ -131,10 +131,10 @@ def _check_output_outside(corpus: str, output: str) -> None:
 
 
 def _note(args: argparse.Namespace, text: str) -> None:
-    inputs.tell(args, "note", [text])
+    inputs.report_notes(args, "note", [text])
 
 
-def _note_content(args: argparse.Namespace, built: Built) -> None:
+def _note_content(args: argparse.Namespace, built: BuildResult) -> None:
     counts = built.manifest.counts
     if built.kept:
         _note(args, f"{built.kept:,} of {len(built.manifest.segments):,} segments already existed")
@@ -148,7 +148,7 @@ def _note_finished_segments(output: str) -> None:
     from classic_rc.retrieval.building import BUILDING
 
     if (Path(output) / BUILDING).exists():
-        message(f"note: finished segments are kept in {output}: run the same command again to continue")
+        print_message(f"note: finished segments are kept in {output}: run the same command again to continue")
 
 
 def _summarize(folder: str, manifest: Manifest) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.cli.console import check_writable, message
+from classic_rc.cli.console import check_writable, print_message
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from classic_rc.text.spans import SpanGenerator
 
 
-def named_datasets(arguments: Sequence[str]) -> Iterator[str]:
+def expand_datasets(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the names of all datasets; one DATA argument, such as ``sample``, can be several."""
-    from classic_rc.datasets.registry import expand
+    from classic_rc.datasets.registry import expand_sample_names
 
-    return (name for argument in arguments for name in expand(argument))
+    return (name for argument in arguments for name in expand_sample_names(argument))
 
 
-def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
+def load_dataset(args: argparse.Namespace, data: str, *, split: str | None = None) -> Dataset:
     """Read DATA with the reading options of the command, and write its notes to stderr."""
     from classic_rc.datasets.registry import load
 
@@ -36,14 +36,14 @@ def dataset_of(args: argparse.Namespace, data: str, *, split: str | None = None)
     reading = {name: getattr(args, name, None) for name in ("reader", "subset", "answers", "fields", "gold_as")}
     with progress_bar(f"reading {data}", None, shows_progress(args)):
         dataset = load(data, split=args.split if split is None else split or None, **reading)
-    tell(args, "note", dataset.notes, dataset.name)
+    report_notes(args, "note", dataset.notes, dataset.name)
     return dataset
 
 
-def training_data(args: argparse.Namespace) -> dict[str, Any]:
+def read_training_data(args: argparse.Namespace) -> dict[str, Any]:
     """Read the datasets of ``--train`` and ``--tune`` and return them as keyword arguments."""
     return {
-        role: None if data is None else dataset_of(args, data, split=split or "")
+        role: None if data is None else load_dataset(args, data, split=split or "")
         for role, data, split in (
             ("train", args.train, args.train_split),
             ("tune", args.tune, args.tune_split),
@@ -53,7 +53,7 @@ def training_data(args: argparse.Namespace) -> dict[str, Any]:
 
 def learning_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the training and tuning options as keyword arguments of :func:`classic_rc.evaluate`."""
-    return {**training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
+    return {**read_training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
 
 
 def decision_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
+def choose_solvers(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
     """Return the solvers to run on a dataset: the named ones, or the default set for its task.
 
     The default set includes solvers that learn if there is training data. For questions with several right answers,
@@ -98,7 +98,7 @@ def solvers_for(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) ->
     return named if any(isinstance(s, AllPositive) for s in named) else [AllPositive(), *named]
 
 
-def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
+def with_search_engine(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:
     """Return the solvers, with ``--corpus`` and ``--exclude-verbatim`` applied to those that search.
 
     Raises
@@ -117,7 +117,7 @@ def searching(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solve
     return [solver.searching(**options) if isinstance(solver, IRSolver) else solver for solver in solvers]
 
 
-def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
+def parse_spans(args: argparse.Namespace) -> SpanGenerator | None:
     """Return the span generator that ``--spans`` describes, or None.
 
     Raises
@@ -145,7 +145,7 @@ def span_generator(args: argparse.Namespace) -> SpanGenerator | None:
     return SpanGenerator(max_tokens=max_tokens)
 
 
-def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
+def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
     """Read the files of ``--labels``, with their notes on stderr."""
     from classic_rc.datasets.labels import check_names, read_labels
 
@@ -156,11 +156,11 @@ def labels_of(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
         for labels_of_file in read_labels(path, dataset, others=args.other_questions, notes=notes)
     ]
     check_names(labels)
-    tell(args, "note", notes)
+    report_notes(args, "note", notes)
     return labels
 
 
-def figure_form(path: str, *inputs: str | None) -> str:
+def check_figure_path(path: str, *inputs: str | None) -> str:
     """Return the figure format of ``--plot`` by its suffix, and check that the figure can be drawn and written.
 
     Raises
@@ -188,8 +188,8 @@ def shows_progress(args: argparse.Namespace) -> bool:
     return not args.quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def tell(args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None) -> None:
+def report_notes(args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None) -> None:
     """Write each text to stderr as a ``note`` or a ``warning``, unless ``--quiet`` is given."""
     if not args.quiet:
         for text in texts:
-            message(f"{kind}: {about}: {text}" if about else f"{kind}: {text}")
+            print_message(f"{kind}: {about}: {text}" if about else f"{kind}: {text}")

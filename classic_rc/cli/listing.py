@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from classic_rc.cli.console import emit
+from classic_rc.cli.console import write_output
 from classic_rc.errors import unknown_name
 
 Entry = tuple[str, str]
@@ -20,15 +20,17 @@ def handle(args: argparse.Namespace) -> int:
         raise unknown_name("list", args.what, _LISTS)
     entries = list(_LISTS[args.what]())
     width = max(len(name) for name, _ in entries)
-    emit("".join(f"{name:<{width}}  {text}".rstrip() + "\n" for name, text in entries), None)
+    write_output("".join(f"{name:<{width}}  {text}".rstrip() + "\n" for name, text in entries), None)
     return 0
 
 
 def _list_solvers() -> Iterator[Entry]:
-    from classic_rc.solvers.registry import LINES, SOLVERS
+    from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 
     for name in SOLVERS:
-        line = LINES.get(name) or SOLVERS[name]  # the package's own solvers are listed without importing them
+        line = (
+            SOLVER_ENTRIES.get(name) or SOLVERS[name]
+        )  # the package's own solvers are listed without importing them
         variants = f" [{', '.join(line.variants)}]" if line.variants else ""
         yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 

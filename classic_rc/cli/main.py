@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli.console import message, plugin_warnings_as_messages, prepare_streams
+from classic_rc.cli.console import plugin_warnings_as_messages, prepare_streams, print_message
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 
 COMMANDS = {
@@ -131,13 +131,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
-        message(f"error: {error}")
+        print_message(f"error: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        message("interrupted")
+        print_message("interrupted")
         return _INTERRUPTED
     except MemoryError:
-        message("error: not enough memory")
+        print_message("error: not enough memory")
         return UsageError.exit_code
     except OSError as error:
         with suppress(OSError):  # try to write what is finished
@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno in _CLOSED_PIPE:
             return 0
-        message(f"error: {error}")
+        print_message(f"error: {error}")
         return UsageError.exit_code
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 _MAX_RESAMPLES = 10**9
 
 
-def whole_number(text: str) -> int:
+def parse_integer(text: str) -> int:
     """Parse a whole number."""
     try:
         return int(text)
@@ -21,7 +21,7 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
-def finite_number(text: str) -> float:
+def parse_finite_number(text: str) -> float:
     """Parse a finite number."""
     try:
         number = float(text)
@@ -32,26 +32,26 @@ def finite_number(text: str) -> float:
     return number
 
 
-def resamples(text: str) -> int:
+def resample_count(text: str) -> int:
     """Parse ``--resamples``; the library checks the lower bound."""
-    number = whole_number(text)
+    number = parse_integer(text)
     if number > _MAX_RESAMPLES:
         raise argparse.ArgumentTypeError(f"expected at most {_MAX_RESAMPLES:,}, got {number}")
     return number
 
 
-def resamples_after_data(text: str) -> int:
+def required_resample_count(text: str) -> int:
     """Parse ``--intervals``. Its value is optional, so argparse reads DATA after it as its value."""
-    if not text.isdecimal() or resamples(text) < 1:
+    if not text.isdecimal() or resample_count(text) < 1:
         raise argparse.ArgumentTypeError(
             f"expected a number of resamples, got {text!r} (put DATA before this option)"
         )
-    return resamples(text)
+    return resample_count(text)
 
 
-def jobs(text: str) -> int:
+def job_count(text: str) -> int:
     """Parse ``--jobs``."""
-    number = whole_number(text)
+    number = parse_integer(text)
     if number == 0 or number < -1:
         raise argparse.ArgumentTypeError(f"expected 1 or more processes, or -1 for all cores, got {number}")
     return number
@@ -75,7 +75,7 @@ class Option(NamedTuple):
 
 
 Choice = Sequence[str | Option]
-"""The options of a command: names of options, headings (for all their options), and results of :func:`vary`."""
+"""Options of a command: their names, headings (for all their options), or results of :func:`vary_option`."""
 
 
 def _option(*flags: str, name: str | None = None, **settings: Any) -> Option:
@@ -197,7 +197,9 @@ TABLE: dict[str, tuple[Option, ...]] = {
             action="store_true",
             help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
         ),
-        _option("--jobs", type=jobs, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"),
+        _option(
+            "--jobs", type=job_count, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"
+        ),
     ),
     "training and tuning": (
         _option("--train", metavar="DATA", help="the data to train solvers on"),
@@ -206,7 +208,7 @@ TABLE: dict[str, tuple[Option, ...]] = {
         _option("--tune-split", metavar="SPLIT", help="the split of the --tune data to use"),
         _option(
             "--cv",
-            type=whole_number,
+            type=parse_integer,
             metavar="N",
             help="cross-validation, instead of --train: train out of fold, in N folds of passages",
         ),
@@ -240,13 +242,13 @@ TABLE: dict[str, tuple[Option, ...]] = {
     "decisions": (
         _option(
             "--threshold",
-            type=finite_number,
+            type=parse_finite_number,
             metavar="T",
             help="select candidates that score above T, instead of tuning a threshold",
         ),
         _option(
             "--relative-threshold",
-            type=finite_number,
+            type=parse_finite_number,
             metavar="MARGIN",
             help="answer with all spans within MARGIN of the best score, not only with the best span (Quoref)",
         ),
@@ -267,7 +269,7 @@ TABLE: dict[str, tuple[Option, ...]] = {
             help="what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw "
             "one (random), or count the question as wrong (strict); default: the solver's own policy, or partial",
         ),
-        _option("--seed", type=whole_number, metavar="N", help="the seed of all random draws (default 0)"),
+        _option("--seed", type=parse_integer, metavar="N", help="the seed of all random draws (default 0)"),
     ),
     "breakdown": (
         _option(
@@ -328,14 +330,14 @@ TABLE: dict[str, tuple[Option, ...]] = {
         _option(
             "--intervals",
             nargs="?",
-            type=resamples_after_data,
+            type=required_resample_count,
             const=10_000,
             metavar="N",
             help="add 95 %% intervals from N resamples of passages (default 10000); put this option after DATA",
         ),
         _option(
             "--resamples",
-            type=resamples,
+            type=resample_count,
             default=10_000,
             metavar="N",
             help="the number of resamples of passages for intervals and p-values (default 10000)",
@@ -465,13 +467,13 @@ TABLE: dict[str, tuple[Option, ...]] = {
 _BY_NAME = {option.name: (heading, option) for heading, options in TABLE.items() for option in options}
 
 
-def vary(name: str, **settings: Any) -> Option:
+def vary_option(name: str, **settings: Any) -> Option:
     """Return an option of the table with some settings replaced."""
     option = _BY_NAME[name][1]
     return option._replace(settings={**option.settings, **settings})
 
 
-def chosen(choice: Choice) -> Iterator[tuple[str, Option]]:
+def choose_options(choice: Choice) -> Iterator[tuple[str, Option]]:
     """Yield the options of a command, each with its heading."""
     for item in choice:
         if isinstance(item, Option):
@@ -485,7 +487,7 @@ def chosen(choice: Choice) -> Iterator[tuple[str, Option]]:
 def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
     """Add the options of a sub-command to its parser."""
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for heading, option in chosen(choice):
+    for heading, option in choose_options(choice):
         if option.is_positional:
             parser.add_argument(*option.flags, **option.settings)
             continue

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, message
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError
 from classic_rc.io.progress import progress_bar
 
@@ -14,15 +14,15 @@ OPTIONS = (
     "data",
     "reading",
     "--spans",
-    vary("--solver alone", required=True),
+    vary_option("--solver alone", required=True),
     "training and tuning",
     "searching",
     "decisions",
     "--jobs",
     "--decide",
     "--quiet",
-    vary("--output", help="write the predictions to a file instead of stdout"),
-    vary(
+    vary_option("--output", help="write the predictions to a file instead of stdout"),
+    vary_option(
         "--as",
         help="the output format (see `classic-rc list formats`; default: the official format of the dataset)",
     ),
@@ -32,14 +32,14 @@ OPTIONS = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.evaluate import predict
-    from classic_rc.evaluation.plan import Overrides, with_spans
+    from classic_rc.evaluation.plan import Overrides, add_span_candidates
     from classic_rc.formats.registry import default_format, get_format
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune)
-    (solver,) = inputs.searching(args, [parse_solver(args.solver)])
+    (solver,) = inputs.with_search_engine(args, [parse_solver(args.solver)])
     form = get_format(args.form) if args.form else None
-    dataset = with_spans(inputs.dataset_of(args, args.data), inputs.span_generator(args))
+    dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     form = form or default_format(dataset.task, dataset.reader)
@@ -54,9 +54,9 @@ def handle(args: argparse.Namespace) -> int:
             overrides=Overrides(**inputs.decision_options(args)),
             **extra,
         )
-    inputs.tell(args, "warning", result.warnings)
-    scores = result.scores if form.holds_both or not args.decide else None
-    emit(form.write(dataset, scores, result.predictions), args.output)
+    inputs.report_notes(args, "warning", result.warnings)
+    scores = result.scores if form.has_both_contents or not args.decide else None
+    write_output(form.write(dataset, scores, result.predictions), args.output)
     if result.n_tied and not args.quiet:
-        message(f"note: ties for the best score in {result.n_tied} questions: one tied candidate is written")
+        print_message(f"note: ties for the best score in {result.n_tied} questions: one tied candidate is written")
     return 0

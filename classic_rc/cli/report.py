@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 
@@ -40,30 +40,30 @@ OPTIONS = (
     "--published",
     "--jobs",
     "--quiet",
-    vary(
+    vary_option(
         "--by",
         help="break the results down by this key (see `classic-rc breakdown --help`); repeat for several (default: "
         "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
-    vary("--output", required=True, help="the HTML file to write, such as report.html"),
+    vary_option("--output", required=True, help="the HTML file to write, such as report.html"),
 )
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.statistics.tables import statistics
-    from classic_rc.datasets.registry import expand
+    from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.datasets.registry import expand_sample_names
     from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.plan import with_spans
+    from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.evaluation.significance import with_intervals
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, args.data, args.train, args.tune, *args.labels)
     solvers = [parse_solver(spec) for spec in args.solver]
-    names = expand(args.data)
+    names = expand_sample_names(args.data)
     if len(names) > 1:
         raise UsageError(
             f"a report is about one dataset, but {args.data} is several: choose one of {', '.join(names)}",
@@ -71,11 +71,11 @@ def handle(args: argparse.Namespace) -> int:
             found=args.data,
             expected=", ".join(names),
         )
-    dataset = with_spans(inputs.dataset_of(args, names[0]), inputs.span_generator(args))
+    dataset = add_span_candidates(inputs.load_dataset(args, names[0]), inputs.parse_spans(args))
     learning = inputs.learning_options(args)
-    solvers = inputs.solvers_for(dataset, solvers, learning)
+    solvers = inputs.choose_solvers(dataset, solvers, learning)
     explained = _find_explained(args, solvers)
-    solvers = inputs.searching(args, solvers)
+    solvers = inputs.with_search_engine(args, solvers)
     groupings = _group_questions(args, dataset)
     evaluation = evaluate(
         dataset,
@@ -86,21 +86,21 @@ def handle(args: argparse.Namespace) -> int:
         **inputs.decision_options(args),
     )
     evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
-    inputs.tell(args, "warning", evaluation.warnings)
+    inputs.report_notes(args, "warning", evaluation.warnings)
     systems = list(_fit_systems(args, evaluation, solvers, explained, learning))
-    contest = Contest.of(evaluation, group=args.group)
+    results = SharedResults.of(evaluation, group=args.group)
     content = PageContent(
         evaluation,
         None if args.no_check else _check_dataset(args, dataset, learning),
-        statistics([dataset]),
+        describe_datasets([dataset]),
         list(_draw_curves(evaluation, systems)),
         {system.row: _explain_with_progress(args, system.explainer) for system in systems if system.is_explained},
-        [break_down(contest, grouping, seed=args.seed or 0) for grouping in groupings],
+        [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
         args.date,
     )
-    emit(page_html(content), args.output)
+    write_output(page_html(content), args.output)
     return 0
 
 
@@ -133,17 +133,17 @@ def _find_explained(args: argparse.Namespace, solvers: Sequence[Solver]) -> set[
 
 def _group_questions(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
     from classic_rc.evaluation.grouping import group_questions
-    from classic_rc.reports.page import usual_keys
+    from classic_rc.reports.page import default_breakdown_keys
 
-    labels = inputs.labels_of(args, dataset)
-    keys = args.by or dict.fromkeys([*(kind.name for kind in labels), *usual_keys(dataset)])
+    labels = inputs.read_label_files(args, dataset)
+    keys = args.by or dict.fromkeys([*(kind.name for kind in labels), *default_breakdown_keys(dataset)])
     return [group_questions(dataset, key, labels) for key in keys]
 
 
 def _check_dataset(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
-    from classic_rc.audit.check import check
+    from classic_rc.audit.check import check_dataset
 
-    return check(
+    return check_dataset(
         dataset,
         train=learning["train"],
         cv=learning["cv"],
@@ -162,12 +162,12 @@ def _fit_systems(
 ) -> Iterator[_System]:
     """Yield the solvers whose answers are explained or that have a precision-recall curve."""
     from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.plan import Learning, Overrides
+    from classic_rc.evaluation.plan import LearningData, Overrides
 
     overrides = Overrides(**inputs.decision_options(args))
     for number, solver in enumerate(solvers):
         if number in explained or _has_curve(evaluation):
-            explainer = Explainer(solver, evaluation.dataset, Learning(**learning), overrides)
+            explainer = Explainer(solver, evaluation.dataset, LearningData(**learning), overrides)
             row = next(i for i, row in enumerate(evaluation.rows) if explainer.explains(row))
             yield _System(row, explainer, number in explained)
 
@@ -181,9 +181,9 @@ def _has_curve(evaluation: Evaluation) -> bool:
 def _draw_curves(evaluation: Evaluation, systems: Iterable[_System]) -> Iterator[PrecisionRecallCurve]:
     """Yield the curves of systems that decide by a threshold, for questions with any number of right candidates."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve
-    from classic_rc.reports.page import system_names
+    from classic_rc.reports.page import unique_row_names
 
-    names = system_names(evaluation.rows)
+    names = unique_row_names(evaluation.rows)
     for system in systems:
         if _has_curve(evaluation) and evaluation.rows[system.row].threshold is not None:
             scores = system.explainer.scores()

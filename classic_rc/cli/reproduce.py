@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit, json_result, message
+from classic_rc.cli.console import check_writable, print_message, render_json, write_output
 from classic_rc.errors import UsageError
 
 if TYPE_CHECKING:
-    from classic_rc.reports.reproduction import Reproduced
+    from classic_rc.reports.reproduction import ReproducedFigure
 
 
 _DIFFERS = 1
@@ -25,13 +25,13 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, *args.data)
     files = _parse_files(args.files)
-    datasets = [inputs.dataset_of(args, data) for data in inputs.named_datasets(args.data)]
+    datasets = [inputs.load_dataset(args, data) for data in inputs.expand_datasets(args.data)]
     results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
-    emit(_render(results, args.format), args.output)
+    write_output(_render(results, args.format), args.output)
     failed = [result for result in results if result.fails] if args.check else []
     for result in failed:
         row = result.published
-        message(
+        print_message(
             f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} is {result.ours:.4f}, "
             f"expected {row.value}"
         )
@@ -51,12 +51,12 @@ def _parse_files(arguments: list[str]) -> dict[str, list[str]]:
     return files
 
 
-def _render(results: list[Reproduced], form: str) -> str:
+def _render(results: list[ReproducedFigure], form: str) -> str:
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
     from classic_rc.reports.tables import records_csv, render
 
     if form == "json":
-        return json_result({"figures": reproduction_records(results)})
+        return render_json({"figures": reproduction_records(results)})
     if form == "csv":
         return records_csv(reproduction_records(results))
     return render(reproduction_table(results), form)

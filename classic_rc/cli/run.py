@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_folder, check_writable, emit, json_result, message, write_file
+from classic_rc.cli.console import (
+    Failures,
+    check_save_folder,
+    check_writable,
+    print_message,
+    render_json,
+    write_file,
+    write_output,
+)
 from classic_rc.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -41,14 +49,14 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.solvers.specs import parse_solver
 
     check_writable(args.output, *args.data, args.train, args.tune)
-    check_folder(args.save)
+    check_save_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
-    spans = inputs.span_generator(args)
+    spans = inputs.parse_spans(args)
     extra = inputs.learning_options(args)
     evaluations: list[Evaluation] = []
     failures = Failures()
     try:
-        for data in inputs.named_datasets(args.data):
+        for data in inputs.expand_datasets(args.data):
             with failures.caught():
                 evaluations.append(_evaluate(args, data, solvers, spans, extra))
     finally:
@@ -63,9 +71,9 @@ def _evaluate(
     from classic_rc.evaluation.significance import with_intervals, with_significance
 
     start = time.perf_counter()
-    dataset = inputs.dataset_of(args, data)
+    dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
-    solvers = inputs.searching(args, inputs.solvers_for(dataset, solvers, extra))
+    solvers = inputs.with_search_engine(args, inputs.choose_solvers(dataset, solvers, extra))
     if args.baseline is not None:
         _check_baseline(args.baseline, solvers)
     evaluation = evaluate(
@@ -85,8 +93,8 @@ def _evaluate(
         evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
     if args.published and not args.quiet:
         _warn_about_published(evaluation)
-    inputs.tell(args, "warning", evaluation.warnings)
-    inputs.tell(args, "note", evaluation.notes, dataset.name)
+    inputs.report_notes(args, "warning", evaluation.warnings)
+    inputs.report_notes(args, "note", evaluation.notes, dataset.name)
     return evaluation
 
 
@@ -102,14 +110,14 @@ def _warn_about_published(evaluation: Evaluation) -> None:
     from classic_rc.reports.published import published_warning
 
     if warning := published_warning(evaluation):
-        message(f"warning: {evaluation.dataset.name}: {warning}")
+        print_message(f"warning: {evaluation.dataset.name}: {warning}")
 
 
 def _write_results(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
     if not evaluations:
         return
     try:
-        emit(render_results(evaluations, args.format, args.published), args.output)
+        write_output(render_results(evaluations, args.format, args.published), args.output)
     finally:  # save the record even if the table cannot be written
         if args.save is not None:
             _save_record(Path(args.save), evaluations)
@@ -137,7 +145,7 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
 
             for run, evaluation in zip(plain["runs"], evaluations, strict=True):
                 run["published"] = [row.to_dict() for row in published_rows(evaluation.dataset)[1]]
-        return json_result(plain)
+        return render_json(plain)
     if form == "csv":
         return results_csv(evaluations, published)
     return "\n".join(render(results_table(evaluation, published), form) for evaluation in evaluations)

@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, emit
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.options import vary_option
 from classic_rc.cli.run import render_results
 
 OPTIONS = (
@@ -23,7 +23,7 @@ OPTIONS = (
     "--format",
     "--output",
     "--quiet",
-    vary("--tune", help="the questions to tune a threshold on; FILE must have their scores too"),
+    vary_option("--tune", help="the questions to tune a threshold on; FILE must have their scores too"),
 )
 
 
@@ -39,7 +39,7 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, args.data, args.file, args.tune)
     start = time.perf_counter()
-    dataset = inputs.dataset_of(args, args.data)
+    dataset = inputs.load_dataset(args, args.data)
     notes: list[str] = []
     content: Scores | list[Prediction]
     if args.tune is not None or any(v is not None for v in inputs.decision_options(args).values()):
@@ -50,7 +50,7 @@ def handle(args: argparse.Namespace) -> int:
     # F1m and F1a are high when everything is selected, so the table shows that row for comparison.
     reference = [AllPositive()] if dataset.task is Task.MULTIPLE_ANSWER else []
     if isinstance(content, Scores):
-        tune = None if args.tune is None else inputs.dataset_of(args, args.tune, split=args.tune_split or "")
+        tune = None if args.tune is None else inputs.load_dataset(args, args.tune, split=args.tune_split or "")
         solvers = [ScoreFile(path=args.file, format=args.form), *reference]
         evaluation = evaluate(
             dataset,
@@ -66,6 +66,6 @@ def handle(args: argparse.Namespace) -> int:
             evaluation = replace(evaluation, rows=evaluation.rows + evaluate(dataset, reference, **settings).rows)
     if args.intervals is not None:
         evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0)
-    inputs.tell(args, "warning", (*notes, *evaluation.warnings))
-    emit(render_results([evaluation], args.format), args.output)
+    inputs.report_notes(args, "warning", (*notes, *evaluation.warnings))
+    write_output(render_results([evaluation], args.format), args.output)
     return 0

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, emit, json_result, write_file
-from classic_rc.cli.options import vary
+from classic_rc.cli.console import Failures, check_writable, render_json, write_file, write_output
+from classic_rc.cli.options import vary_option
 
 if TYPE_CHECKING:
     from classic_rc.audit.statistics.tables import DatasetStatistics
@@ -22,24 +22,24 @@ OPTIONS = (
     "--format",
     "--output",
     "--quiet",
-    vary("--plot", help="also draw histograms of lengths (.pdf, .png, .svg); needs matplotlib"),
+    vary_option("--plot", help="also draw histograms of lengths (.pdf, .png, .svg); needs matplotlib"),
 )
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.statistics.tables import statistics
+    from classic_rc.audit.statistics.tables import describe_datasets
 
     check_writable(args.output, *args.data)
-    form = None if args.plot is None else inputs.figure_form(args.plot, *args.data)
+    form = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data)
     datasets: list[Dataset] = []
     failures = Failures()
-    for data in inputs.named_datasets(args.data):
+    for data in inputs.expand_datasets(args.data):
         with failures.caught():
-            datasets.append(inputs.dataset_of(args, data))
+            datasets.append(inputs.load_dataset(args, data))
     if datasets:
-        counts = statistics(datasets, args.analyzer)
-        emit(_render(counts, args.format), args.output)
+        counts = describe_datasets(datasets, args.analyzer)
+        write_output(_render(counts, args.format), args.output)
         if form is not None:
             _draw(counts, Path(args.plot), form)
     return failures.exit_code
@@ -50,7 +50,7 @@ def _render(counts: DatasetStatistics, form: str) -> str:
     from classic_rc.reports.tables import render
 
     if form == "json":
-        return json_result(counts.to_dict())
+        return render_json(counts.to_dict())
     if form == "csv":
         return statistics_csv(counts)
     return "\n".join(render(table, form) for table in statistics_tables(counts))

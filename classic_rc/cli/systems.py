@@ -12,14 +12,14 @@ from classic_rc.cli import inputs
 from classic_rc.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.comparison import Contender, Contest
+    from classic_rc.evaluation.comparison import SharedResults, SystemResults
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
 
 
 @dataclass(frozen=True)
-class System:
+class SystemArgument:
     """A system argument: a solver, a predictions file, or a run record with an optional row."""
 
     text: str  # the argument
@@ -48,27 +48,27 @@ class System:
         folder_of_record = self.record and self.record.resolve().parent
         return folder_of_record.name if folder_of_record else Path(self.path).stem
 
-    def rows_of(self, contest: Contest) -> Contest:
-        """Return the contest with only the rows of this argument, renamed if it has a name.
+    def rows_of(self, results: SharedResults) -> SharedResults:
+        """Return the results with only the rows of this argument, renamed if it has a name.
 
         Raises
         ------
         UsageError
             The record has no row of that name.
         """
-        rows = contest.contenders
+        rows = results.systems
         if self.row is not None:
             rows = tuple(row for row in rows if row.name == self.row)
             if not rows:
-                raise unknown_name(f"row of {self.path}", self.row, [row.name for row in contest.contenders])
+                raise unknown_name(f"row of {self.path}", self.row, [row.name for row in results.systems])
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
             names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
             rows = tuple(replace(row, name=name) for row, name in zip(rows, names, strict=True))
-        return replace(contest, contenders=rows)
+        return replace(results, systems=rows)
 
 
-def parse_system(text: str) -> System:
+def parse_system(text: str) -> SystemArgument:
     """Parse a system argument, with or without ``NAME=``.
 
     A solver's name means the solver, even if a file has the same name; ``./NAME`` means the file.
@@ -86,21 +86,21 @@ def parse_system(text: str) -> System:
     prefix, _, rest = text.partition("=")
     for name, spec in ((None, text), (prefix, rest)):
         if spec.partition(",")[0].partition(":")[0] in SOLVERS or ".py:" in spec:
-            return System(text, name, parse_solver(spec))
+            return SystemArgument(text, name, parse_solver(spec))
         before_hash, _, after_hash = spec.rpartition("#")
         for path, row in ((spec, None), (before_hash, after_hash)):
             if path and Path(path).exists():
-                return System(text, name, path=path, row=row)
+                return SystemArgument(text, name, path=path, row=row)
     if Path(text).suffix or "/" in text or "\\" in text:
         hint = "A system is a run record, a file of predictions or a solver"
         raise DataError("no such file or folder", source=text, hint=hint)
     raise unknown_name("file or solver", text, SOLVERS)
 
 
-def contests(
-    args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None = None
-) -> Iterator[tuple[Contest, Contender | None]]:
-    """Yield, for each dataset that all systems answered, the contest and the row of `random` (None if unknown).
+def iter_shared_results(
+    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset | None = None
+) -> Iterator[tuple[SharedResults, SystemResults | None]]:
+    """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
     Solvers and predictions answer the questions of `dataset`, or else of ``--data``.
 
@@ -111,30 +111,30 @@ def contests(
     """
     if dataset is None:
         dataset = _read_questions(args, systems)
-    results = list(_evaluate_systems(args, systems, dataset))
+    answered = list(_evaluate_systems(args, systems, dataset))
     chance = {
-        c.fingerprint: row for result in results for c in result.values() for row in c.contenders if row.is_chance
+        c.fingerprint: row for result in answered for c in result.values() for row in c.systems if row.is_chance
     }
     if dataset is not None:
         chance |= _evaluate_random(args, dataset)
     by_system = [
-        {f: system.rows_of(c) for f, c in result.items()} for system, result in zip(systems, results, strict=True)
+        {f: system.rows_of(c) for f, c in result.items()} for system, result in zip(systems, answered, strict=True)
     ]
     for fingerprint in _shared_fingerprints(args, by_system):
-        contest = _join_with_unique_names(
+        results = _join_with_unique_names(
             [(s.label, result[fingerprint]) for s, result in zip(systems, by_system, strict=True)]
         )
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 
-            contest = replace(contest, groups=passage_groups(dataset, args.group), group=args.group)
-        yield contest, chance.get(fingerprint)
+            results = replace(results, groups=passage_groups(dataset, args.group), group=args.group)
+        yield results, chance.get(fingerprint)
 
 
-def _read_questions(args: argparse.Namespace, systems: Sequence[System]) -> Dataset | None:
+def _read_questions(args: argparse.Namespace, systems: Sequence[SystemArgument]) -> Dataset | None:
     """Read the questions of ``--data``; return None if only run records are compared."""
     if args.data is not None:
-        return inputs.dataset_of(args, args.data)
+        return inputs.load_dataset(args, args.data)
     for system in systems:
         if system.record is None:
             kind = "not a run record" if system.solver is None else "a solver"
@@ -150,19 +150,19 @@ def _read_questions(args: argparse.Namespace, systems: Sequence[System]) -> Data
 
 
 def _evaluate_systems(
-    args: argparse.Namespace, systems: Sequence[System], dataset: Dataset | None
-) -> Iterator[Mapping[str, Contest]]:
-    """Yield the contests of each system, by dataset fingerprint."""
-    from classic_rc.evaluation.comparison import Contest
-    from classic_rc.evaluation.record import read_contests
+    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset | None
+) -> Iterator[Mapping[str, SharedResults]]:
+    """Yield the all_results of each system, by dataset fingerprint."""
+    from classic_rc.evaluation.comparison import SharedResults
+    from classic_rc.evaluation.record import read_results
 
     learning = inputs.learning_options(args)
     unsearched = [system.solver for system in systems if system.solver is not None]
-    solvers = iter(inputs.searching(args, unsearched))
+    solvers = iter(inputs.with_search_engine(args, unsearched))
     for system in systems:
         record = system.record
         if record is not None:
-            recorded = {contest.fingerprint: contest for contest in read_contests(record)}
+            recorded = {results.fingerprint: results for results in read_results(record)}
             if not recorded:
                 raise DataError("the record has no runs", source=str(record), field="runs")
             yield recorded
@@ -172,12 +172,12 @@ def _evaluate_systems(
             evaluation = _evaluate_solver(args, dataset, next(solvers), learning)
         else:
             evaluation = _evaluate_file(args, system, dataset, learning)
-        contest = Contest.of(evaluation)
-        yield {contest.fingerprint: contest}
+        results = SharedResults.of(evaluation)
+        yield {results.fingerprint: results}
 
 
 def _evaluate_file(
-    args: argparse.Namespace, system: System, dataset: Dataset, learning: dict[str, Any]
+    args: argparse.Namespace, system: SystemArgument, dataset: Dataset, learning: dict[str, Any]
 ) -> Evaluation:
     """Evaluate the decisions in a file, or decide and evaluate the scores in it."""
     from classic_rc.evaluation.evaluate import evaluate_predictions
@@ -190,7 +190,7 @@ def _evaluate_file(
     content = read_predictions(system.path, dataset, notes=notes)
     if isinstance(content, Scores):
         return _evaluate_solver(args, dataset, ScoreFile(path=system.path), learning)
-    inputs.tell(args, "warning", notes)
+    inputs.report_notes(args, "warning", notes)
     return evaluate_predictions(dataset, content, source=system.path)
 
 
@@ -202,27 +202,27 @@ def _evaluate_solver(
     evaluation = evaluate(
         dataset,
         [solver],
-        spans=inputs.span_generator(args),
+        spans=inputs.parse_spans(args),
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
         **learning,
         **inputs.decision_options(args),
     )
-    inputs.tell(args, "warning", evaluation.warnings)
+    inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation
 
 
-def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Contender]:
+def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, SystemResults]:
     """Return the row of `random` on the dataset, by the dataset's fingerprint."""
-    from classic_rc.evaluation.comparison import Contest
+    from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.solvers.random import Random
 
-    contest = Contest.of(evaluate(dataset, [Random()], spans=inputs.span_generator(args)))
-    return {contest.fingerprint: contest.contenders[0]}
+    results = SharedResults.of(evaluate(dataset, [Random()], spans=inputs.parse_spans(args)))
+    return {results.fingerprint: results.systems[0]}
 
 
-def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, Contest]]) -> list[str]:
+def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
     """Return the fingerprints of the datasets that all systems answered.
 
     Raises
@@ -230,32 +230,34 @@ def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[s
     UsageError
         No dataset was answered by all systems.
     """
-    from classic_rc.evaluation.comparison import joined
+    from classic_rc.evaluation.comparison import join_results
 
     first, *others = by_system
     shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
     if not shared:
-        fingerprint, contest = next(iter(first.items()))
-        joined(
-            [contest, *(next(iter(o.values())) for o in others if fingerprint not in o)]
+        fingerprint, results = next(iter(first.items()))
+        join_results(
+            [results, *(next(iter(o.values())) for o in others if fingerprint not in o)]
         )  # always raises: its error describes how the questions differ
     left_out = {c.fingerprint: c for result in by_system for c in result.values() if c.fingerprint not in shared}
-    labels = (contest.label for contest in left_out.values())
-    inputs.tell(args, "warning", (f"{label} is left out: not all systems have answers for it" for label in labels))
+    labels = (results.label for results in left_out.values())
+    inputs.report_notes(
+        args, "warning", (f"{label} is left out: not all systems have answers for it" for label in labels)
+    )
     return shared
 
 
-def _join_with_unique_names(labelled: Sequence[tuple[str, Contest]]) -> Contest:
-    """Join contests; rows that share a name get the label of their source, and a number if they still do."""
-    from classic_rc.evaluation.comparison import joined
+def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> SharedResults:
+    """Join all_results; rows that share a name get the label of their source, and a number if they still do."""
+    from classic_rc.evaluation.comparison import join_results
 
-    contest = joined([contest for _, contest in labelled])
-    labels = [label for label, part in labelled for _ in part.contenders]
-    names = [row.name for row in contest.contenders]
+    results = join_results([results for _, results in labelled])
+    labels = [label for label, part in labelled for _ in part.systems]
+    names = [row.name for row in results.systems]
     names = [
         f"{label}: {name}" if names.count(name) > 1 else name for label, name in zip(labels, names, strict=True)
     ]
     numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
     unique = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
-    rows = tuple(replace(row, name=name) for row, name in zip(contest.contenders, unique, strict=True))
-    return replace(contest, contenders=rows)
+    rows = tuple(replace(row, name=name) for row, name in zip(results.systems, unique, strict=True))
+    return replace(results, systems=rows)

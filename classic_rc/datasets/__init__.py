@@ -1,6 +1,6 @@
 """Read questions from published datasets (files, folders, archives), the user's own files, and rows in memory."""
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.registry import READERS, expand, from_rows, load
+from classic_rc.datasets.registry import READERS, expand_sample_names, from_rows, load
 
-__all__ = ["READERS", "Reader", "expand", "from_rows", "load"]
+__all__ = ["READERS", "Reader", "expand_sample_names", "from_rows", "load"]

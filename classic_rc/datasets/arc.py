@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 
-class Arc(Reader):
+class ArcReader(Reader):
     """JSON lines of ARC, OpenBookQA and datasets of the same form.
 
     The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a line has no
@@ -28,13 +28,13 @@ class Arc(Reader):
     cites = ("clark2018",)
     is_dataset: ClassVar[bool] = False
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the first record has a question with a stem and choices."""
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
         question = first.get("question") if isinstance(first, dict) else None
         return isinstance(question, dict) and "stem" in question and "choices" in question
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per record."""
         for record in file.records():
             node = record.child("question")
@@ -45,13 +45,13 @@ class Arc(Reader):
                 reading.passage(None, para, file.name, record.where),
                 node.text("stem"),
                 tuple(Candidate(choice.text("text")) for choice in choices),
-                keyed_gold(record, "answerKey", [choice.name("label") for choice in choices]),
+                decode_answer_key(record, "answerKey", [choice.name("label") for choice in choices]),
                 Task.SINGLE_CHOICE,
                 reading.meta(),
             )
 
 
-def keyed_gold(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] | None:
+def decode_answer_key(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] | None:
     """Return the position of the label at `key`, the answer key; None (hidden gold) without an answer key.
 
     Raises
@@ -69,6 +69,8 @@ def keyed_gold(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] 
     raise record.error(
         "gold does not match exactly one choice",
         field=key,
-        found=f"{describe(answer)}, the label of {labels.count(answer)} of the choices {', '.join(labels)}"[:120],
+        found=f"{describe_value(answer)}, the label of {labels.count(answer)} of the choices {', '.join(labels)}"[
+            :120
+        ],
         expected="the label of one choice",
     )

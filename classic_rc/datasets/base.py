@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.archives import File, Input
+from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.questions import Dataset, Passage, Question
 
 _Item = TypeVar("_Item")
@@ -63,8 +63,8 @@ class Reading:
     def __init__(self, options: Options, mark_split: bool = False) -> None:
         self.options, self.mark_split = options, mark_split
         self.split: str | None = None
-        self.used: list[File] = []
-        self.others: list[File] = []
+        self.used: list[InputFile] = []
+        self.others: list[InputFile] = []
         self._passages: dict[str, Passage] = {}
         self._by_text: dict[str, Passage] = {}
         self._counts: Counter[str] = Counter()
@@ -164,11 +164,11 @@ class Reader(ABC):
     is_dataset: ClassVar[bool] = True
 
     @abstractmethod
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether a file has this format, judged by its content."""
 
     @abstractmethod
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of one file, in the file's order.
 
         Raises
@@ -177,11 +177,11 @@ class Reader(ABC):
             The file is malformed.
         """
 
-    def accepts(self, file: File, reading: Reading) -> bool:
+    def accepts(self, file: InputFile, reading: Reading) -> bool:
         """Return whether to read this file of a folder."""
         return self.recognises(file)
 
-    def files(self, source: Input, reading: Reading) -> list[File]:
+    def files(self, source: InputFiles, reading: Reading) -> list[InputFile]:
         """Return the source's files of questions: the recognised files at the highest folder level that has any.
 
         Raises
@@ -193,9 +193,9 @@ class Reader(ABC):
             return [source.single]
         for depth in sorted({file.depth for file in source.files}):
             level = [file for file in source.files if file.depth == depth]
-            found: list[File] = []
-            others: list[File] = []
-            unreadable: list[tuple[File, DataError]] = []
+            found: list[InputFile] = []
+            others: list[InputFile] = []
+            unreadable: list[tuple[InputFile, DataError]] = []
             for file in level:
                 try:
                     (found if self.accepts(file, reading) else others).append(file)
@@ -213,17 +213,17 @@ class Reader(ABC):
             f"no file has the format {self.name}", source=source.path, expected=f"files of {self.title}"
         )
 
-    def split_of(self, file: File) -> str | None:
+    def split_of(self, file: InputFile) -> str | None:
         """Return the split that a file's name gives, or None."""
-        return split_in(file.stem)
+        return find_split_name(file.stem)
 
-    def subset_of(self, file: File) -> str | None:
+    def subset_of(self, file: InputFile) -> str | None:
         """Return the subset that a file belongs to, or None."""
         return None
 
     def read(
         self,
-        source: Input,
+        source: InputFiles,
         *,
         split: str | None = None,
         subset: str | None = None,
@@ -294,7 +294,9 @@ class Reader(ABC):
             read_with={"path": source.path, "reader": self.name, **options.to_dict()},
         )
 
-    def _gather(self, files: list[File], splits: Mapping[File, str | None], reading: Reading) -> list[Question]:
+    def _gather(
+        self, files: list[InputFile], splits: Mapping[InputFile, str | None], reading: Reading
+    ) -> list[Question]:
         questions: list[Question] = []
         seen: dict[str, str] = {}
         for file in files:
@@ -319,14 +321,16 @@ class Reader(ABC):
             reading.count("passages without questions", n_unused)
         return questions
 
-    def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
         """Return the name of the dataset in tables."""
         if self.is_dataset and split:
             return ".".join(part for part in (self.name, split, subset) if part)
         return source.stem
 
 
-def split_in(name: str) -> str | None:
+def find_split_name(name: str) -> str | None:
     """Return the split that a name contains, as it is spelled there; None if it contains none or two.
 
     Examples
@@ -367,7 +371,7 @@ def _select_part(
     requested: str | None,
     normalise: Callable[[str], str],
     kind: str,
-    source: Input,
+    source: InputFiles,
 ) -> list[_Item]:
     """Return the items of the requested part; all items if no part is requested or no split is known."""
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File
-from classic_rc.io.json import describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 _BLANK = "XXXXX"
@@ -20,7 +20,7 @@ _QUERY_COLUMNS = "query, answer, an empty column and candidates, separated by ta
 _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 
 
-class CBT(Reader):
+class CBTReader(Reader):
     """The Children's Book Test: sentences numbered 1 to 20, then ``21 query<TAB>answer<TAB><TAB>ten|candidates``.
 
     The passage is the twenty sentences, one per line; they are also its ``sentences``. ``XXXXX`` in the query
@@ -40,18 +40,18 @@ class CBT(Reader):
     cites = ("hill2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
         lines = file.text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
         numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
         return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
 
-    def subset_of(self, file: File) -> str | None:
+    def subset_of(self, file: InputFile) -> str | None:
         """Return the kind of the missing word in the file's name, or None."""
         named = _NAME.match(file.base)
         return named[1].upper() if named else None
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one query per 21 lines."""
         kind = self.subset_of(file)
         facts = reading.meta() if kind is None else reading.meta(type=kind)
@@ -73,7 +73,7 @@ class CBT(Reader):
             )
 
 
-def _read_blocks(file: File) -> Iterator[tuple[int, list[str]]]:
+def _read_blocks(file: InputFile) -> Iterator[tuple[int, list[str]]]:
     """Yield the 21 lines of each question without their numbers, and the file's number of the last one."""
     block: list[str] = []
     for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
@@ -83,26 +83,26 @@ def _read_blocks(file: File) -> Iterator[tuple[int, list[str]]]:
             continue
         found, _, content = line.partition(" ")
         if found != str(len(block) + 1):
-            raise _line_error(file, number, "wrong line number", describe(found), str(len(block) + 1))
+            raise _line_error(file, number, "wrong line number", describe_value(found), str(len(block) + 1))
         block.append(content.strip(" "))
         if len(block) > _SENTENCES:
             yield number, block
             block = []
 
 
-def _read_columns(file: File, number: int, content: str) -> tuple[str, str, list[str]]:
+def _read_columns(file: InputFile, number: int, content: str) -> tuple[str, str, list[str]]:
     """Return the query, the answer and the candidates of a query's line."""
     columns = [column.strip() for column in content.split("\t")]
     if len(columns) != 4 or columns[2]:
-        raise _line_error(file, number, "malformed query line", describe(content), _QUERY_COLUMNS)
+        raise _line_error(file, number, "malformed query line", describe_value(content), _QUERY_COLUMNS)
     query, answer, _, listed = columns
     if _BLANK not in query:
-        raise _line_error(file, number, "no placeholder in the query", describe(query), _BLANK)
+        raise _line_error(file, number, "no placeholder in the query", describe_value(query), _BLANK)
     candidates = [candidate for candidate in listed.split("|") if candidate]
     if answer not in candidates:
-        raise _line_error(file, number, "gold is not among the candidates", describe(answer), listed)
+        raise _line_error(file, number, "gold is not among the candidates", describe_value(answer), listed)
     return query, answer, candidates
 
 
-def _line_error(file: File, number: int, problem: str, found: str, expected: str) -> DataError:
+def _line_error(file: InputFile, number: int, problem: str, found: str, expected: str) -> DataError:
     return DataError(problem, source=file.name, where=f"line {number}", found=found, expected=expected)

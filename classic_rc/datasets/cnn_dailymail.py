@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, Reading, split_in
+from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File
-from classic_rc.io.json import describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 _ENTITY = re.compile(r"@entity\d+")
@@ -18,7 +18,7 @@ _BLANK_LINES = (1, 3, 5, 7)
 _ENTITIES = 8
 
 
-class CNNDailyMail(Reader):
+class CNNDailyMailReader(Reader):
     """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank lines between.
 
     The path is one file, a folder of files (``cnn/questions/test``) or a tar archive. The candidates are the
@@ -38,7 +38,7 @@ class CNNDailyMail(Reader):
     cites = ("hermann2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
         lines = file.text.split("\n", _ENTITIES)
         return (
@@ -48,35 +48,39 @@ class CNNDailyMail(Reader):
             and _ENTITY.fullmatch(lines[_TEXT_LINES["answer"]].strip()) is not None
         )
 
-    def accepts(self, file: File, reading: Reading) -> bool:
+    def accepts(self, file: InputFile, reading: Reading) -> bool:
         """Return whether the name ends in ``.question``. Folders have 100,000 files; opening each is too slow."""
         return file.suffix == ".question"
 
-    def split_of(self, file: File) -> str | None:
+    def split_of(self, file: InputFile) -> str | None:
         """Return the split in the name of the file's folder, or None."""
-        return split_in(file.folders[-1]) if file.folders else None
+        return find_split_name(file.folders[-1]) if file.folders else None
 
-    def subset_of(self, file: File) -> str | None:
+    def subset_of(self, file: InputFile) -> str | None:
         """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file, or None."""
         named = (folder.lower() for folder in reversed(file.folders))
         return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
         lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
         for i in _BLANK_LINES:
             if i < len(lines) and lines[i]:
-                raise _line_error(file, i, "wrong line", found=describe(lines[i]), expected="a blank line")
+                raise _line_error(file, i, "wrong line", found=describe_value(lines[i]), expected="a blank line")
         url, text, query, answer = (_read_text(file, lines, field) for field in _TEXT_LINES)
         if PLACEHOLDER not in query:
-            raise _line_error(file, 4, "no placeholder in the query", found=describe(query), expected=PLACEHOLDER)
+            raise _line_error(
+                file, 4, "no placeholder in the query", found=describe_value(query), expected=PLACEHOLDER
+            )
         if not _ENTITY.fullmatch(answer):
             raise _line_error(
-                file, 6, "gold is not an entity", found=describe(answer), expected="a marker such as @entity1"
+                file, 6, "gold is not an entity", found=describe_value(answer), expected="a marker such as @entity1"
             )
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
         if not mentions:
-            raise _line_error(file, 2, "no candidates", found=describe(text), expected="entities such as @entity1")
+            raise _line_error(
+                file, 2, "no candidates", found=describe_value(text), expected="entities such as @entity1"
+            )
         if answer not in {mention.text for mention in mentions}:
             reading.count("queries whose answer is not in the passage (kept)")
         passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
@@ -84,7 +88,7 @@ class CNNDailyMail(Reader):
         yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
 
 
-def _read_text(file: File, lines: list[str], field: str) -> str:
+def _read_text(file: InputFile, lines: list[str], field: str) -> str:
     """Return the line of a field, which must not be blank."""
     number = _TEXT_LINES[field]
     if number < len(lines) and lines[number]:
@@ -92,18 +96,18 @@ def _read_text(file: File, lines: list[str], field: str) -> str:
     raise _line_error(file, number, f"the {field} is missing", expected=f"the {field} between blank lines")
 
 
-def _read_entities(file: File, lines: list[str]) -> dict[str, str]:
+def _read_entities(file: InputFile, lines: list[str]) -> dict[str, str]:
     """Return the names of the entity markers."""
     names = {}
     for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
         marker, colon, name = line.partition(":")
         if not (colon and _ENTITY.fullmatch(marker)):
-            raise _line_error(file, i, "malformed entity", found=describe(line), expected="@entity1:Name")
+            raise _line_error(file, i, "malformed entity", found=describe_value(line), expected="@entity1:Name")
         names[marker] = name
     return names
 
 
 def _line_error(
-    file: File, index: int, problem: str, found: str | None = None, expected: str | None = None
+    file: InputFile, index: int, problem: str, found: str | None = None, expected: str | None = None
 ) -> DataError:
     return DataError(problem, source=file.name, where=f"line {index + 1}", found=found, expected=expected)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 
-class Dream(Reader):
+class DreamReader(Reader):
     """DREAM's JSON: a list of ``[turns, questions, id]``.
 
     The passage is the turns joined by line ends; its ``meta["turns"]`` has their offsets. Question i (from 0) of
@@ -27,7 +27,7 @@ class Dream(Reader):
     )
     cites = ("sun2019",)
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the file is a list of [turns, questions, id]."""
         first = file.head[0] if isinstance(file.head, list) and file.head else None
         return (
@@ -38,7 +38,7 @@ class Dream(Reader):
             and all(isinstance(question, dict) and "choice" in question for question in first[1])
         )
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every dialogue."""
         for entry in file.root().elements():
             id, turns = entry.name(2), entry.texts(0)
@@ -55,13 +55,13 @@ class Dream(Reader):
                     passage,
                     node.text("question"),
                     tuple(map(Candidate, choices)),
-                    gold_text(node, "answer", choices),
+                    decode_answer_text(node, "answer", choices),
                     Task.SINGLE_CHOICE,
                     reading.meta(),
                 )
 
 
-def gold_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | None:
+def decode_answer_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | None:
     """Return the position of the choice whose text is at `key`; None (hidden gold) if the key is missing.
 
     Raises
@@ -79,6 +79,6 @@ def gold_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | 
     raise node.error(
         "gold does not match exactly one choice",
         field=key,
-        found=f"{describe(answer)}, the text of {choices.count(answer)} choices",
+        found=f"{describe_value(answer)}, the text of {choices.count(answer)} choices",
         expected="the text of one choice",
     )

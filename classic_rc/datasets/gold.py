@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from classic_rc.errors import unknown_name
-from classic_rc.io.json import Node, describe
+from classic_rc.io.json import Node, describe_value
 
 CODINGS = ("index0", "index1", "letter", "text", "flags")
 """The values of ``gold_as``: index from 0 or from 1, letter, candidate text, one true or false per candidate."""
@@ -28,13 +28,13 @@ class GoldMismatchError(Exception):
         self.found, self.expected = found, expected
 
 
-def check_coding(gold_as: str) -> None:
+def check_coding_name(gold_as: str) -> None:
     """Raise UsageError for an unknown coding."""
     if gold_as not in CODINGS:
         raise unknown_name("gold coding", gold_as, CODINGS)
 
 
-def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
+def decode_gold(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     """Return the positions of the right candidates.
 
     Parameters
@@ -59,7 +59,7 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
     if coding == "flags":
         if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
             raise GoldMismatchError(
-                describe(value), f"a list of {len(texts)} values, each true or false (or 1 or 0)"
+                describe_value(value), f"a list of {len(texts)} values, each true or false (or 1 or 0)"
             )
         return frozenset(i for i, flag in enumerate(value) if flag)
     decode_one = _DECODERS[coding]
@@ -67,16 +67,16 @@ def decode(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]:
         return frozenset((decode_one(value, texts),))
     positions = [decode_one(element, texts) for element in value]
     if len(set(positions)) < len(positions):
-        raise GoldMismatchError(f"{describe(value)} with a repeated candidate", "each right candidate once")
+        raise GoldMismatchError(f"{describe_value(value)} with a repeated candidate", "each right candidate once")
     return frozenset(positions)
 
 
-def fitting(value: Any, texts: Sequence[str]) -> list[str]:
+def fitting_codings(value: Any, texts: Sequence[str]) -> list[str]:
     """Return the codings in which a value is valid gold."""
     return [coding for coding in CODINGS if _fits(value, texts, coding)]
 
 
-def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
+def infer_coding(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     """Return the one coding that fits all values.
 
     The values never decide whether indices count from 0 or from 1: the user must choose.
@@ -94,12 +94,12 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     possible = list(CODINGS)
     example: tuple[Node, Any] | None = None
     for node, value, texts in golds:
-        fits = [coding for coding in possible if coding in fitting(value, texts)]
+        fits = [coding for coding in possible if coding in fitting_codings(value, texts)]
         if not fits:
             raise node.error(
                 "gold fits no known coding" if example is None else "gold does not fit the coding of earlier rows",
                 field="gold",
-                found=f"{describe(value)} with the candidates {', '.join(describe(text) for text in texts[:4])}",
+                found=f"{describe_value(value)} with the candidates {', '.join(map(describe_value, texts[:4]))}",
                 expected=" or ".join(_MEANINGS[coding] for coding in possible),
             )
         if fits != possible or example is None:
@@ -113,7 +113,7 @@ def infer(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     raise node.error(
         "the coding of gold is ambiguous",
         field="gold",
-        found=describe(value),
+        found=describe_value(value),
         expected=" or ".join(_MEANINGS[coding] for coding in proposed),
         hint=f"Choose one: {' or '.join(f'--gold-as {coding}' for coding in proposed)} (in Python, gold_as=)",
     )
@@ -125,7 +125,7 @@ def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
         return value - first
-    raise GoldMismatchError(describe(value), f"an index from {first} to {first + len(texts) - 1}")
+    raise GoldMismatchError(describe_value(value), f"an index from {first} to {first + len(texts) - 1}")
 
 
 def _decode_letter(value: Any, texts: Sequence[str]) -> int:
@@ -133,14 +133,14 @@ def _decode_letter(value: Any, texts: Sequence[str]) -> int:
         index = ord(value.upper()) - ord("A")
         if index < len(texts):
             return index
-    raise GoldMismatchError(describe(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
+    raise GoldMismatchError(describe_value(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
 
 
 def _decode_text(value: Any, texts: Sequence[str]) -> int:
     if isinstance(value, str) and texts.count(value) == 1:
         return texts.index(value)
     matches = f", the text of {texts.count(value)} candidates" if isinstance(value, str) else ""
-    raise GoldMismatchError(describe(value) + matches, "the text of exactly one candidate")
+    raise GoldMismatchError(describe_value(value) + matches, "the text of exactly one candidate")
 
 
 def _decode_own(value: Any, texts: Sequence[str]) -> int:
@@ -158,7 +158,7 @@ _DECODERS: dict[str, Callable[[Any, Sequence[str]], int]] = {
 
 def _fits(value: Any, texts: Sequence[str], coding: str) -> bool:
     try:
-        decode(value, texts, coding)
+        decode_gold(value, texts, coding)
     except GoldMismatchError:
         return False
     return True

@@ -8,14 +8,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from classic_rc.datasets.arc import keyed_gold
+from classic_rc.datasets.arc import decode_answer_key
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.dream import gold_text
-from classic_rc.datasets.rows import questions_of
+from classic_rc.datasets.dream import decode_answer_text
+from classic_rc.datasets.rows import read_questions
 from classic_rc.datasets.squad import UNANSWERABLE
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task
 
 
@@ -34,7 +34,7 @@ class Schema:
         )
 
 
-class HuggingFace(Reader):
+class HuggingFaceReader(Reader):
     """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD, SQuAD and others.
 
     :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
@@ -47,12 +47,12 @@ class HuggingFace(Reader):
     cites = ("classic_rc",)
     is_dataset: ClassVar[bool] = False
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a known schema."""
         first = next(file.records(), None) if file.head is not None else None
         return first is not None and schema_of(first.value) is not None
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of the rows, which all have one schema."""
         rows = list(file.records())
         schema = schema_of(rows[0].value) if rows else None
@@ -61,10 +61,10 @@ class HuggingFace(Reader):
             raise DataError(
                 "unknown row schema",
                 source=file.name,
-                found=describe(rows[0].value) if rows else "no row",
+                found=describe_value(rows[0].value) if rows else "no row",
                 expected=f"rows of {known}",
             )
-        return questions_of(schema.convert(rows, reading), reading)
+        return read_questions(schema.convert(rows, reading), reading)
 
 
 def schema_of(row: Any) -> Schema | None:
@@ -92,7 +92,7 @@ def _convert_race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             question=node.text("question"),
             candidates=options,
             gold=_single_index(
-                keyed_gold(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])
+                decode_answer_key(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])
             ),
             task=Task.SINGLE_CHOICE.value,
             meta={"level": level} if level else {},
@@ -112,7 +112,7 @@ def _convert_dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             passage_id=passage,
             question=node.text("question"),
             candidates=choices,
-            gold=_single_index(gold_text(node, "answer", choices)),
+            gold=_single_index(decode_answer_text(node, "answer", choices)),
             task=Task.SINGLE_CHOICE.value,
         )
         n_questions[passage] += 1
@@ -130,7 +130,7 @@ def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             passage="",
             question=node.text("question" if node.has("question") else "question_stem"),
             candidates=texts,
-            gold=_single_index(keyed_gold(node, "answerKey", labels)),
+            gold=_single_index(decode_answer_key(node, "answerKey", labels)),
             task=Task.SINGLE_CHOICE.value,
         )
 
@@ -198,8 +198,8 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 raise answer.error(
                     "rows with the same idx have different questions",
                     field="question",
-                    found=describe(answer.text("question")),
-                    expected=f"{describe(first.text('question'))}, as in {first.where}",
+                    found=describe_value(answer.text("question")),
+                    expected=f"{describe_value(first.text('question'))}, as in {first.where}",
                 )
         yield _make_row(
             first,

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.rows import RowReader, is_own_row
-from classic_rc.io.archives import File
+from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
 from classic_rc.questions import Candidate, Dataset, Question
 
 
-class JsonLines(RowReader):
+class JsonLinesReader(RowReader):
     """One JSON object per question, one per line (or in one JSON list), in UTF-8.
 
     ============== =================================================================================
@@ -45,22 +45,22 @@ class JsonLines(RowReader):
         "Your own JSON lines: passage, question, candidates, gold; or other keys with --fields."
     )
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has our schema."""
         first = next(file.records(), None) if self.has_rows(file) else None
         return first is not None and is_own_row(first.value)
 
-    def has_rows(self, file: File) -> bool:
+    def has_rows(self, file: InputFile) -> bool:
         """Return whether the file is JSON."""
         return file.head is not None
 
-    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+    def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Return the records of the file."""
         return file.records()
 
 
 def to_jsonl(dataset: Dataset) -> str:
-    """Return the dataset in the schema of :class:`~classic_rc.datasets.jsonl.JsonLines`, one line per question.
+    """Return the dataset in the schema of :class:`JsonLinesReader`, one line per question.
 
     The text is ASCII. A dataset read from it has the same content fingerprint and the same `meta`, except that a
     question's `meta` then includes its passage's, and the dataset's split as ``split`` if it has one. Generated

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.json import Node, describe, json_lines, parse_json
+from classic_rc.io.json import Node, describe_value, json_lines, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset, Question
 from classic_rc.text.annotations import read_categories
@@ -258,7 +258,7 @@ def _parse_table(text: str, source: str) -> LabelFile:
             "malformed header of a table of labels",
             source=source,
             where="line 1",
-            found=describe(text.partition("\n")[0]),
+            found=describe_value(text.partition("\n")[0]),
             expected="id and other columns with unique names, or JSON",
         )
     return LabelFile(source, list(_parse_table_rows(rows[1:], header, key, source)))
@@ -328,7 +328,7 @@ def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
     several = value if isinstance(value, list) else [value]
     for label in several:
         if not isinstance(label, (str, int, float)) or not str(label).strip():
-            raise node.error("invalid label", field=name, found=describe(label), expected=_LABEL_FORMS)
+            raise node.error("invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS)
     return tuple(_label_text(label) for label in several)
 
 
@@ -392,7 +392,7 @@ def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
 
 def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:
     if _letters_and_digits(text) != _letters_and_digits(question.text):
-        return describe(text), describe(question.text)
+        return describe_value(text), describe_value(question.text)
     right = [_LETTERS[index] for index in _gold_indices(question) if index < len(_LETTERS)]
     return None if question.gold is None or answer in right else (f"answer {answer}", f"answer {''.join(right)}")
 

@@ -8,15 +8,15 @@ from xml.parsers import expat
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File
-from classic_rc.io.json import describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 _MAX_DEPTH = 100
 _FLAGS = {"true": True, "false": False}
 
 
-class MCScript(Reader):
+class MCScriptReader(Reader):
     """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions with two answers.
 
     Question 3 of instance 12 has the id ``12-3``. Gold is hidden if no answer of a question has ``correct``.
@@ -32,12 +32,12 @@ class MCScript(Reader):
     )
     cites = ("ostermann2018",)
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the file is XML of instances with questions."""
         text = file.text.lstrip()
         return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every instance."""
         root = parse_xml(file.text, file.name)
         if root.tag != "data":
@@ -128,7 +128,7 @@ def parse_xml(text: str, source: str) -> Element:
             "document type and entity declarations are not allowed",
             source=source,
             where=f"line {parser.CurrentLineNumber}",
-            found=describe(str(declaration[0])),
+            found=describe_value(str(declaration[0])),
             expected="elements and text only",
         )
 

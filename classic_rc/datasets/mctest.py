@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.archives import File, Input, open_input
-from classic_rc.io.json import describe
+from classic_rc.io.archives import InputFile, InputFiles, open_input
+from classic_rc.io.json import describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 _LETTERS = "ABCD"
@@ -19,7 +19,7 @@ _STARTS = (3, 8, 13, 18)
 _QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
 
 
-class MCTest(Reader):
+class MCTestReader(Reader):
     r"""MCTest ``.tsv`` files, with their ``.ans`` file if there is one.
 
     A line is a story: id, properties, text, and four times a question and its four options. A question starts with
@@ -43,23 +43,25 @@ class MCTest(Reader):
     cites = ("richardson2013",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the first line has 23 columns, four of them questions with their prefix."""
         columns = file.text.lstrip("\n").partition("\n")[0].split("\t")
         return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
 
-    def subset_of(self, file: File) -> str | None:
+    def subset_of(self, file: InputFile) -> str | None:
         """Return ``mc160`` or ``mc500`` if the file name starts with it, or None."""
         named = re.match(r"mc(160|500)\b", file.base.lower())
         return named.group() if named else None
 
-    def dataset_name(self, source: Input, files: list[File], split: str | None, subset: str | None) -> str:
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
         """Return the name of a single file, such as ``mc500.dev``, else the subset and the split."""
         if len(files) == 1:
             return files[0].stem
         return ".".join(part for part in (subset or self.name, split) if part)
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield four questions per line."""
         lines = file.text.rstrip("\n").split("\n")
         answers = _find_answers(file, reading)
@@ -91,7 +93,7 @@ class MCTest(Reader):
                         source=file.name,
                         where=where,
                         field=f"question {i + 1}",
-                        found=describe(columns[start]),
+                        found=describe_value(columns[start]),
                         expected="'one: …' or 'multiple: …'",
                     )
                 yield Question(
@@ -105,7 +107,7 @@ class MCTest(Reader):
                 )
 
 
-def _find_answers(file: File, reading: Reading) -> File | None:
+def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
     """Return the answer file of a story file, or None."""
     name = f"{file.stem}.ans"
     answers_path = reading.options.answers
@@ -133,7 +135,7 @@ def _find_answers(file: File, reading: Reading) -> File | None:
     return found
 
 
-def _read_answers(file: File, stories: int, questions_file: str) -> list[list[int]]:
+def _read_answers(file: InputFile, stories: int, questions_file: str) -> list[list[int]]:
     """Return the positions of the right options: one row per story, four per row."""
     lines = file.text.rstrip("\n").split("\n")
     if len(lines) != stories:
@@ -151,7 +153,7 @@ def _read_answers(file: File, stories: int, questions_file: str) -> list[list[in
                 "malformed answers",
                 source=file.name,
                 where=f"line {number}",
-                found=describe(line),
+                found=describe_value(line),
                 expected="four letters from A to D, separated by tabs",
             )
         gold.append([_LETTERS.index(letter) for letter in letters])

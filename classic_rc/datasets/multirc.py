@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 
 
-class MultiRC(Reader):
+class MultiRCReader(Reader):
     """MultiRC's JSON: paragraphs with marked sentences, questions with any number of right options.
 
     The marks ``<b>Sent k: </b>…<br>`` are removed. The sentences, stripped and joined by one space, are the
@@ -33,12 +33,12 @@ class MultiRC(Reader):
     )
     cites = ("khashabi2018multirc",)
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the data are paragraphs."""
         data = file.head.get("data") if isinstance(file.head, dict) else None
         return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraph" in data[0]
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
         for entry in file.root().items("data"):
             pid, paragraph = entry.name("id"), entry.child("paragraph")
@@ -65,7 +65,7 @@ class MultiRC(Reader):
                 )
 
 
-class SuperGlue(Reader):
+class SuperGLUEReader(Reader):
     """MultiRC in SuperGLUE's form: one passage per line, ``label`` 0 or 1 per answer, hidden in the test set.
 
     A question's id is ``passage idx==question idx``. For submissions, ``meta`` has both as ``pid`` and ``qid``, and
@@ -81,12 +81,12 @@ class SuperGlue(Reader):
     )
     cites = ("wang2019", "khashabi2018multirc")
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the first line is a passage with questions."""
         passage = file.head.get("passage") if isinstance(file.head, dict) else None
         return isinstance(passage, dict) and "questions" in passage
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every passage."""
         for record in file.records():
             pid, content = record.name("idx"), record.child("passage")
@@ -125,7 +125,7 @@ def _read_label(node: Node, key: str) -> bool:
     label = node.integer(key)
     if label in (0, 1):
         return label == 1
-    raise node.error("invalid label", field=key, found=describe(label), expected="0 or 1")
+    raise node.error("invalid label", field=key, found=describe_value(label), expected="0 or 1")
 
 
 def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
@@ -136,7 +136,7 @@ def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
         raise paragraph.error(
             "sentences are not marked in order",
             field="text",
-            found=describe(paragraph.text("text")),
+            found=describe_value(paragraph.text("text")),
             expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
         )
     if "" in texts:

@@ -11,7 +11,7 @@ from classic_rc.questions import Dataset, Question
 
 
 @dataclass(frozen=True)
-class Official:
+class OfficialPart:
     """A published dataset and split, the subject of published figures."""
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
@@ -56,7 +56,7 @@ _BY_READER = {
 _MCTEST_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
 
 
-def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
+def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Dataset]]:
     """Split questions by the published dataset and split that they come from.
 
     The content's fingerprint decides first; otherwise the reader, and the split that it gives each question (the
@@ -78,7 +78,7 @@ def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
     [(None, 8)]
     """
     if dataset.fingerprint in FINGERPRINTS:
-        return [(Official(*FINGERPRINTS[dataset.fingerprint], True), dataset)]
+        return [(OfficialPart(*FINGERPRINTS[dataset.fingerprint], True), dataset)]
     keys = [_find_origin(question, dataset) for question in dataset]
     distinct = list(dict.fromkeys(keys))
     if len(distinct) == 1:
@@ -93,10 +93,10 @@ def official_parts(dataset: Dataset) -> list[tuple[Official | None, Dataset]]:
     return parts
 
 
-def _find_origin(question: Question, dataset: Dataset) -> Official | None:
+def _find_origin(question: Question, dataset: Dataset) -> OfficialPart | None:
     if dataset.reader == "mctest":
         story = _MCTEST_STORY.fullmatch(question.passage.id)
-        return Official(story[1].upper(), story[2]) if story else None
+        return OfficialPart(story[1].upper(), story[2]) if story else None
     name = _BY_READER.get(dataset.reader or "")
     if dataset.reader == "cnn-dailymail":
         name = "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN"
@@ -106,10 +106,10 @@ def _find_origin(question: Question, dataset: Dataset) -> Official | None:
     if name is None:
         return None
     split = question.meta.get("split", dataset.split)
-    return Official(name, None if split is None else canonical_split(str(split)))
+    return OfficialPart(name, None if split is None else canonical_split(str(split)))
 
 
-def _with_exactness(origin: Official | None, part: Dataset) -> Official | None:
+def _with_exactness(origin: OfficialPart | None, part: Dataset) -> OfficialPart | None:
     """Set `is_exact`, if the fingerprint of the official file is known."""
     if origin is None:
         return None

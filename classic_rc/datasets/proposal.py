@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from classic_rc.datasets.gold import CODINGS, fitting
-from classic_rc.datasets.rows import lookup
+from classic_rc.datasets.gold import CODINGS, fitting_codings
+from classic_rc.datasets.rows import find_value
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node
 
@@ -23,7 +23,7 @@ _SHOWN_KEYS = 24
 _WIDE_COLUMN = re.compile(r"(.*?)[_ -]?([A-Ja-j0-9])")
 
 
-def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
+def unrecognised_rows_error(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
     """Return the error for rows that no reader recognises.
 
     Parameters
@@ -35,7 +35,7 @@ def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> Dat
     command : bool
         Whether to propose a command line; otherwise the hint is a Python call.
     """
-    fields, gold_as = propose(rows)
+    fields, gold_as = propose_fields(rows)
     keys = list(_find_paths(rows[0].value)) if rows else []
     found = (
         "rows with " + ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
@@ -54,7 +54,7 @@ def unrecognised(rows: Sequence[Node], source: str, command: bool = True) -> Dat
     return DataError("unknown format", source=source, found=found, expected="a known format", hint=hint)
 
 
-def propose(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
+def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     """Return the best guess at the fields of some rows and at their coding of gold.
 
     Examples
@@ -124,9 +124,9 @@ def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
     """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
     votes = dict.fromkeys(CODINGS, 0)
     for row in rows:
-        candidates, gold = (lookup(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))
+        candidates, gold = (find_value(row, fields.get(role, _UNKNOWN)) for role in ("candidates", "gold"))
         if candidates is not None and gold is not None and _is_list_of_texts(candidates.value):
-            for coding in fitting(gold.value, candidates.value):
+            for coding in fitting_codings(gold.value, candidates.value):
                 votes[coding] += 1
     return max(votes, key=votes.__getitem__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reader, Reading, split_in
+from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File, Input
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Candidate, Question, Task
 
 _KEYS = {"article", "questions", "options", "answers", "id"}
@@ -17,7 +17,7 @@ _LETTERS = "ABCD"
 _GOLD_OF_LETTER = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
 
 
-class Race(Reader):
+class RaceReader(Reader):
     """RACE in its official form: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
 
     The path is the archive (``.tar.gz``, read without unpacking it to disk), the folder ``RACE``, the folder of a
@@ -36,11 +36,11 @@ class Race(Reader):
     cites = ("lai2017",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the file is an object with the five keys of a RACE article."""
         return isinstance(file.head, dict) and file.head.keys() >= _KEYS
 
-    def files(self, source: Input, reading: Reading) -> list[File]:
+    def files(self, source: InputFiles, reading: Reading) -> list[InputFile]:
         """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
@@ -51,15 +51,15 @@ class Race(Reader):
         reading.others = [f for f in source.files if f not in article_set]
         return articles
 
-    def split_of(self, file: File) -> str | None:
+    def split_of(self, file: InputFile) -> str | None:
         """Return the split, the name of the folder above the level's folder, or None."""
-        return split_in(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
+        return find_split_name(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
 
-    def subset_of(self, file: File) -> str | None:
+    def subset_of(self, file: InputFile) -> str | None:
         """Return the level, the name of the file's folder, or None."""
         return file.folders[-1] if file.folders and file.folders[-1] in _LEVELS else None
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of one article."""
         root = file.root()
         id, level = _read_id_and_level(root, file)
@@ -81,7 +81,7 @@ class Race(Reader):
                 raise root.child("answers").error(
                     "gold is not an option",
                     field=f"[{i}]",
-                    found=f"{describe(answer)} with {len(choices)} options",
+                    found=f"{describe_value(answer)} with {len(choices)} options",
                     expected="the letter of an option",
                 )
             yield Question(
@@ -89,7 +89,7 @@ class Race(Reader):
             )
 
 
-def _read_id_and_level(root: Node, file: File) -> tuple[str, str]:
+def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
@@ -100,7 +100,7 @@ def _read_id_and_level(root: Node, file: File) -> tuple[str, str]:
         raise root.error(
             "the id does not match the path",
             field="id",
-            found=describe(found),
+            found=describe_value(found),
             expected=" or ".join(f"'{level}{file.base}'" for level in places),
         )
     return name, level

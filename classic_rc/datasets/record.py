@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
 
 
-class Record(Reader):
+class ReCoRDReader(Reader):
     """ReCoRD: news passages with entity mentions, and queries with one missing entity.
 
     The candidates are the mentions in the file's order, including equal texts (``end`` is inclusive in the files
@@ -29,7 +29,7 @@ class Record(Reader):
     )
     cites = ("zhang2018",)
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the entries have queries and a passage with entities."""
         first = file.head
         if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
@@ -38,7 +38,7 @@ class Record(Reader):
             return False
         return "qas" in first and "entities" in first["passage"]
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the queries of every passage."""
         is_original = isinstance(file.head, dict) and "data" in file.head
         for entry in file.root().items("data") if is_original else file.records():
@@ -55,7 +55,10 @@ class Record(Reader):
                 query = node.text("query")
                 if PLACEHOLDER not in query:
                     raise node.error(
-                        "no placeholder in the query", field="query", found=describe(query), expected=PLACEHOLDER
+                        "no placeholder in the query",
+                        field="query",
+                        found=describe_value(query),
+                        expected=PLACEHOLDER,
                     )
                 answers = [a.text("text") for a in node.items("answers")] if node.has("answers") else []
                 gold = tuple(dict.fromkeys(answers)) or None

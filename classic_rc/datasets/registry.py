@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.datasets.base import Options, Reader, Reading
-from classic_rc.datasets.proposal import unrecognised
-from classic_rc.datasets.rows import RowReader, is_own_row, parse_fields, questions_of, task_named
+from classic_rc.datasets.proposal import unrecognised_rows_error
+from classic_rc.datasets.rows import RowReader, is_own_row, parse_fields, parse_task, read_questions
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.archives import File, Input, open_input
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile, InputFiles, open_input
+from classic_rc.io.json import Node, describe_value
 from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset, Task
 
@@ -43,21 +43,21 @@ def _accept_reader(name: str, found: Any) -> Reader:
 READERS = Registry[Reader](
     "reader",
     {
-        "mctest": "classic_rc.datasets.mctest:MCTest",
-        "race": "classic_rc.datasets.race:Race",
-        "multirc": "classic_rc.datasets.multirc:MultiRC",
-        "superglue": "classic_rc.datasets.multirc:SuperGlue",
-        "record": "classic_rc.datasets.record:Record",
-        "cnn-dailymail": "classic_rc.datasets.cnn_dailymail:CNNDailyMail",
-        "cbt": "classic_rc.datasets.cbt:CBT",
-        "quoref": "classic_rc.datasets.squad:Quoref",
-        "squad": "classic_rc.datasets.squad:Squad",
-        "dream": "classic_rc.datasets.dream:Dream",
-        "mcscript": "classic_rc.datasets.mcscript:MCScript",
-        "arc": "classic_rc.datasets.arc:Arc",
-        "huggingface": "classic_rc.datasets.huggingface:HuggingFace",
-        "jsonl": "classic_rc.datasets.jsonl:JsonLines",
-        "table": "classic_rc.datasets.table:Table",
+        "mctest": "classic_rc.datasets.mctest:MCTestReader",
+        "race": "classic_rc.datasets.race:RaceReader",
+        "multirc": "classic_rc.datasets.multirc:MultiRCReader",
+        "superglue": "classic_rc.datasets.multirc:SuperGLUEReader",
+        "record": "classic_rc.datasets.record:ReCoRDReader",
+        "cnn-dailymail": "classic_rc.datasets.cnn_dailymail:CNNDailyMailReader",
+        "cbt": "classic_rc.datasets.cbt:CBTReader",
+        "quoref": "classic_rc.datasets.squad:QuorefReader",
+        "squad": "classic_rc.datasets.squad:SquadReader",
+        "dream": "classic_rc.datasets.dream:DreamReader",
+        "mcscript": "classic_rc.datasets.mcscript:MCScriptReader",
+        "arc": "classic_rc.datasets.arc:ArcReader",
+        "huggingface": "classic_rc.datasets.huggingface:HuggingFaceReader",
+        "jsonl": "classic_rc.datasets.jsonl:JsonLinesReader",
+        "table": "classic_rc.datasets.table:TableReader",
     },
     _accept_reader,
 )
@@ -127,7 +127,7 @@ def load(
     return chosen.read(source, split=split, subset=subset, answers=answers, fields=roles, gold_as=gold_as)
 
 
-def expand(name: str) -> list[str]:
+def expand_sample_names(name: str) -> list[str]:
     """Expand a name from the command line: ``sample`` to all embedded samples, any other name to itself.
 
     Examples
@@ -152,7 +152,7 @@ def from_rows(
     Parameters
     ----------
     rows : iterable of mapping
-        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLines`); in the Hugging Face schema of RACE,
+        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLinesReader`); in a Hugging Face schema: RACE,
         SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM; or in any other schema with
         `fields`.
     fields, gold_as
@@ -180,7 +180,7 @@ def from_rows(
     frozenset({1})
     """
     roles = None if fields is None else parse_fields(fields)
-    task_override = None if task is None else task_named(task)
+    task_override = None if task is None else parse_task(task)
     nodes = [_row_node(row, name, number) for number, row in enumerate(rows)]
     if not nodes:
         raise DataError("no rows", source=name, expected="at least one row")
@@ -190,7 +190,7 @@ def from_rows(
 
         schema = schema_of(nodes[0].value)
         if schema is None:
-            raise unrecognised(nodes[:_PROPOSAL_ROWS], name, command=False)
+            raise unrecognised_rows_error(nodes[:_PROPOSAL_ROWS], name, command=False)
         if gold_as is not None:
             raise UsageError(
                 f"gold_as={gold_as} needs fields: {schema.name} rows have a fixed gold coding",
@@ -199,7 +199,7 @@ def from_rows(
                 expected="None, or fields too",
             )
         nodes = list(schema.convert(nodes, reading))
-    questions = list(questions_of(nodes, reading, roles, gold_as, task_override))
+    questions = list(read_questions(nodes, reading, roles, gold_as, task_override))
     return Dataset(questions, name=name, split=split, reader="rows", notes=reading.notes)
 
 
@@ -228,7 +228,7 @@ def _get_reader(reader: str | Reader) -> Reader:
     return READERS[reader]
 
 
-def _detect_reader(source: Input, fields: Mapping[str, str] | None) -> Reader:
+def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Reader:
     """Return the reader that recognises a file, trying the files from the highest folder down."""
     first_error: DataError | None = None
     for file in sorted(source.files, key=lambda file: file.depth):
@@ -251,24 +251,26 @@ def _detect_reader(source: Input, fields: Mapping[str, str] | None) -> Reader:
     raise _unrecognised_file_error(source.single)
 
 
-def _find_reader(file: File, fields: Mapping[str, str] | None) -> Reader | None:
+def _find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | None:
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
     return next((reader for reader in READERS.values() if reader.recognises(file)), None)
 
 
-def _unrecognised_file_error(file: File) -> DataError:
+def _unrecognised_file_error(file: InputFile) -> DataError:
     for reader in READERS.values():
         if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
             rows = itertools.islice(reader.rows(file, Reading(options)), _PROPOSAL_ROWS)
             if objects := [row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1]:
-                return unrecognised(objects, file.name)
+                return unrecognised_rows_error(objects, file.name)
     return DataError(
         "unknown format",
         source=file.name,
-        found=describe(file.head) if file.head else f"text that starts with {describe(file.text.lstrip()[:40])}",
+        found=describe_value(file.head)
+        if file.head
+        else f"text that starts with {describe_value(file.text.lstrip()[:40])}",
         expected=f"one of the formats {', '.join(READERS)}",
         hint="Name the format with --reader to see what it expects",
     )
@@ -281,7 +283,7 @@ def _row_node(row: Any, source: str, number: int) -> Node:
         "not a row",
         source=source,
         where=f"row {number}",
-        found=describe(row),
+        found=describe_value(row),
         expected="a mapping",
         hint='For a data frame pass frame.to_dict("records"), for a dictionary of datasets one of them',
     )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.gold import GoldMismatchError, check_coding, decode, infer
+from classic_rc.datasets.gold import GoldMismatchError, check_coding_name, decode_gold, infer_coding
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
@@ -77,7 +77,7 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     return parsed
 
 
-def lookup(node: Node, path: str) -> Node | None:
+def find_value(node: Node, path: str) -> Node | None:
     """Return the value at a path (see :func:`parse_fields`), or None if the row has no such key.
 
     Examples
@@ -89,7 +89,7 @@ def lookup(node: Node, path: str) -> Node | None:
     if isinstance(node.value, dict) and path in node.value:
         return node.at(path)
     if "+" in path:
-        return _gather_list(node, path, [lookup(node, part.strip()) for part in path.split("+")])
+        return _gather_list(node, path, [find_value(node, part.strip()) for part in path.split("+")])
     return _follow_path(node, path)
 
 
@@ -102,14 +102,14 @@ def is_own_row(row: Any) -> bool:
     )
 
 
-def task_named(name: str) -> Task:
+def parse_task(name: str) -> Task:
     """Return the task with this name, or raise UsageError."""
     if name not in _TASKS:
         raise unknown_name("task", name, _TASKS)
     return _TASKS[name]
 
 
-def questions_of(
+def read_questions(
     rows: Iterable[Node],
     reading: Reading,
     fields: Mapping[str, str] | None = None,
@@ -139,7 +139,7 @@ def questions_of(
         The coding is unknown, or does not apply to the task.
     """
     if gold_as is not None:
-        check_coding(gold_as)
+        check_coding_name(gold_as)
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
@@ -170,20 +170,20 @@ class RowReader(Reader):
     is_dataset: ClassVar[bool] = False
 
     @abstractmethod
-    def has_rows(self, file: File) -> bool:
+    def has_rows(self, file: InputFile) -> bool:
         """Return whether a file has rows in this form, with any keys."""
 
     @abstractmethod
-    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+    def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield the rows of a file."""
 
-    def accepts(self, file: File, reading: Reading) -> bool:
+    def accepts(self, file: InputFile, reading: Reading) -> bool:
         """Return whether the file has rows in this form and, without ``fields``, in our own schema."""
         return self.has_rows(file) if reading.options.fields else self.recognises(file)
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per row."""
-        return questions_of(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
+        return read_questions(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
 
 
 def _follow_path(node: Node, path: str) -> Node | None:
@@ -232,11 +232,13 @@ class _Row:
 
 def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
     if not isinstance(node.value, dict):
-        raise node.error("wrong type", found=describe(node.value), expected="an object for each question")
-    found = {path: value.value for path in fields.values() if (value := lookup(node, path)) is not None}
+        raise node.error("wrong type", found=describe_value(node.value), expected="an object for each question")
+    found = {path: value.value for path in fields.values() if (value := find_value(node, path)) is not None}
     for role in ("passage", "question"):
         if fields[role] not in found:
-            raise node.error("missing", field=fields[role], found=describe(node.value), expected=f"the {role}")
+            raise node.error(
+                "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
+            )
     values = node.with_value(found)
 
     def has(role: str) -> bool:
@@ -278,10 +280,10 @@ def _read_candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
             continue
         start, end = node.integer("start"), node.integer("end")
         if not 0 <= start <= end <= len(passage) or passage[start:end] != text:
-            span = describe(passage[max(start, 0) : max(end, 0)])
+            span = describe_value(passage[max(start, 0) : max(end, 0)])
             raise node.error(
                 "the candidate's text is not at its offsets",
-                found=f"{describe(text)}, with {span} from {start} to {end}",
+                found=f"{describe_value(text)}, with {span} from {start} to {end}",
                 expected="the passage's text from start to end (exclusive)",
             )
         candidates.append(Candidate(text, start, end))
@@ -306,7 +308,7 @@ def _read_sentences(values: Node, passage: str) -> list[tuple[int, int]]:
 def _read_task(values: Node, key: str) -> Task:
     name = values.text(key)
     if name not in _TASKS:
-        raise values.error("unknown task", field=key, found=describe(name), expected=", ".join(_TASKS))
+        raise values.error("unknown task", field=key, found=describe_value(name), expected=", ".join(_TASKS))
     return _TASKS[name]
 
 
@@ -322,7 +324,7 @@ def _collect_meta(node: Node, values: Node, fields: Mapping[str, str], used: Abs
     if "meta" in fields and values.has(fields["meta"]):
         inner = values.child(fields["meta"])
         if not isinstance(inner.value, dict):
-            raise inner.error("wrong type", found=describe(inner.value), expected="an object")
+            raise inner.error("wrong type", found=describe_value(inner.value), expected="an object")
         meta.update({str(key): value for key, value in inner.value.items()})
     return meta
 
@@ -331,8 +333,8 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     """Refuse a path that no row has: a misspelt path of gold must not be read as hidden gold."""
     for role, path in fields.items():
         literal = role == "task" and path in _TASKS
-        if rows and not literal and all(lookup(row.node, path) is None for row in rows):
-            raise rows[0].error("no row has this key", path, describe(rows[0].node.value), f"the {role}")
+        if rows and not literal and all(find_value(row.node, path) is None for row in rows):
+            raise rows[0].error("no row has this key", path, describe_value(rows[0].node.value), f"the {role}")
 
 
 def _determine_task(rows: Sequence[_Row], own: bool) -> Task:
@@ -356,7 +358,7 @@ def _infer_task(row: _Row, own: bool) -> Task | None:
         return None
     if _are_texts(row.gold) and (own or not row.candidates):
         raise row.error(
-            "the task is unknown", "task", f"none, with gold {describe(row.gold)}", "a task", _TASK_HINT
+            "the task is unknown", "task", f"none, with gold {describe_value(row.gold)}", "a task", _TASK_HINT
         )
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
@@ -368,7 +370,7 @@ def _determine_coding(rows: Sequence[_Row], task: Task) -> str:
         return "text"
     for row in rows_with_gold:
         _check_candidates(row, task)
-    return infer((row.node, row.gold, row.texts) for row in rows_with_gold)
+    return infer_coding((row.node, row.gold, row.texts) for row in rows_with_gold)
 
 
 def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
@@ -378,13 +380,15 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     if not task.has_choices and _are_texts(row.gold) and coding in ("own", "text"):
         return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
     if task.has_spans:
-        raise row.error("wrong type", "gold", describe(row.gold), "a string, or a list of at least one string")
+        raise row.error(
+            "wrong type", "gold", describe_value(row.gold), "a string, or a list of at least one string"
+        )
     try:
-        right = decode(row.gold, row.texts, coding)
+        right = decode_gold(row.gold, row.texts, coding)
     except GoldMismatchError as mismatch:
         raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
     if not right and task is not Task.MULTIPLE_ANSWER:
-        raise row.error("no right answer", "gold", describe(row.gold), "at least one")
+        raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
 
 
@@ -400,4 +404,4 @@ def _check_candidates(row: _Row, task: Task) -> None:
     if not task.has_spans and not row.candidates:
         raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT)
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
-        raise row.error("no placeholder in the query", "question", describe(row.question), PLACEHOLDER)
+        raise row.error("no placeholder in the query", "question", describe_value(row.question), PLACEHOLDER)

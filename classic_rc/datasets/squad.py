@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import File
+from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
 from classic_rc.questions import Gold, Passage, Question, Task
 
@@ -14,7 +14,7 @@ UNANSWERABLE = "questions without an answer, kept with the empty text as gold"
 """The note that counts questions without an answer."""
 
 
-class Squad(Reader):
+class SquadReader(Reader):
     """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
     ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
@@ -34,12 +34,12 @@ class Squad(Reader):
     is_dataset: ClassVar[bool] = False
     task: ClassVar[Task] = Task.SPAN
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the data are articles of paragraphs with a context (and no ``context_id``)."""
         paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" not in paragraph
 
-    def questions(self, file: File, reading: Reading) -> Iterator[Question]:
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
         for a, article in enumerate(file.root().items("data")):
             for p, paragraph in enumerate(article.items("paragraphs")):
@@ -82,11 +82,11 @@ class Squad(Reader):
         return accepted, {"spans": tuple(span for span in spans if span)}
 
 
-class Quoref(Squad):
+class QuorefReader(SquadReader):
     """Quoref's JSON, which differs from SQuAD's by ``context_id``.
 
     All ``answers`` of a question together are its one answer. Fifty of the 2,768 offsets in the dev set are wrong
-    and are moved; see :class:`~classic_rc.datasets.squad.Squad`.
+    and are moved; see :class:`~classic_rc.datasets.squad.SquadReader`.
     """
 
     name: ClassVar[str] = "quoref"
@@ -100,7 +100,7 @@ class Quoref(Squad):
     is_dataset: ClassVar[bool] = True
     task: ClassVar[Task] = Task.MULTI_SPAN
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the file has SQuAD's form with ``context_id``."""
         paragraph = _first_paragraph(file.head)
         return paragraph is not None and "context_id" in paragraph

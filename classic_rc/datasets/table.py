@@ -12,18 +12,18 @@ from typing import Any, ClassVar
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.rows import OWN_FIELDS, RowReader, is_own_row
 from classic_rc.errors import DataError
-from classic_rc.io.archives import File
-from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value, parse_json
 
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
 _CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
 
-class Table(RowReader):
+class TableReader(RowReader):
     """A comma- or tab-separated table with a header and one row per question.
 
-    The columns are the keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLines`). Candidates are in
+    Columns are keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLinesReader`). Candidates are in
     columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
     ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``. Any other
     text is the gold text itself; a gold text that has only digits needs quotes (``"1990"`` within the cell). An
@@ -37,18 +37,18 @@ class Table(RowReader):
         "Your own table: passage, question, candidate_0, …, gold; or other columns with --fields."
     )
 
-    def recognises(self, file: File) -> bool:
+    def recognises(self, file: InputFile) -> bool:
         """Return whether the columns are those of our schema."""
         columns = header(file)
         return is_own_row(
             dict.fromkeys("candidates" if _CANDIDATE_COLUMN.fullmatch(column) else column for column in columns)
         )
 
-    def has_rows(self, file: File) -> bool:
+    def has_rows(self, file: InputFile) -> bool:
         """Return whether the file has a header of several columns."""
         return len(header(file)) > 1
 
-    def rows(self, file: File, reading: Reading) -> Iterator[Node]:
+    def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
@@ -73,14 +73,14 @@ class Table(RowReader):
             yield _parse_cells(node, key, candidate_columns, fields or OWN_FIELDS)
 
 
-def header(file: File) -> list[str]:
+def header(file: InputFile) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.text.lstrip()[0] in "{[<":
         return []
     return next((cells for _, cells in _read_records(file) if cells), [])
 
 
-def _read_records(file: File) -> Iterator[tuple[int, list[str]]]:
+def _read_records(file: InputFile) -> Iterator[tuple[int, list[str]]]:
     """Yield the line at which each record starts, and its cells."""
     text = file.text
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
@@ -102,7 +102,7 @@ def _read_records(file: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_candidate_columns(
-    columns: list[str], fields: Mapping[str, str] | None, file: File
+    columns: list[str], fields: Mapping[str, str] | None, file: InputFile
 ) -> tuple[str, list[str]]:
     """Return the common name of the columns that have one candidate each, and those columns."""
     if fields:
@@ -160,7 +160,7 @@ def _parse_json_cell(node: Node, column: str) -> Any:
     try:
         return parse_json(node.value[column], node.source)
     except DataError as error:
-        found = describe(node.value[column])
+        found = describe_value(node.value[column])
         raise node.error(
             error.problem, field=column, found=found, expected='JSON, such as [0, 2] or ["a", "b"]'
         ) from None

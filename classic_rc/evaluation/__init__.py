@@ -1,16 +1,16 @@
 """Run solvers on datasets and measure their answers."""
 
 from classic_rc.evaluation.breakdown import break_down, cross_tabulate
-from classic_rc.evaluation.comparison import Contest, compare
+from classic_rc.evaluation.comparison import SharedResults, compare
 from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
 from classic_rc.evaluation.grouping import group_questions
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import with_intervals, with_significance
 
 __all__ = [
-    "Contest",
     "Evaluation",
     "Row",
+    "SharedResults",
     "break_down",
     "compare",
     "cross_tabulate",

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.comparison import Contest
-from classic_rc.evaluation.grouping import FEW_QUESTIONS, Grouping
+from classic_rc.evaluation.comparison import SharedResults
+from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.metrics.base import Metric
@@ -34,15 +34,15 @@ class Group:
 
     @property
     def is_small(self) -> bool:
-        """Whether it has fewer than :data:`~classic_rc.evaluation.grouping.FEW_QUESTIONS` questions."""
-        return self.questions < FEW_QUESTIONS
+        """Whether it has fewer than :data:`~classic_rc.evaluation.grouping.MIN_GROUP_QUESTIONS` questions."""
+        return self.questions < MIN_GROUP_QUESTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
     """A metric of several systems by groups of questions."""
 
-    contest: Contest  # the dataset and the systems
+    results: SharedResults  # the dataset and the systems
     grouping: Grouping
     metric: Metric
     resampling: Resampling  # each group resamples its own passages
@@ -52,7 +52,7 @@ class Breakdown:
     @property
     def systems(self) -> list[str]:
         """The systems' names, in the order of the cells."""
-        return [contender.name for contender in self.contest.contenders]
+        return [system.name for system in self.results.systems]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -104,7 +104,7 @@ class CrossTabulation:
 
 
 def break_down(
-    contest: Contest,
+    results: SharedResults,
     grouping: Grouping,
     *,
     metric: str | None = None,
@@ -119,7 +119,7 @@ def break_down(
 
     Parameters
     ----------
-    contest : Contest
+    results : SharedResults
         Any number of systems. Without systems, the groups are only counted.
     grouping : Grouping
         Groups of the same questions.
@@ -144,36 +144,36 @@ def break_down(
     Examples
     --------
     >>> import classic_rc
-    >>> from classic_rc.evaluation import Contest, break_down, group_questions
+    >>> from classic_rc.evaluation import SharedResults, break_down, group_questions
     >>> dataset = classic_rc.load("sample:single-choice")
-    >>> contest = Contest.of(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
-    >>> breakdown = break_down(contest, group_questions(dataset, "verbatim"))
+    >>> results = SharedResults.of(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
+    >>> breakdown = break_down(results, group_questions(dataset, "verbatim"))
     >>> [(group.name, group.questions) for group in breakdown.groups]
     [('yes', 12), ('no', 12)]
     """
-    if len(grouping.covered) != len(contest.groups):
+    if len(grouping.covered) != len(results.groups):
         raise UsageError(
             f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems answered "
-            f"{len(contest.groups)}",
+            f"{len(results.groups)}",
             field="grouping",
             found=str(len(grouping.covered)),
-            expected=str(len(contest.groups)),
+            expected=str(len(results.groups)),
         )
-    measure = contest.metric(metric)
-    resampling = Resampling(int(contest.groups.max(initial=-1)) + 1, n, seed, level, contest.group)
-    measured = [(measure, contender.statistics[measure.name]) for contender in contest.contenders]
+    measure = results.metric(metric)
+    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
+    measured = [(measure, system.statistics[measure.name]) for system in results.systems]
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
-        intervals = subset_intervals(measured, contest.groups, mask, resampling)
+        intervals = subset_intervals(measured, results.groups, mask, resampling)
         cells = (
             Cell(measure.aggregate(rows[mask]), interval)
             for (_, rows), interval in zip(measured, intervals, strict=True)
         )
-        return Group(name, int(mask.sum()), len(np.unique(contest.groups[mask])), tuple(cells))
+        return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
     total = measure_group("total", grouping.covered)
     groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
-    return Breakdown(contest, grouping, measure, resampling, total, groups)
+    return Breakdown(results, grouping, measure, resampling, total, groups)
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:

@@ -23,7 +23,7 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
 )
 from classic_rc.evaluation.results import Evaluation, Row
-from classic_rc.evaluation.significance import resampled_metrics
+from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
@@ -33,7 +33,7 @@ _SHORT_FINGERPRINT = 8
 
 
 @dataclass(frozen=True)
-class Contender:
+class SystemResults:
     """One system's outcomes."""
 
     name: str  # in tables
@@ -48,13 +48,13 @@ class Contender:
         return self.expected and self.solver == "random"
 
     @classmethod
-    def of(cls, row: Row, name: str | None = None) -> Contender:
-        """Make a contender of a row."""
+    def of(cls, row: Row, name: str | None = None) -> SystemResults:
+        """Make a system of a row."""
         return cls(name or row.name, row.solver, row.outcomes.statistics, row.short_signature, row.expected)
 
 
 @dataclass(frozen=True)
-class Contest:
+class SharedResults:
     """The outcomes of several systems on the same questions.
 
     Parameters
@@ -66,7 +66,7 @@ class Contest:
     task : Task
     groups : ndarray of int64, shape (n_questions,)
         The group of each question. Questions about equal passages are one group.
-    contenders : tuple of Contender
+    systems : tuple of SystemResults
     group : str, optional
         The key of `meta` whose equal values are one group too.
     """
@@ -75,17 +75,17 @@ class Contest:
     fingerprint: str
     task: Task
     groups: NDArray[np.int64]
-    contenders: tuple[Contender, ...]
+    systems: tuple[SystemResults, ...]
     group: str | None = None
 
     @classmethod
-    def of(cls, evaluation: Evaluation, *, group: str | None = None) -> Contest:
-        """Make a contest of an evaluation's rows; questions with equal values of `group` are one group."""
+    def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
+        """Make a results of an evaluation's rows; questions with equal values of `group` are one group."""
         dataset = evaluation.dataset
         assert dataset.task is not None  # an evaluation has questions
-        contenders = tuple(map(Contender.of, evaluation.rows))
+        systems = tuple(map(SystemResults.of, evaluation.rows))
         groups = passage_groups(dataset, group)
-        return cls(dataset.name, dataset.fingerprint, dataset.task, groups, contenders, group)
+        return cls(dataset.name, dataset.fingerprint, dataset.task, groups, systems, group)
 
     @property
     def label(self) -> str:
@@ -115,15 +115,15 @@ class Contest:
         return known[name]
 
 
-def joined(contests: Sequence[Contest]) -> Contest:
-    """Join the systems of several contests on the same questions; the groups are those of the first contest.
+def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
+    """Join the systems of several all_results on the same questions; the groups are those of the first results.
 
     Raises
     ------
     UsageError
-        The contests are about different questions.
+        The all_results are about different questions.
     """
-    first, *others = contests
+    first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
             raise UsageError(
@@ -133,15 +133,15 @@ def joined(contests: Sequence[Contest]) -> Contest:
                 found=other.label,
                 expected=first.label,
             )
-    return replace(first, contenders=tuple(c for contest in contests for c in contest.contenders))
+    return replace(first, systems=tuple(c for results in all_results for c in results.systems))
 
 
-def _list_names(contest: Contest) -> str:
-    names = [contender.name for contender in contest.contenders]
+def _list_names(results: SharedResults) -> str:
+    names = [system.name for system in results.systems]
     return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
 
 
-MOST_SETS = 4
+MAX_VENN_SYSTEMS = 4
 """More sets than this have too many regions to read."""
 
 _FULL_CREDIT = 1 - 1e-9
@@ -157,7 +157,7 @@ SOLVED_BY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class SolvedRegion:
     """The questions that some systems solve and the others do not."""
 
     systems: tuple[str, ...]  # that solve them; empty for the questions that no system solves
@@ -165,7 +165,7 @@ class Region:
     share: float  # of all questions, in 0..1
 
 
-def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[str, ...]]:
+def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
     """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
     A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
@@ -173,7 +173,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
 
     Parameters
     ----------
-    contest : Contest
+    results : SharedResults
 
     Returns
     -------
@@ -184,11 +184,11 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     left_out : tuple of str
         The names of the systems that are left out.
     """
-    metric = METRICS[SOLVED_BY[contest.task]]
-    decided = [contender for contender in contest.contenders if not contender.expected]
-    shown = decided[:MOST_SETS] if len(decided) > 1 else []
-    names = [contender.name for contender in shown]
-    left_out = tuple(c.name for c in contest.contenders if not any(c is other for other in shown))
+    metric = METRICS[SOLVED_BY[results.task]]
+    decided = [system for system in results.systems if not system.expected]
+    shown = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
+    names = [system.name for system in shown]
+    left_out = tuple(c.name for c in results.systems if not any(c is other for other in shown))
     if not shown:
         return metric, (), left_out
     solved = [metric.from_means(c.statistics[metric.name]) >= _FULL_CREDIT for c in shown]
@@ -196,10 +196,10 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
     regions = [
-        Region(
+        SolvedRegion(
             tuple(name for i, name in enumerate(names) if code >> i & 1),
             count,
-            count / len(contest.groups),
+            count / len(results.groups),
         )
         for code, count in enumerate(counts)
     ]
@@ -208,7 +208,7 @@ def solved_regions(contest: Contest) -> tuple[Metric, tuple[Region, ...], tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SystemEstimate:
     """One system's metric and its gain over chance, as fractions."""
 
     name: str
@@ -221,7 +221,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairedDifference:
     """The comparison of two systems on the same questions."""
 
     first: str
@@ -240,15 +240,15 @@ class Pair:
 class Comparison:
     """The comparison of all systems on one dataset."""
 
-    contest: Contest
+    results: SharedResults
     metric: Metric  # the one that is compared
     test: str  # a name in `NULL_HYPOTHESES`
     resampling: Resampling  # of intervals; a permutation test uses as many draws
     chance: float | None  # the expected metric of `random`
-    standings: tuple[Standing, ...]  # one per system, in the order given
-    pairs: tuple[Pair, ...]  # all pairs of systems
+    standings: tuple[SystemEstimate, ...]  # one per system, in the order given
+    pairs: tuple[PairedDifference, ...]  # all pairs of systems
     solved_by: Metric  # the metric that decides which questions are solved
-    regions: tuple[Region, ...]  # which systems solve how many questions; empty for fewer than two sets
+    regions: tuple[SolvedRegion, ...]  # which systems solve how many questions; empty for fewer than two sets
     left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
 
     @property
@@ -258,13 +258,13 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        contest = self.contest
+        results = self.results
         return {
             "dataset": {
-                "name": contest.dataset,
-                "task": str(contest.task),
-                "fingerprint": contest.fingerprint,
-                "questions": len(contest.groups),
+                "name": results.dataset,
+                "task": str(results.task),
+                "fingerprint": results.fingerprint,
+                "questions": len(results.groups),
             },
             "metric": self.metric.name,
             "resampling": self.resampling.to_dict(),
@@ -280,7 +280,7 @@ class Comparison:
         }
 
 
-def _plain(record: Standing | Pair | Region) -> Mapping[str, Any]:
+def _plain(record: SystemEstimate | PairedDifference | SolvedRegion) -> Mapping[str, Any]:
     """Return plain data; intervals and tuples become lists."""
     fields = ((name, getattr(record, name)) for name in record.__slots__)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
@@ -291,11 +291,11 @@ _ROUNDING = 1e-9
 
 
 def compare(
-    contest: Contest,
+    results: SharedResults,
     *,
     metric: str | None = None,
     test: str = "permutation",
-    chance: Contender | None = None,
+    chance: SystemResults | None = None,
     n: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -304,14 +304,14 @@ def compare(
 
     Parameters
     ----------
-    contest : Contest
+    results : SharedResults
         With two systems or more.
     metric : str, optional
         A metric's name; by default the task's main one.
     test : {"permutation", "bootstrap", "mcnemar"}
         The test of each difference; see :mod:`classic_rc.evaluation.resampling`.
-    chance : Contender, optional
-        The random baseline in expectation, which gains are measured against. By default that of the contest, if
+    chance : SystemResults, optional
+        The random baseline in expectation, which gains are measured against. By default that of the results, if
         it has one.
     n : int
         Number of resamples, and of random permutations.
@@ -330,35 +330,35 @@ def compare(
         There are fewer than two systems, the metric or the test is unknown or does not apply to these questions, or
         the test does not apply to this metric.
     """
-    if len(contest.contenders) < 2:
+    if len(results.systems) < 2:
         raise UsageError(
-            f"a comparison needs at least two systems, got {len(contest.contenders)}: name another one",
+            f"a comparison needs at least two systems, got {len(results.systems)}: name another one",
             field="systems",
-            found=str(len(contest.contenders)),
+            found=str(len(results.systems)),
             expected="2 or more",
         )
-    measure = contest.metric(metric)
+    measure = results.metric(metric)
     if test not in NULL_HYPOTHESES:
         raise unknown_name("test", test, NULL_HYPOTHESES)
-    resampling = Resampling(int(contest.groups.max(initial=-1)) + 1, n, seed, level, contest.group)
+    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
     if chance is None:
-        chance = next((c for c in contest.contenders if c.is_chance), None)
-    rows = [contender.statistics[measure.name] for contender in contest.contenders]
+        chance = next((c for c in results.systems if c.is_chance), None)
+    rows = [system.statistics[measure.name] for system in results.systems]
     chance_rows = [] if chance is None else [chance.statistics[measure.name]]
     values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
     drawn: Sequence[NDArray[np.float64] | None] = [None] * len(values)
     if resampling.n_groups > 1:
-        drawn = resampled_metrics([(measure, of) for of in (*rows, *chance_rows)], contest.groups, n=n, seed=seed)
-    measurements = _Measurements(measure, test, resampling, contest.groups, rows, values, drawn)
-    solved_by, regions, left_out = solved_regions(contest)
+        drawn = resample_metrics([(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed)
+    measurements = _Measurements(measure, test, resampling, results.groups, rows, values, drawn)
+    solved_by, regions, left_out = count_solved_regions(results)
     return Comparison(
-        contest,
+        results,
         measure,
         test,
         resampling,
         None if chance is None else values[-1],
-        tuple(measurements.standing(i, c, chance) for i, c in enumerate(contest.contenders)),
-        measurements.pairs([contender.name for contender in contest.contenders]),
+        tuple(measurements.standing(i, c, chance) for i, c in enumerate(results.systems)),
+        measurements.pairs([system.name for system in results.systems]),
         solved_by,
         regions,
         left_out,
@@ -377,13 +377,13 @@ class _Measurements:
     values: Sequence[float]
     drawn: Sequence[NDArray[np.float64] | None]
 
-    def standing(self, i: int, contender: Contender, chance: Contender | None) -> Standing:
+    def standing(self, i: int, system: SystemResults, chance: SystemResults | None) -> SystemEstimate:
         """Return one system's standing, with its gain over chance."""
         value, floor = self.values[i], self.values[-1]
-        gains = chance is not None and not contender.is_chance
-        return Standing(
-            contender.name,
-            contender.signature,
+        gains = chance is not None and not system.is_chance
+        return SystemEstimate(
+            system.name,
+            system.signature,
             value,
             self._interval(self.drawn[i]),
             value - floor if gains else None,
@@ -391,13 +391,13 @@ class _Measurements:
             (value - floor) / floor if gains and floor else None,
         )
 
-    def pairs(self, names: Sequence[str]) -> tuple[Pair, ...]:
+    def pairs(self, names: Sequence[str]) -> tuple[PairedDifference, ...]:
         """Compare all pairs; their p-values are adjusted together."""
         indices = list(itertools.combinations(range(len(names)), 2))
         tests = [self._test(i, j) for i, j in indices]
         adjusted = holm([test.p for test in tests]).tolist()
         return tuple(
-            Pair(
+            PairedDifference(
                 names[i],
                 names[j],
                 self.values[i] - self.values[j],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import cut_points, sweep
+from classic_rc.decisions import cut_points, sweep_thresholds
 from classic_rc.display import frame_of_columns, html_table
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric, harmonic_mean
@@ -71,7 +71,7 @@ class PrecisionRecallCurve:
         metric = _metric_of(average)
         check_choices(questions)
         thresholds = cut_points(scores)
-        means = sweep(metric, scores, questions, thresholds)
+        means = sweep_thresholds(metric, scores, questions, thresholds)
         return cls(name, average, *_clipped_rates(metric, means), thresholds)
 
     @classmethod

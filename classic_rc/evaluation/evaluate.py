@@ -20,9 +20,9 @@ from classic_rc.decisions import (
     TiePolicy,
     TunedThreshold,
 )
-from classic_rc.evaluation.fitted_system import FittedSystem, SharedDatasets, blocks
+from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
 from classic_rc.evaluation.grouping import group_masks
-from classic_rc.evaluation.plan import Learning, Overrides, Plan, require_gold
+from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides, require_gold
 from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
     Signature,
@@ -123,22 +123,22 @@ def evaluate(
     """
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     groups = {} if group_by is None else group_masks(dataset, group_by)
-    plan = Plan.check(
+    plan = EvaluationPlan.check(
         dataset,
         solvers,
-        Learning(train, tune, cv, group, drop_overlap),
+        LearningData(train, tune, cv, group, drop_overlap),
         Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
         spans=spans,
         options={"group_by": group_by},
     )
-    dataset, shared = plan.dataset, SharedDatasets()
+    dataset, shared = plan.dataset, EncodingCache()
     assert dataset.task is not None
     systems = [system for solver in plan.solvers for system in _fit_systems(solver, plan, shared)]
     shared.keep_only(dataset)
     tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
     oracle = SpanOracle() if dataset.task.has_spans else None
     with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
-        for block in blocks(dataset, shared):
+        for block in iter_blocks(dataset, shared):
             if oracle is not None:
                 oracle.add(block.questions)
             for system, tally in zip(systems, tallies, strict=True):
@@ -159,9 +159,9 @@ def evaluate(
     return Evaluation(dataset, tuple(rows), groups, group_by, warnings, notes, protocol=plan.protocol)
 
 
-def _fit_systems(solver: Solver, plan: Plan, shared: SharedDatasets) -> Iterator[FittedSystem]:
+def _fit_systems(solver: Solver, plan: EvaluationPlan, shared: EncodingCache) -> Iterator[FittedSystem]:
     """Yield a row's system; if it is tuned on the data it reports, yield its cross-fitted system too."""
-    if not FittedSystem.wants_tuning(solver, plan.dataset):
+    if not FittedSystem.needs_tuning(solver, plan.dataset):
         yield FittedSystem(solver, plan.dataset, plan.learning, shared=shared)
         return
     tuned_here = False
@@ -257,7 +257,7 @@ def evaluate_predictions(
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictionRun:
     """A solver's output on a dataset."""
 
     scores: Scores | None  # None for generated spans, whose scores are dropped block by block
@@ -283,8 +283,8 @@ def predict(
     overrides: Overrides | None = None,
     spans: SpanGenerator | None = None,
     jobs: int = 1,
-    shared: SharedDatasets | None = None,
-) -> Predicted:
+    shared: EncodingCache | None = None,
+) -> PredictionRun:
     """Score a dataset's candidates and, unless `decide` is false, answer its questions.
 
     Parameters
@@ -311,20 +311,22 @@ def predict(
     UsageError
         A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
     """
-    plan = Plan.check(dataset, [solver], Learning(train, tune, cv, group, drop_overlap), overrides, spans=spans)
+    plan = EvaluationPlan.check(
+        dataset, [solver], LearningData(train, tune, cv, group, drop_overlap), overrides, spans=spans
+    )
     dataset, (solver,) = plan.dataset, plan.solvers
-    tunes = solver.tunes_parameters or (decide and FittedSystem.wants_tuning(solver, dataset))
+    tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and tune is None
-    shared = shared or SharedDatasets()
+    shared = shared or EncodingCache()
     system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
-    for block in blocks(dataset, shared):
+    for block in iter_blocks(dataset, shared):
         scores = system.score(block, jobs)
         if decide:
             predictions.update(zip(block.places.tolist(), system.decide(block, scores), strict=True))
         block_scores.append(scores if dataset.span_generator is None else None)
-    return Predicted(
+    return PredictionRun(
         block_scores[0] if len(block_scores) == 1 else None,
         [predictions[i] for i in range(len(dataset))] if decide else None,
         (*plan.learning.notes, *_fit_warnings([system])),
@@ -352,7 +354,7 @@ def _fit_warnings(systems: Sequence[FittedSystem]) -> Iterator[str]:
     yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
 
 
-def _unused_warnings(systems: Sequence[FittedSystem], plan: Plan) -> Iterator[str]:
+def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
     """Warn about data and options that no solver used."""
     learning, overrides = plan.learning, plan.overrides
     train, tune = learning.train, learning.tune

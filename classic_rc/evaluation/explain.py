@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from classic_rc.evaluation.fitted_system import FittedSystem, blocks
-from classic_rc.evaluation.plan import Learning, Overrides, Plan
+from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
+from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides
 from classic_rc.evaluation.results import Row
 from classic_rc.evaluation.signature import plain_params
 from classic_rc.predictions import Scores
@@ -26,7 +26,7 @@ class Explainer:
     solver : Solver
         It is cloned, never changed.
     dataset : Dataset
-        Span questions must have candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
+        Span questions must have candidates (:func:`~classic_rc.evaluation.plan.add_span_candidates`).
     learning : Learning, optional
         The data to learn from and to tune on.
     overrides : Overrides, optional
@@ -49,10 +49,10 @@ class Explainer:
         self,
         solver: Solver,
         dataset: Dataset,
-        learning: Learning | None = None,
+        learning: LearningData | None = None,
         overrides: Overrides | None = None,
     ) -> None:
-        plan = Plan.check(dataset, [solver], learning or Learning(), overrides)
+        plan = EvaluationPlan.check(dataset, [solver], learning or LearningData(), overrides)
         self.dataset, (self._configured,) = dataset, plan.solvers
         tunes = self._configured.tunes_parameters
         cross_fit = tunes and plan.learning.tune is None
@@ -64,7 +64,7 @@ class Explainer:
 
     def scores(self) -> Scores:
         """Score the whole dataset, whose candidates must be in memory."""
-        (block,) = blocks(self.dataset)
+        (block,) = iter_blocks(self.dataset)
         return self._system.score(block)
 
     def __iter__(self) -> Iterator[Explanation]:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.plan import Learning, check_task, require_gold, unfitted
+from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Prediction, Scores
@@ -28,7 +28,7 @@ from classic_rc.text.encode import SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
 
 
-class SharedDatasets:
+class EncodingCache:
     """Datasets that are encoded once for all systems, folds and tuning steps."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class SharedDatasets:
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
 
 
-class Block(NamedTuple):
+class QuestionBlock(NamedTuple):
     """Questions of a dataset that are scored and answered at once."""
 
     places: NDArray[np.int64]  # the questions' positions in the dataset, shape (n_questions,)
@@ -58,14 +58,14 @@ class Block(NamedTuple):
 _BLOCK_CANDIDATES = 2**17
 
 
-def blocks(dataset: Dataset, shared: SharedDatasets | None = None) -> Iterator[Block]:
+def iter_blocks(dataset: Dataset, shared: EncodingCache | None = None) -> Iterator[QuestionBlock]:
     """Yield the dataset in blocks, to be scored and answered one after the other.
 
     Choices and mentions are in memory already and make one block. Generated spans are made passage by passage,
     shared by the passage's questions, and freed after their block.
     """
     if dataset.span_generator is None:
-        yield Block(np.arange(len(dataset)), (shared or SharedDatasets()).of(dataset))
+        yield QuestionBlock(np.arange(len(dataset)), (shared or EncodingCache()).of(dataset))
         return
     of_passage: dict[int, list[int]] = {}
     for i, question in enumerate(dataset):
@@ -80,10 +80,10 @@ def blocks(dataset: Dataset, shared: SharedDatasets | None = None) -> Iterator[B
         part += [replace(dataset[i], candidates=candidates) for i in members]
         n_candidates += len(candidates) * len(members)
         if n_candidates >= _BLOCK_CANDIDATES:
-            yield Block(np.array(index), SharedQuestions(part))
+            yield QuestionBlock(np.array(index), SharedQuestions(part))
             index, part, n_candidates = [], [], 0
     if part:
-        yield Block(np.array(index), SharedQuestions(part))
+        yield QuestionBlock(np.array(index), SharedQuestions(part))
 
 
 class FittedSystem:
@@ -92,7 +92,7 @@ class FittedSystem:
     Parameters
     ----------
     solver : Solver
-        With an explicit decision (:func:`~classic_rc.evaluation.plan.configured`).
+        With an explicit decision (:func:`~classic_rc.evaluation.plan.configure_solver`).
     dataset : Dataset
         The questions to answer.
     learning : Learning, optional
@@ -123,18 +123,18 @@ class FittedSystem:
         self,
         solver: Solver,
         dataset: Dataset,
-        learning: Learning | None = None,
+        learning: LearningData | None = None,
         *,
         tune: bool = False,
         cross_fit: bool = False,
-        shared: SharedDatasets | None = None,
+        shared: EncodingCache | None = None,
     ) -> None:
-        learning = learning or Learning()
+        learning = learning or LearningData()
         self.dataset, self.train = dataset, learning.train
         self.tune = learning.tune if tune else None
         self.cross_fit = cross_fit
         self.expected = False
-        self._configured, self._learning, self._shared = solver, learning, shared or SharedDatasets()
+        self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
@@ -162,7 +162,7 @@ class FittedSystem:
                 found=dataset.name,
             )
         if self.tune is not None:
-            check_task(self.tune, dataset, "tuning")
+            require_same_task(self.tune, dataset, "tuning")
             require_gold(self.tune, "nothing can be tuned on it")
         tunes = solver.tunes_parameters
         if (self.cross_fit or self.tune is not None) and tunes and dataset.span_generator is not None:
@@ -179,20 +179,20 @@ class FittedSystem:
                 found=str(self._learning.cv),
             )
         if solver.learns_from == "gold" and self.train is not None:
-            check_task(self.train, dataset, "training")
+            require_same_task(self.train, dataset, "training")
 
     def _learn(self, train: Sequence[Question] | None) -> Solver:
         """Return the fitted solver, tuned if there is tuning data."""
-        solver = unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
+        solver = clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
         return solver if self.tune is None else solver.tune(self._shared.of(self.tune))
 
     def _tune_on(self, questions: Sequence[Question]) -> Solver:
         """Return the fitted solver, its parameters tuned on some of the dataset's own questions."""
         train = None if self.train is None else self._shared.of(self.train)
-        return unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
+        return clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
 
     @staticmethod
-    def wants_tuning(solver: Solver, dataset: Dataset) -> bool:
+    def needs_tuning(solver: Solver, dataset: Dataset) -> bool:
         """Return whether a configured solver must be tuned before it can answer."""
         assert dataset.task is not None
         return solver.tunes_parameters or solver.decision_for(dataset.task).needs_fit
@@ -226,7 +226,7 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
 
-    def score(self, block: Block, jobs: int = 1) -> Scores:
+    def score(self, block: QuestionBlock, jobs: int = 1) -> Scores:
         """Score a block of the dataset."""
         questions = block.questions
         by_fold = self._learned or self._tuned
@@ -242,7 +242,7 @@ class FittedSystem:
         self.seconds["score"] += time.perf_counter() - start
         return scores
 
-    def decide(self, block: Block, scores: Scores) -> list[Prediction]:
+    def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
         index, questions = block
         start = time.perf_counter()
@@ -258,7 +258,7 @@ class FittedSystem:
         self.seconds["score"] += time.perf_counter() - start
         return predictions
 
-    def decide_in_expectation(self, block: Block, scores: Scores) -> list[Prediction]:
+    def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block in closed form if the solver draws at random and has one, else as :meth:`decide` does."""
         predictions = self.solver.expectation(block.questions)
         if predictions is None:
@@ -331,7 +331,7 @@ def _cross_fit(
     return [predictions[i] for i in range(len(questions))], rules
 
 
-PASSAGES_A_SHARD = 25_000
+MIN_SHARD_PASSAGES = 25_000
 """Fewer passages than this are scored faster than another process starts and imports its modules."""
 
 
@@ -345,7 +345,7 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     from joblib import Parallel, delayed, effective_n_jobs
 
     n_passages = len(questions.arrays.passage_offsets) - 1
-    n_shards = min(effective_n_jobs(jobs), n_passages // PASSAGES_A_SHARD)
+    n_shards = min(effective_n_jobs(jobs), n_passages // MIN_SHARD_PASSAGES)
     if n_shards < 2:
         return _checked(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)

@@ -17,7 +17,7 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.text.analyzers import get_tokenizer
 
-FEW_QUESTIONS = 10
+MIN_GROUP_QUESTIONS = 10
 """Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
 
 _OTHER = "other"
@@ -49,10 +49,10 @@ def _words(text: str) -> list[str]:
 
 
 def _first_words(questions: Sequence[Question]) -> list[str | None]:
-    """Return each question's first word, lower-cased; words of fewer than `FEW_QUESTIONS` questions are merged."""
+    """Return the first words, lower-cased; those of fewer than `MIN_GROUP_QUESTIONS` questions are merged."""
     first = [next(iter(_words(question.query)), "") for question in questions]
     counts = Counter(first)
-    return [word if word and counts[word] >= FEW_QUESTIONS else _OTHER for word in first]
+    return [word if word and counts[word] >= MIN_GROUP_QUESTIONS else _OTHER for word in first]
 
 
 def _question_type(question: Question) -> str:
@@ -123,7 +123,7 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
         ),
     ),
     "first-word": DerivedKey(
-        f"the first word; words that begin fewer than {FEW_QUESTIONS} questions are one group", _first_words
+        f"the first word; words that begin fewer than {MIN_GROUP_QUESTIONS} questions are one group", _first_words
     ),
     "question-length": DerivedKey("number of words in the question", _question_lengths, _BINS),
     "verbatim": DerivedKey(
@@ -143,7 +143,7 @@ NO_LABEL = "no label"
 _MISSING = "?"
 _VIEWS = ("alone", "count")
 
-Values: TypeAlias = "Sequence[AbstractSet[str] | None]"
+GroupValues: TypeAlias = "Sequence[AbstractSet[str] | None]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,9 @@ def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
     return group_questions(dataset, key).masks
 
 
-def _find_values(dataset: Dataset, name: str, labels: Sequence[Labels]) -> tuple[Values, Sequence[str], str | None]:
+def _find_values(
+    dataset: Dataset, name: str, labels: Sequence[Labels]
+) -> tuple[GroupValues, Sequence[str], str | None]:
     """Return each question's labels under a name (None if unknown), their order in tables, and their source."""
     for own in labels:
         if own.name == name:
@@ -239,14 +241,14 @@ def _as_labels(value: Any) -> frozenset[str]:
     return frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
 
 
-def _label_masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+def _label_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     masks = dict(_iter_label_masks(values, order))
     if (none := np.array([value is not None and not value for value in values], dtype=np.bool_)).any():
         masks[NO_LABEL] = masks[NO_LABEL] | none if NO_LABEL in masks else none
     return masks
 
 
-def _split_masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     """Return two masks per label: questions with only this label, and those with others too."""
     single = np.array([value is not None and len(value) == 1 for value in values], dtype=np.bool_)
     masks: dict[str, NDArray[np.bool_]] = {}
@@ -256,7 +258,7 @@ def _split_masks(values: Values, order: Sequence[str]) -> dict[str, NDArray[np.b
     return masks
 
 
-def _iter_label_masks(values: Values, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _iter_label_masks(values: GroupValues, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
     members: dict[str, list[int]] = {}
     for i, value in enumerate(values):

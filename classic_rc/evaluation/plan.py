@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
-from classic_rc.folds import FoldPlan, Overlap, overlap, without_overlap
+from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.spans import SpanGenerator
@@ -29,7 +29,7 @@ class Overrides:
 
 
 @dataclass(frozen=True)
-class Learning:
+class LearningData:
     """The data and the folds that solvers learn from and are tuned on.
 
     Raises
@@ -42,8 +42,8 @@ class Learning:
     tune: Dataset | None = None  # for thresholds and tuned parameters; None tunes out of fold
     cv: int | None = None  # number of folds to learn from gold in, in place of `train`
     group: str | None = None  # a key of `meta` whose equal values stay in one fold
-    drop_overlap: bool = False  # whether `apart_from` removes what is shared with the evaluated data
-    notes: tuple[str, ...] = ()  # what `apart_from` found
+    drop_overlap: bool = False  # whether `separate_from` removes what is shared with the evaluated data
+    notes: tuple[str, ...] = ()  # what `separate_from` found
 
     def __post_init__(self) -> None:
         if self.cv is not None and self.train is not None:
@@ -61,7 +61,7 @@ class Learning:
         """The folds to learn in and to tune in."""
         return FoldPlan(group=self.group) if self.cv is None else FoldPlan(self.cv, self.group)
 
-    def apart_from(self, dataset: Dataset) -> Learning:
+    def separate_from(self, dataset: Dataset) -> LearningData:
         """Return a copy that notes what its data shares with `dataset` and, with `drop_overlap`, drops it.
 
         Raises
@@ -74,7 +74,7 @@ class Learning:
         def separate(role: str, other: Dataset | None) -> Dataset | None:
             if other is None:
                 return None
-            remaining = without_overlap(other, dataset) if self.drop_overlap else other
+            remaining = drop_overlap_with(other, dataset) if self.drop_overlap else other
             note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
             notes.extend([note] if note else [])
             return remaining
@@ -87,7 +87,7 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
     """Return a sentence on what `other` shares with `dataset`, or None if they share nothing."""
     if other.fingerprint == dataset.fingerprint:
         return f"{label} is the data that is reported"
-    shared: Overlap = overlap(other, dataset)
+    shared: Overlap = find_overlap(other, dataset)
     if not shared:
         return None
     note = f"{label} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
@@ -95,7 +95,7 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
 
 
 @dataclass(frozen=True)
-class Protocol:
+class RunProtocol:
     """The arguments of :func:`classic_rc.evaluate` other than the dataset, for the run record."""
 
     solvers: tuple[Solver, ...]  # as given: neither fitted nor overridden
@@ -106,26 +106,26 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvaluationPlan:
     """A checked evaluation: its options are valid, its solvers are configured, nothing is fitted yet."""
 
     dataset: Dataset  # span questions have their candidates
     solvers: tuple[Solver, ...]  # configured clones with explicit decisions
-    learning: Learning  # compared with the dataset by `Learning.apart_from`
+    learning: LearningData  # compared with the dataset by `Learning.separate_from`
     overrides: Overrides
-    protocol: Protocol  # the arguments as given
+    protocol: RunProtocol  # the arguments as given
 
     @classmethod
     def check(
         cls,
         dataset: Dataset,
         solvers: Sequence[Solver],
-        learning: Learning,
+        learning: LearningData,
         overrides: Overrides | None = None,
         *,
         spans: SpanGenerator | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> Plan:
+    ) -> EvaluationPlan:
         """Check solvers and options against the dataset, and configure the solvers.
 
         Parameters
@@ -146,18 +146,18 @@ class Plan:
             A solver does not answer the task, an option has no meaning for it, or no training data is left.
         """
         overrides = overrides or Overrides()
-        dataset = with_spans(dataset, spans)
-        train, tune = (other and with_spans(other, spans) for other in (learning.train, learning.tune))
-        learning = replace(learning, train=train, tune=tune).apart_from(dataset)
-        configured_solvers = tuple(configured(solver, dataset, overrides) for solver in solvers)
+        dataset = add_span_candidates(dataset, spans)
+        train, tune = (other and add_span_candidates(other, spans) for other in (learning.train, learning.tune))
+        learning = replace(learning, train=train, tune=tune).separate_from(dataset)
+        configured_solvers = tuple(configure_solver(solver, dataset, overrides) for solver in solvers)
         learning_options = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
-        protocol = Protocol(
+        protocol = RunProtocol(
             tuple(solvers), {**learning_options, **(options or {}), **vars(overrides)}, train, tune, spans
         )
         return cls(dataset, configured_solvers, learning, overrides, protocol)
 
 
-def with_spans(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
+def add_span_candidates(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
     """Return the dataset; span questions without candidates get those of the generator."""
     task = dataset.task
     if task is None or not task.has_spans or dataset.span_generator is not None:
@@ -181,7 +181,7 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
         )
 
 
-def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
+def configure_solver(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
     """Return a clone of the solver with an explicit decision for the dataset's task and the overrides applied.
 
     The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
@@ -212,7 +212,7 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
             found=repr(solver.decision),
             expected="a decision rule",
         )
-    solver = unfitted(solver)
+    solver = clone_unfitted(solver)
     decision: Decision = clone(solver.decision_for(task))
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
@@ -234,7 +234,7 @@ def configured(solver: Solver, dataset: Dataset, overrides: Overrides | None = N
     return solver
 
 
-def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
+def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
     """Raise an error if training or tuning data is of another task than `dataset`.
 
     Raises
@@ -250,7 +250,7 @@ def check_task(other: Dataset, dataset: Dataset, role: str) -> None:
         )
 
 
-def unfitted(solver: Solver) -> Solver:
+def clone_unfitted(solver: Solver) -> Solver:
     """Return an unfitted clone with the same decision, even if it is not a constructor parameter."""
     copy: Solver = clone(solver)
     copy.decision = solver.decision

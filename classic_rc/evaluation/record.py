@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import DataError
-from classic_rc.evaluation.comparison import Contender, Contest
+from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
 from classic_rc.io.hashing import sha256_of
@@ -29,7 +29,7 @@ from classic_rc.io.text import read_text
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import metrics_for
 from classic_rc.questions import Dataset, Task
-from classic_rc.solvers.codec import kept_solver
+from classic_rc.solvers.codec import solver_to_record
 
 SCHEMA = 2
 """The version of the record's format; it increases with every change that matters to programs that read records."""
@@ -63,12 +63,19 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     folder : Path, optional
         The folder of the record; relative paths are stored relative to it.
     """
-    record = {"version": __version__, "schema": SCHEMA, **runs_to_dict(evaluations), "environment": environment()}
+    record = {
+        "version": __version__,
+        "schema": SCHEMA,
+        **runs_to_dict(evaluations),
+        "environment": software_versions(),
+    }
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
-            "solvers": [kept_solver(solver, partial(kept_file, folder=folder)) for solver in protocol.solvers],
+            "solvers": [
+                solver_to_record(solver, partial(recorded_file, folder=folder)) for solver in protocol.solvers
+            ],
             "options": dict(protocol.options),
             "spans": protocol.spans and asdict(protocol.spans),
             "train": protocol.train and _dataset_entry(protocol.train, folder),
@@ -80,7 +87,7 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     return record
 
 
-def environment() -> dict[str, Any]:
+def software_versions() -> dict[str, Any]:
     """Return the versions of Python, the platform and the packages that numbers may depend on."""
     return {
         "python": platform.python_version(),
@@ -96,12 +103,12 @@ def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
 def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     """Return how a dataset was read and from which files; sample data is named without the package's folder."""
     read_with = dict(dataset.read_with) if dataset.read_with else None
-    sources = [kept_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
+    sources = [recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
     if read_with is not None and read_with["path"] in SAMPLES:
         sources = [{**source, "path": os.path.basename(source["path"])} for source in sources]
     elif read_with is not None:
         read_with |= {
-            key: kept_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
+            key: recorded_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
         }
     return {"read_with": read_with, "sources": sources}
 
@@ -126,7 +133,7 @@ def _installed_version(package: str) -> str | None:
         return None
 
 
-RECORD = "run.json"
+RECORD_NAME = "run.json"
 """The name of a record's file in its folder."""
 
 _RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:')
@@ -137,15 +144,15 @@ def record_file(path: str) -> Path | None:
 
     A record is recognised by its file name or by its first key, without reading the rest.
     """
-    file = Path(path) / RECORD if Path(path).is_dir() else Path(path)
+    file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
     if not file.is_file():
         return None
     with file.open("rb") as opened:
         is_record = _RECORD_START.match(opened.read(200)) is not None
-    return file if is_record or file.name == RECORD else None
+    return file if is_record or file.name == RECORD_NAME else None
 
 
-def read_contests(path: str | Path) -> list[Contest]:
+def read_results(path: str | Path) -> list[SharedResults]:
     """Read every dataset of a run record, with all its rows.
 
     Parameters
@@ -163,7 +170,7 @@ def read_contests(path: str | Path) -> list[Contest]:
     return [_read_contest(run) for run in root.items("runs")]
 
 
-def _read_contest(run: Node) -> Contest:
+def _read_contest(run: Node) -> SharedResults:
     dataset = run.child("dataset")
     task = _read_task(dataset)
     groups = np.array(run.integers("passage_groups"), dtype=np.int64)
@@ -179,7 +186,7 @@ def _read_contest(run: Node) -> Contest:
             expected=f"{n_questions} group numbers, one per question, counted from 0 without gaps",
         )
     metrics = metrics_for(task)
-    contenders = []
+    systems = []
     first_ids: list[str] | None = None
     for row in run.items("rows"):
         outcomes = row.child("outcomes")
@@ -192,8 +199,8 @@ def _read_contest(run: Node) -> Contest:
                 found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
                 expected=f"the same {n_questions} questions in every row",
             )
-        contenders.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
-    return Contest(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(contenders))
+        systems.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
+    return SharedResults(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(systems))
 
 
 def _read_task(dataset: Node) -> Task:
@@ -203,10 +210,10 @@ def _read_task(dataset: Node) -> Task:
     return Task(name)
 
 
-def _read_contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -> Contender:
+def _read_contender(row: Node, outcomes: Sequence[Node], metrics: Sequence[Metric]) -> SystemResults:
     solver, variant = row.text("solver"), row.text("variant") if row.has("variant") else None
     nodes = [outcome.child("statistics") for outcome in outcomes]
-    return Contender(
+    return SystemResults(
         f"{solver}:{variant}" if variant else solver,
         solver,
         {metric.name: _read_statistics(nodes, metric.name) for metric in metrics},
@@ -227,7 +234,7 @@ def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
     return np.array(rows, dtype=np.float64)
 
 
-def kept_path(path: str, folder: Path | None = None) -> str:
+def recorded_path(path: str, folder: Path | None = None) -> str:
     """Return a path as a record in `folder` stores it: relative to the record, with forward slashes.
 
     An absolute path stays as it is. A relative path on another drive than the record becomes absolute.
@@ -240,7 +247,7 @@ def kept_path(path: str, folder: Path | None = None) -> str:
         return os.path.abspath(path)
 
 
-def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
+def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
     """Return the entry of a file, or of a folder with all its content, in a record.
 
     Parameters
@@ -257,10 +264,10 @@ def kept_file(path: str, folder: Path | None = None, *, sha256: str | None = Non
         ``path``, ``sha256`` and ``bytes``: the size of a file, None for a folder.
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
-    return {"path": kept_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
+    return {"path": recorded_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
 
 
-class Finder:
+class RecordedFiles:
     """A finder of a record's files and folders: at their recorded path, or by content below other folders.
 
     Parameters

@@ -12,37 +12,37 @@ from classic_rc._version import __version__
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.plan import Protocol
-from classic_rc.evaluation.record import SCHEMA, Finder, environment, run_record
+from classic_rc.evaluation.plan import RunProtocol
+from classic_rc.evaluation.record import SCHEMA, RecordedFiles, run_record, software_versions
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.io.json import parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
-from classic_rc.solvers.codec import made_solver
+from classic_rc.solvers.codec import solver_from_record
 from classic_rc.text.spans import SpanGenerator
 
 
 @dataclass(frozen=True)
-class PreparedRun:
+class RestoredRun:
     """One run of a record, with its data and solvers restored."""
 
     recorded: Mapping[str, Any]  # the run as it is in the record
     dataset: Dataset
-    protocol: Protocol
+    protocol: RunProtocol
 
 
 @dataclass(frozen=True)
-class Prepared:
+class RestoredRecord:
     """A record that is ready to be run again."""
 
     path: str  # of the record
-    runs: tuple[PreparedRun, ...]  # those whose data is unchanged
+    runs: tuple[RestoredRun, ...]  # those whose data is unchanged
     changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
     notes: tuple[str, ...]  # versions that differ
 
 
-def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> Prepared:
+def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> RestoredRecord:
     """Find and check the data of a record.
 
     Parameters
@@ -72,8 +72,8 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
             expected=str(SCHEMA),
             hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
         )
-    finder = Finder(Path(path).parent, places)
-    runs: list[PreparedRun] = []
+    finder = RecordedFiles(Path(path).parent, places)
+    runs: list[RestoredRun] = []
     changes: list[str] = []
     try:
         for run in record["runs"]:
@@ -81,7 +81,7 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
             restorer = _RunRestorer(finder, changes)
             dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run["protocol"], trust)
             if dataset is not None and protocol is not None:
-                runs.append(PreparedRun(run, dataset, protocol))
+                runs.append(RestoredRun(run, dataset, protocol))
         notes = tuple(_version_notes(record))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, ClassicRCError):
@@ -92,7 +92,7 @@ def prepare(path: str | Path, places: Sequence[str] = (), *, trust: bool = False
         raise DataError(
             "malformed record", source=source, found=f"{type(error).__name__}: {error}", hint=hint
         ) from error
-    return Prepared(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
@@ -106,10 +106,10 @@ def _check_form(run: Mapping[str, Any]) -> None:
 class _RunRestorer:
     """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
 
-    def __init__(self, finder: Finder, changes: list[str]) -> None:
+    def __init__(self, finder: RecordedFiles, changes: list[str]) -> None:
         self._finder, self._changes = finder, changes
 
-    def protocol(self, entry: Mapping[str, Any] | None, trust: bool) -> Protocol | None:
+    def protocol(self, entry: Mapping[str, Any] | None, trust: bool) -> RunProtocol | None:
         """Return the recorded protocol, or None, with the reason in `changes`."""
         if entry is None:
             raise UsageError(
@@ -120,14 +120,14 @@ class _RunRestorer:
         solvers = []
         for solver_entry in entry["solvers"]:
             try:
-                solvers.append(made_solver(solver_entry, self._finder.find, trust=trust))
+                solvers.append(solver_from_record(solver_entry, self._finder.find, trust=trust))
             except DataError as problem:
                 self._changes.append(str(problem))
         train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
         if len(self._changes) > before:
             return None
         spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
-        return Protocol(tuple(solvers), entry["options"], train, tune, spans)
+        return RunProtocol(tuple(solvers), entry["options"], train, tune, spans)
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""
@@ -186,7 +186,7 @@ class _RunRestorer:
 
     def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
         """Raise an error for a missing or changed file of a folder, before a reader fails on it less clearly."""
-        in_place = Finder(self._finder.place("."))
+        in_place = RecordedFiles(self._finder.place("."))
         for source in sources:
             if source["bytes"] is not None:
                 in_place.find(source)
@@ -225,7 +225,7 @@ def _recorded_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each version that differs from the record's."""
-    recorded, now = record["environment"], environment()
+    recorded, now = record["environment"], software_versions()
     versions = [("classic_rc", record["version"], __version__), ("Python", recorded["python"], now["python"])]
     versions += [(name, recorded["packages"].get(name), version) for name, version in now["packages"].items()]
     for name, old, new in versions:
@@ -288,7 +288,7 @@ class Rerun:
         return {"same": self.same, **asdict(self)}
 
 
-def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun:
+def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) -> Rerun:
     """Run a record again and compare all its numbers.
 
     Numbers must be equal to the last digit. Times, paths of files and versions are not compared.
@@ -296,7 +296,7 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
     Parameters
     ----------
     prepared : Prepared
-        From :func:`~classic_rc.evaluation.rerun.prepare`.
+        From :func:`~classic_rc.evaluation.rerun.restore_record`.
     jobs : int
         Number of scoring processes; the numbers do not depend on it.
     progress : bool
@@ -318,7 +318,7 @@ def rerun(prepared: Prepared, *, jobs: int = 1, progress: bool = False) -> Rerun
     return Rerun(prepared.path, tuple(_rerun_dataset(run, jobs, progress) for run in prepared.runs), prepared.notes)
 
 
-def _rerun_dataset(run: PreparedRun, jobs: int, progress: bool) -> RunCheck:
+def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool) -> RunCheck:
     evaluation = _evaluate_again(run, jobs, progress)
     (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
@@ -328,7 +328,7 @@ def _rerun_dataset(run: PreparedRun, jobs: int, progress: bool) -> RunCheck:
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
 
 
-def _evaluate_again(run: PreparedRun, jobs: int, progress: bool) -> Evaluation:
+def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
     protocol, resampling = run.protocol, run.recorded["resampling"]
     evaluation = evaluate(
         run.dataset,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.metrics.base import Metric
 
-FEW_GROUPS = 30
+MIN_RELIABLE_GROUPS = 30
 """With fewer passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 
 _DRAWS_PER_BATCH = 2**20
@@ -53,7 +53,11 @@ class Resampling:
         if self.n_groups < 2:
             return "no interval: resampling needs at least two different passages or groups"
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
-        few = f"; likely too narrow, with fewer than {FEW_GROUPS}" if self.n_groups < FEW_GROUPS else ""
+        few = (
+            f"; likely too narrow, with fewer than {MIN_RELIABLE_GROUPS}"
+            if self.n_groups < MIN_RELIABLE_GROUPS
+            else ""
+        )
         return f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
 
     @property
@@ -61,8 +65,8 @@ class Resampling:
         """A warning for the reader of the intervals, or None."""
         if self.n_groups < 2:
             return self.note
-        if self.n_groups < FEW_GROUPS:
-            return f"intervals are likely too narrow: {self.n_groups} passages are fewer than {FEW_GROUPS}"
+        if self.n_groups < MIN_RELIABLE_GROUPS:
+            return f"intervals are likely too narrow: {self.n_groups} passages are fewer than {MIN_RELIABLE_GROUPS}"
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +84,7 @@ def _too_few_resamples(n: int) -> UsageError:
     return UsageError(f"the number of resamples must be at least 1, got {n}", field="n", found=str(n))
 
 
-def resampled_means(
+def resample_means(
     statistics: NDArray[np.float64], groups: NDArray[np.int64], *, n: int = 10_000, seed: int = 0
 ) -> NDArray[np.float64]:
     """Return the means of statistics over resampled datasets.
@@ -89,7 +93,7 @@ def resampled_means(
     independent, so whole groups are drawn: the cluster bootstrap (Davison and Hinkley 1997, section 3.8). Groups
     differ in size; a mean is over all questions of the groups drawn.
 
-    A metric's bootstrap distribution is ``metric.from_means(resampled_means(rows, groups))``. To compare systems,
+    A metric's bootstrap distribution is ``metric.from_means(resample_means(rows, groups))``. To compare systems,
     or a metric with its chance level, put their statistics side by side as columns: all columns of a resample are
     means over the same questions.
 
@@ -116,7 +120,7 @@ def resampled_means(
     Examples
     --------
     >>> rows = np.array([[1.0], [0.0], [1.0]])
-    >>> resampled_means(rows, np.array([0, 0, 1]), n=4).shape
+    >>> resample_means(rows, np.array([0, 0, 1]), n=4).shape
     (4, 1)
     """
     n_groups = int(groups.max(initial=-1)) + 1
@@ -130,7 +134,7 @@ def resampled_means(
     if n < 1:
         raise _too_few_resamples(n)
     sizes = np.bincount(groups, minlength=n_groups)
-    whole, unit = whole_numbers(statistics, n_summed=n_groups * int(sizes.max()))
+    whole, unit = scale_to_integers(statistics, n_summed=n_groups * int(sizes.max()))
     sums = np.zeros((n_groups, statistics.shape[1]))
     np.add.at(sums, groups, whole)
     table = np.column_stack([sums, sizes])
@@ -145,7 +149,9 @@ def resampled_means(
     return totals[:, :-1] * unit / totals[:, -1:]
 
 
-def whole_numbers(values: NDArray[np.float64], n_summed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def scale_to_integers(
+    values: NDArray[np.float64], n_summed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the values as integer multiples of a power of two per column, and those powers.
 
     Any sum of `n_summed` multiples stays below 2**53, where floats are exact: neither the order of addition nor a
@@ -276,7 +282,7 @@ def permutation_test(
     if n < 1:
         raise UsageError(f"the number of permutations must be at least 1, got {n}", field="n", found=str(n))
     # Sums of swapped and unswapped parts stay below four times the sum of either system.
-    whole, unit = whole_numbers(np.concatenate([first, second]), n_summed=4 * len(first))
+    whole, unit = scale_to_integers(np.concatenate([first, second]), n_summed=4 * len(first))
     of_first, of_second = np.split(whole, 2)
     gained = np.zeros((int(groups.max()) + 1, whole.shape[1]))
     np.add.at(gained, groups, of_second - of_first)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.display import frame_of_records, html_table
-from classic_rc.evaluation.plan import Protocol
+from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.predictions import Answer, Prediction, Scores
@@ -178,7 +178,7 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     resampling: Resampling | None = None
-    protocol: Protocol | None = None
+    protocol: RunProtocol | None = None
     significance: Significance | None = None
 
     @property

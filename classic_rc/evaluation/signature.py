@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.decisions import Decision, describe
+from classic_rc.decisions import Decision, describe_decision
 from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
@@ -179,7 +179,7 @@ def _member_text(solver: Solver) -> str:
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Decision):
-        return describe(value)
+        return describe_decision(value)
     if isinstance(value, Solver):
         return solver_spec(value)
     if isinstance(value, list | tuple):

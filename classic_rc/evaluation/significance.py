@@ -15,7 +15,7 @@ from classic_rc.evaluation.resampling import (
     holm,
     percentile_interval,
     permutation_test,
-    resampled_means,
+    resample_means,
 )
 from classic_rc.evaluation.results import Evaluation, Row, Significance
 from classic_rc.folds import passage_groups
@@ -116,7 +116,8 @@ def with_intervals(
     Returns
     -------
     Evaluation
-        With a warning if there are fewer than :data:`~classic_rc.evaluation.resampling.FEW_GROUPS` groups; without
+        With a warning if there are fewer groups than
+        :data:`~classic_rc.evaluation.resampling.MIN_RELIABLE_GROUPS`; without
         intervals, and with the reason, if there are fewer than two.
 
     Raises
@@ -139,7 +140,7 @@ def with_intervals(
     rows = evaluation.rows
     if resampling.n_groups > 1:
         measured = [(METRICS[name], of) for row in rows for name, of in row.outcomes.statistics.items()]
-        drawn = iter(resampled_metrics(measured, groups, n=n, seed=seed))
+        drawn = iter(resample_metrics(measured, groups, n=n, seed=seed))
         rows = tuple(
             replace(row, intervals={name: percentile_interval(next(drawn), level) for name in row.metrics()})
             for row in rows
@@ -163,7 +164,7 @@ def _with_group_intervals(
     return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, row_intervals, strict=True))
 
 
-def resampled_metrics(
+def resample_metrics(
     measured: Sequence[tuple[Metric, NDArray[np.float64]]],
     groups: NDArray[np.int64],
     *,
@@ -178,7 +179,7 @@ def resampled_metrics(
     ----------
     measured : sequence of (Metric, ndarray of float64, shape (n_questions, n_statistics))
     groups, n, seed
-        As in :func:`~classic_rc.evaluation.resampling.resampled_means`.
+        As in :func:`~classic_rc.evaluation.resampling.resample_means`.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def resampled_metrics(
     if not measured:
         return []
     ends = np.cumsum([rows.shape[1] for _, rows in measured])
-    means = resampled_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
+    means = resample_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
     parts = np.split(means, ends[:-1], axis=1)
     return [metric.from_means(part) for (metric, _), part in zip(measured, parts, strict=True)]
 
@@ -203,7 +204,7 @@ def subset_intervals(
     Parameters
     ----------
     measured, groups
-        For all questions, as in :func:`resampled_metrics`.
+        For all questions, as in :func:`resample_metrics`.
     subset : ndarray of bool, shape (n_questions,)
     resampling : Resampling
         Gives the number of resamples, the seed and the level.
@@ -216,7 +217,7 @@ def subset_intervals(
     own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
     if int(own.max(initial=-1)) < 1:
         return [None] * len(measured)
-    drawn = resampled_metrics(
+    drawn = resample_metrics(
         [(metric, rows[subset]) for metric, rows in measured], own, n=resampling.n, seed=resampling.seed
     )
     return [percentile_interval(values, resampling.level) for values in drawn]

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from classic_rc.evaluation.fitted_system import blocks
-from classic_rc.metrics.base import TextMetric, Texts, known_gold
+from classic_rc.evaluation.fitted_system import iter_blocks
+from classic_rc.metrics.base import AcceptedTexts, TextMetric, gold_of
 from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Dataset, Question, Task
 
 
-def span_oracle(dataset: Dataset) -> SpanOracle:
+def compute_span_oracle(dataset: Dataset) -> SpanOracle:
     """Score a perfect choice among a dataset's candidate spans.
 
     Parameters
     ----------
     dataset : Dataset
-        Span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.with_spans`).
+        Span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.add_span_candidates`).
 
     Returns
     -------
@@ -31,7 +31,7 @@ def span_oracle(dataset: Dataset) -> SpanOracle:
         A gold answer is hidden.
     """
     oracle = SpanOracle()
-    for _, questions in blocks(dataset):
+    for _, questions in iter_blocks(dataset):
         oracle.add(questions)
     return oracle
 
@@ -120,7 +120,7 @@ def _candidate_texts(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    gold = known_gold(question)
+    gold = gold_of(question)
     if not gold or not texts:
         return ()
     text_set = set(texts)
@@ -137,7 +137,7 @@ def _scorer(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, .
 
 def _best_single(question: Question, prediction: Prediction) -> Prediction:
     """Return the prediction with only the text that scores best as the single answer."""
-    gold = known_gold(question)
-    answers = cast(Texts, prediction.answers)
+    gold = gold_of(question)
+    answers = cast(AcceptedTexts, prediction.answers)
     best = tuple((max(answer, key=_scorer(question.task, gold)),) for answer in answers)
     return replace(prediction, answers=best)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.json import Node, describe
+from classic_rc.io.json import Node, describe_value
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
@@ -40,7 +40,7 @@ class Format(ABC):
         The tasks that the layout supports.
     holds : frozenset of {"scores", "decisions"}
         The possible contents of a file.
-    holds_both : bool
+    has_both_contents : bool
         Whether one file can have both scores and decisions.
     readers : frozenset of str
         The readers of the datasets for which this is the official layout.
@@ -51,7 +51,7 @@ class Format(ABC):
     citation: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
     holds: ClassVar[frozenset[Content]]
-    holds_both: ClassVar[bool] = False
+    has_both_contents: ClassVar[bool] = False
     readers: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -227,12 +227,12 @@ def first_answer(prediction: Prediction) -> Answer:
     )
 
 
-def decided(question: Question, *answers: Answer) -> Prediction:
+def decide_from_scores(question: Question, *answers: Answer) -> Prediction:
     """Return the prediction of a file for a question: one answer, or none."""
     return Prediction(question.id, answers, n_candidates=len(question.candidates))
 
 
-def in_order(
+def in_question_order(
     entries: Iterable[tuple[Key, Node]],
     keys: Iterable[Key],
     names: Sequence[str],
@@ -262,7 +262,7 @@ def in_order(
         An entry is unknown, repeated or missing.
     """
     keys = list(keys)
-    found = matched(entries, keys, names, source, partial=partial)
+    found = match_entries(entries, keys, names, source, partial=partial)
     missing = [key for key in keys if key not in found]
     if missing:
         raise DataError(
@@ -275,7 +275,7 @@ def in_order(
     return [found[key] for key in keys]
 
 
-def matched(
+def match_entries(
     entries: Iterable[tuple[Key, Node]],
     keys: Sequence[Key],
     names: Sequence[str],
@@ -283,7 +283,7 @@ def matched(
     *,
     partial: bool = False,
 ) -> dict[Key, Node]:
-    """Return the entries of a file by key, each of `keys` at most once; see :func:`in_order`."""
+    """Return the entries of a file by key, each of `keys` at most once; see :func:`in_question_order`."""
     known = set(keys)
     if len(known) < len(keys):
         duplicate = Counter(keys).most_common(1)[0][0]
@@ -320,10 +320,10 @@ def _describe_key(key: Key, names: Sequence[str]) -> str:
     return ", ".join(f"{name} {part!r}" for name, part in zip(names, key, strict=True))
 
 
-def members(node: Node) -> Iterator[tuple[str, Node]]:
+def iter_members(node: Node) -> Iterator[tuple[str, Node]]:
     """Return the keys and the values of an object, with their places."""
     if not isinstance(node.value, Mapping):
-        raise node.error("wrong type", found=describe(node.value), expected="an object")
+        raise node.error("wrong type", found=describe_value(node.value), expected="an object")
     return ((key, node.at(key)) for key in node.value)
 
 
@@ -344,7 +344,7 @@ def score_at(node: Node, key: int | str) -> float:
         if math.isfinite(number):
             return number
     field = key if isinstance(key, str) else f"[{key}]"
-    raise node.error("invalid score", field=field, found=describe(value), expected="a finite number")
+    raise node.error("invalid score", field=field, found=describe_value(value), expected="a finite number")
 
 
 def first_row(text: str) -> Any:

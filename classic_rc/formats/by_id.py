@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from classic_rc.formats.base import Format, decided, first_answer, first_row, matched, members
-from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.formats.base import Format, decide_from_scores, first_answer, first_row, iter_members, match_entries
+from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
 
-class AnswersById(Format):
+class AnswersByIdFormat(Format):
     """An object that maps question ids to texts, or to lists of texts for multi-span answers.
 
     The official scripts give a question without an entry the score 0. It is therefore read as a prediction without
@@ -28,11 +28,11 @@ class AnswersById(Format):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        entries = (((key,), node) for key, node in members(Node(parse_json(text, source), source)))
-        found = matched(entries, [(question.id,) for question in questions], ("id",), source)
+        entries = (((key,), node) for key, node in iter_members(Node(parse_json(text, source), source)))
+        found = match_entries(entries, [(question.id,) for question in questions], ("id",), source)
         nodes = (found.get((question.id,)) for question in questions)
         return [
-            decided(question, _read_answer(node, question)) if node else decided(question)
+            decide_from_scores(question, _read_answer(node, question)) if node else decide_from_scores(question)
             for question, node in zip(questions, nodes, strict=True)
         ]
 
@@ -49,7 +49,7 @@ class AnswersById(Format):
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-class ReCoRD(AnswersById):
+class ReCoRDFormat(AnswersByIdFormat):
     """ReCoRD's predictions: the text of the chosen entity, by query id."""
 
     name = "record"
@@ -59,7 +59,7 @@ class ReCoRD(AnswersById):
     readers = frozenset({"record"})
 
 
-class SQuAD(AnswersById):
+class SQuADFormat(AnswersByIdFormat):
     """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or one text."""
 
     name = "squad"
@@ -78,4 +78,4 @@ def _read_answer(node: Node, question: Question) -> tuple[str, ...]:
 def _read_answer_text(node: Node) -> str:
     if isinstance(node.value, str):
         return node.value
-    raise node.error("invalid answer", found=describe(node.value), expected="a string")
+    raise node.error("invalid answer", found=describe_value(node.value), expected="a string")

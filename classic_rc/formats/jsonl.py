@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.base import Format, decided, first_answer, first_row, in_order, score_at
-from classic_rc.io.json import Node, describe, json_lines
+from classic_rc.formats.base import Format, decide_from_scores, first_answer, first_row, in_question_order, score_at
+from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
 
 
-class JSONLines(Format):
+class JSONLinesFormat(Format):
     """JSON Lines with one row for each candidate of each question, in any order.
 
     =============== ============================================================================================
@@ -38,7 +38,7 @@ class JSONLines(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
-    holds_both = True
+    has_both_contents = True
 
     def recognises(self, text: str) -> bool:
         """Return whether the first line is an object with a ``question_id``."""
@@ -55,7 +55,9 @@ class JSONLines(Format):
         else:
             groups = _group_rows_by_candidate(rows, questions, source)
         selected = ([row for row in group if row.flag("selected")] for group in groups)
-        return [decided(q, *_read_answers(q, group)) for q, group in zip(questions, selected, strict=True)]
+        return [
+            decide_from_scores(q, *_read_answers(q, group)) for q, group in zip(questions, selected, strict=True)
+        ]
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -154,15 +156,15 @@ def _group_rows_by_candidate(
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
     keys = [(q.id, i) for q, own_texts in zip(questions, texts, strict=True) for i in range(len(own_texts))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
-    ordered = iter(in_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
+    ordered = iter(in_question_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
     groups = [list(islice(ordered, len(own_texts))) for own_texts in texts]
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
                 "the candidate has another text in the data",
                 field="text",
-                found=describe(row.value["text"]),
-                expected=describe(text),
+                found=describe_value(row.value["text"]),
+                expected=describe_value(text),
                 hint="Is it a file for other data?",
             )
     return groups
@@ -174,14 +176,14 @@ def _group_rows_by_question(rows: list[Node], questions: Sequence[Question], sou
     for row in rows:
         name = row.name("question_id")
         if name not in groups:
-            raise row.error("unknown question id", field="question_id", found=describe(name))
+            raise row.error("unknown question id", field="question_id", found=describe_value(name))
         groups[name].append(row)
     missing = [name for name, group in groups.items() if not group]
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(groups):,} questions have no row",
             source=source,
-            found=f"none for {describe(missing[0])}",
+            found=f"none for {describe_value(missing[0])}",
             expected="at least one for each question, with nothing selected if there is no answer",
         )
     return list(groups.values())

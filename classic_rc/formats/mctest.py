@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.base import Format, decided, first_answer
+from classic_rc.formats.base import Format, decide_from_scores, first_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
@@ -79,7 +79,7 @@ class _StoryFormat(Format):
         return stories
 
 
-class MCTestScores(_StoryFormat):
+class MCTestScoresFormat(_StoryFormat):
     """The authors' score files: the scores of a question's four options, separated by commas, to five decimals."""
 
     name = "mctest-scores"
@@ -104,7 +104,7 @@ class MCTestScores(_StoryFormat):
         return self.join_cells(questions, [", ".join(map(_format_score, row.tolist())) for row in scores or ()])
 
 
-class MCTestAnswers(_StoryFormat):
+class MCTestAnswersFormat(_StoryFormat):
     """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
 
     name = "mctest-answers"
@@ -118,7 +118,7 @@ class MCTestAnswers(_StoryFormat):
     def parse(self, text: str, questions: Sequence[Question], source: str) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
-            decided(question, frozenset({_parse_option(cell, len(question.candidates), source, where)}))
+            decide_from_scores(question, frozenset({_parse_option(cell, len(question.candidates), source, where)}))
             for question, where, cell in self.read_cells(text, questions, source)
         ]
 

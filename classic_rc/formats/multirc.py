@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from classic_rc.formats.base import Format, Key, decided, first_answer, in_order, score_at
+from classic_rc.formats.base import Format, Key, decide_from_scores, first_answer, in_question_order, score_at
 from classic_rc.io.json import Node, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
 
-class MultiRC(Format):
+class MultiRCFormat(Format):
     """A list with one object per question: its ids and one number per option.
 
     If all numbers of a file are 0 or 1 they are decisions, otherwise raw scores. The keys of a question are ``pid``
@@ -35,7 +35,7 @@ class MultiRC(Format):
         if are_scores:
             return Scores.from_lists(rows)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
-        return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
+        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -77,7 +77,7 @@ def _read_rows(
     """Return the numbers of each question's options, and whether the file has scores and not decisions."""
     nodes = list(Node(parse_json(text, source), source).elements())
     entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
-    ordered = in_order(entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial)
+    ordered = in_question_order(entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial)
     rows = [_read_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)]
     # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
     return rows, any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))

@@ -7,18 +7,26 @@ from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.base import Format
-from classic_rc.formats.by_id import ReCoRD, SQuAD
-from classic_rc.formats.jsonl import JSONLines
-from classic_rc.formats.mctest import MCTestAnswers, MCTestScores
-from classic_rc.formats.multirc import MultiRC
-from classic_rc.formats.superglue import SuperGLUE
-from classic_rc.io.text import read_text, write_whole
+from classic_rc.formats.by_id import ReCoRDFormat, SQuADFormat
+from classic_rc.formats.jsonl import JSONLinesFormat
+from classic_rc.formats.mctest import MCTestAnswersFormat, MCTestScoresFormat
+from classic_rc.formats.multirc import MultiRCFormat
+from classic_rc.formats.superglue import SuperGLUEFormat
+from classic_rc.io.text import read_text, write_atomically
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 
 FORMATS: dict[str, Format] = {
     layout.name: layout
-    for layout in (MCTestScores(), MCTestAnswers(), MultiRC(), SuperGLUE(), ReCoRD(), SQuAD(), JSONLines())
+    for layout in (
+        MCTestScoresFormat(),
+        MCTestAnswersFormat(),
+        MultiRCFormat(),
+        SuperGLUEFormat(),
+        ReCoRDFormat(),
+        SQuADFormat(),
+        JSONLinesFormat(),
+    )
 }
 """All formats, by name."""
 
@@ -144,7 +152,7 @@ def write_predictions(
     layout = get_format(format) if format else default_format(dataset.task or Task.SINGLE_CHOICE, dataset.reader)
     text = layout.write(dataset, scores, predictions)
     try:
-        write_whole(Path(path), text)
+        write_atomically(Path(path), text)
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror or error}",

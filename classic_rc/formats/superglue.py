@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from classic_rc.errors import UsageError
-from classic_rc.formats.base import Format, Key, decided, first_answer, first_row, in_order
-from classic_rc.io.json import Node, describe, json_lines
+from classic_rc.formats.base import Format, Key, decide_from_scores, first_answer, first_row, in_question_order
+from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
 
-class SuperGLUE(Format):
+class SuperGLUEFormat(Format):
     """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
 
     MultiRC has one line per passage, with a label (0 or 1) for each option of its questions. The numbers are in the
@@ -39,14 +39,14 @@ class SuperGLUE(Format):
         rows = json_lines(text, source)
         if questions and questions[0].task is Task.CLOZE:
             entries = (((row.integer("idx"),), row) for row in rows)
-            nodes = in_order(entries, [(_query_number(q),) for q in questions], ("idx",), source)
-            return [decided(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
+            nodes = in_question_order(entries, [(_query_number(q),) for q in questions], ("idx",), source)
+            return [decide_from_scores(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
         options = [_option_keys(question) for question in questions]
         keys = [key for option_keys in options for key in option_keys]
-        nodes = in_order(_read_entries(rows), keys, ("passage idx", "question idx", "answer idx"), source)
+        nodes = in_question_order(_read_entries(rows), keys, ("passage idx", "question idx", "answer idx"), source)
         is_right = dict(zip(keys, map(_read_label, nodes), strict=True))
         selected = (frozenset(i for i, key in enumerate(option_keys) if is_right[key]) for option_keys in options)
-        return [decided(question, answer) for question, answer in zip(questions, selected, strict=True)]
+        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
@@ -104,7 +104,7 @@ def _read_label(answer: Node) -> bool:
     label = answer.integer("label")
     if label in (0, 1):
         return label == 1
-    raise answer.error("invalid label", field="label", found=describe(label), expected="0 or 1")
+    raise answer.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import gunzip, is_gzip, too_large
+from classic_rc.io.compression import gunzip, is_gzip, too_large_error
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
-from classic_rc.io.text import decode, read_bytes
+from classic_rc.io.text import decode_text, read_bytes
 from classic_rc.questions import Source
 
 MAX_MEMBER = 1 << 28
@@ -34,17 +34,17 @@ _TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, R
 
 
 @dataclass(frozen=True)
-class Input:
+class InputFiles:
     """The files behind a path."""
 
     path: str  # as the user gave it
-    files: tuple[File, ...]  # in one sorted order, numeric where names are numbers
+    files: tuple[InputFile, ...]  # in one sorted order, numeric where names are numbers
     archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
     notes: tuple[str, ...] = ()  # what was skipped, with counts
 
     @property
-    def single(self) -> File | None:
+    def single(self) -> InputFile | None:
         """The one file at the path; None for a folder or an archive."""
         return None if self.is_folder or self.archive else self.files[0]
 
@@ -56,7 +56,7 @@ class Input:
         name = Path(os.path.abspath(self.path)).name
         return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz") or name
 
-    def sources(self, files: list[File]) -> tuple[Source, ...]:
+    def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
         """Return the provenance of these files.
 
         For an archive it is the sha256 of the archive. For more than 64 files of a folder it is one sha256, of the
@@ -69,7 +69,7 @@ class Input:
         return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
 
 
-def open_input(path: str | os.PathLike[str]) -> Input:
+def open_input(path: str | os.PathLike[str]) -> InputFiles:
     """List the files behind a path. Of a folder, only the file names are read.
 
     ``._*``, ``.DS_Store`` and ``__MACOSX`` are skipped and counted.
@@ -85,9 +85,9 @@ def open_input(path: str | os.PathLike[str]) -> Input:
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
         found = list(_walk(name, ()))
-        files = [File(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
+        files = [InputFile(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
         return _make_input(name, files, None, is_folder=True)
-    single = File(name, Path(os.path.abspath(name)).parts, 0)
+    single = InputFile(name, Path(os.path.abspath(name)).parts, 0)
     data = single.data
     if not is_tar(data):
         if data.startswith(b"PK\x03\x04"):
@@ -98,14 +98,14 @@ def open_input(path: str | os.PathLike[str]) -> Input:
                 expected="a file, a folder or a tar archive",
                 hint="Unpack it and load the folder or a file",
             )
-        return Input(name, (single,))
-    members: dict[tuple[str, ...], File] = {}
+        return InputFiles(name, (single,))
+    members: dict[tuple[str, ...], InputFile] = {}
     for parts, content in tar_members(data, name):
-        File.member(f"{name}/{'/'.join(parts)}", parts, content, members)
+        InputFile.member(f"{name}/{'/'.join(parts)}", parts, content, members)
     return _make_input(name, list(members.values()), Source(name, single.sha256))
 
 
-class File:
+class InputFile:
     """A file, or a member of an archive.
 
     Attributes
@@ -126,7 +126,7 @@ class File:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
         self.blank_lines = 0
-        self._members: dict[tuple[str, ...], File] | None = None
+        self._members: dict[tuple[str, ...], InputFile] | None = None
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ class File:
 
     @classmethod
     def member(
-        cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], File]
-    ) -> File:
+        cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], InputFile]
+    ) -> InputFile:
         """Create a member of an archive and add it to `members`."""
         file = cls(name, parts, len(parts) - 1)
         file._members = members
@@ -167,11 +167,11 @@ class File:
         """The extension in lower case, without ``".gz"``."""
         return self.base.removesuffix(".gz")[len(self.stem) :].lower()
 
-    def sibling(self, *parts: str) -> File | None:
+    def sibling(self, *parts: str) -> InputFile | None:
         """Return the file at a path relative to this file's folder, or None."""
         if self._members is None:
             path = Path(self.name).parent.joinpath(*parts)
-            return File(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
+            return InputFile(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
         place = self.folders
         for part in parts[:-1]:
             place = place[:-1] if part == ".." else (*place, part)
@@ -186,7 +186,7 @@ class File:
         DataError
             The file is empty or not text.
         """
-        text = decode(self.data, self.name)
+        text = decode_text(self.data, self.name)
         if not text.strip():
             raise DataError("the file is empty", source=self.name)
         return text
@@ -330,7 +330,7 @@ def _check_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
             expected="a relative path without '..'",
         )
     if member.size > MAX_MEMBER:
-        raise too_large(name, f"{member.size:,} bytes", MAX_MEMBER)
+        raise too_large_error(name, f"{member.size:,} bytes", MAX_MEMBER)
     return parts
 
 
@@ -338,14 +338,14 @@ def _damaged_archive_error(source: str, error: BaseException) -> DataError:
     return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
 
 
-def _make_input(name: str, files: list[File], archive: Source | None, is_folder: bool = False) -> Input:
+def _make_input(name: str, files: list[InputFile], archive: Source | None, is_folder: bool = False) -> InputFiles:
     data_files = [file for file in files if not _is_macos_metadata(file)]
     if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
     data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
     n_skipped = len(files) - len(data_files)
     notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
-    return Input(name, tuple(data_files), archive, is_folder, notes)
+    return InputFiles(name, tuple(data_files), archive, is_folder, notes)
 
 
 def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:
@@ -378,7 +378,7 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
         yield (*parts, name)
 
 
-def _is_macos_metadata(file: File) -> bool:
+def _is_macos_metadata(file: InputFile) -> bool:
     return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 

@@ -18,10 +18,10 @@ MAX_UNPACKED = 1 << 30
 """The largest unpacked size of one compressed file: 1 GiB. The size in the file's headers is not trusted."""
 
 STREAM_ERRORS = (EOFError, OSError, zlib.error, lzma.LZMAError)
-"""The errors of reading from :func:`unpacked_stream`: the file is broken, truncated or unreadable."""
+"""The errors of reading from :func:`unpack_stream`: the file is broken, truncated or unreadable."""
 
 ZIP_ERRORS = (OSError, zipfile.BadZipFile)
-"""The errors of :func:`zip_member`: the archive is broken or unreadable."""
+"""The errors of :func:`read_zip_member`: the archive is broken or unreadable."""
 
 _GZIP = b"\x1f\x8b"
 _GZIP_ERRORS = (zlib.error, EOFError, OSError, ValueError, OverflowError)
@@ -59,21 +59,21 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or i
     except _GZIP_ERRORS as error:
         raise DataError(f"{problem} ({error})", source=source) from None
     if len(unpacked) > MAX_UNPACKED:
-        raise too_large(source, f"more than {MAX_UNPACKED:,} bytes", MAX_UNPACKED)
+        raise too_large_error(source, f"more than {MAX_UNPACKED:,} bytes", MAX_UNPACKED)
     return unpacked
 
 
-def too_large(source: str, found: str, limit: int) -> DataError:
+def too_large_error(source: str, found: str, limit: int) -> DataError:
     """Return the error for data that is larger than `limit` bytes when unpacked."""
     return DataError("too large when unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
 
 
-def gzipped(data: bytes) -> bytes:
+def gzip_bytes(data: bytes) -> bytes:
     """Return the bytes compressed with gzip, without a time stamp: equal bytes give equal results."""
     return gzip.compress(data, mtime=0)
 
 
-def unpacked_stream(file: io.BufferedReader) -> Any:
+def unpack_stream(file: io.BufferedReader) -> Any:
     """Return a stream that unpacks a file, or the file itself if it is not compressed.
 
     The first bytes of the file show its format. The unpacked size has no limit: a caller that reads line by line
@@ -84,7 +84,7 @@ def unpacked_stream(file: io.BufferedReader) -> Any:
     return next((opener(file) for magic, opener in _OPENERS.items() if head.startswith(magic)), file)
 
 
-def zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
+def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
     """Return the content of one member of a zip archive, or its first `size` bytes.
 
     Raises

@@ -114,9 +114,9 @@ class Node:
                 return self.value[key]
         except (KeyError, IndexError):
             field = key if isinstance(key, str) else f"[{key}]"
-            raise self.error("missing", field=field, found=describe(self.value), expected=expected) from None
+            raise self.error("missing", field=field, found=describe_value(self.value), expected=expected) from None
         kind = "an object" if isinstance(key, str) else "a list"
-        raise self.error("wrong type", found=describe(self.value), expected=kind)
+        raise self.error("wrong type", found=describe_value(self.value), expected=kind)
 
     def child(self, key: int | str) -> Node:
         """Return the object or list at a key."""
@@ -169,7 +169,7 @@ class Node:
     def elements(self) -> Iterator[Node]:
         """Return the elements of this list, with their places."""
         if not isinstance(self.value, (list, tuple)):
-            raise self.error("wrong type", found=describe(self.value), expected="a list")
+            raise self.error("wrong type", found=describe_value(self.value), expected="a list")
         return (Node(value, self.source, None, self, i) for i, value in enumerate(self.value))
 
     def texts(self, key: int | str) -> Sequence[str]:
@@ -187,10 +187,10 @@ class Node:
 
     def _type_error(self, key: int | str, expected: str) -> DataError:
         field = key if isinstance(key, str) else f"[{key}]"
-        return self.error("wrong type", field=field, found=describe(self.value[key]), expected=expected)
+        return self.error("wrong type", field=field, found=describe_value(self.value[key]), expected=expected)
 
 
-def describe(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Describe a JSON value in a few words, for messages.
 
     Examples
@@ -312,7 +312,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
         return members
     keys = [key for key, _ in pairs]
     duplicate = next(key for key in members if keys.count(key) > 1)
-    return _Fault("duplicate key in an object", describe(duplicate), "each key once")
+    return _Fault("duplicate key in an object", describe_value(duplicate), "each key once")
 
 
 def _make_decoder(strict: bool) -> json.JSONDecoder:
@@ -338,7 +338,7 @@ _STRICT, _LENIENT = _make_decoder(strict=True), _make_decoder(strict=False)
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
     where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
-    found = describe(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
+    found = describe_value(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
     problem = problem[:1].lower() + problem[1:].rstrip(":")
     return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
 

@@ -35,10 +35,10 @@ def read_text(path: str | Path) -> str:
     DataError
         The file cannot be read, or is neither UTF-8 nor UTF-16 with a byte order mark.
     """
-    return decode(read_bytes(path), str(path))
+    return decode_text(read_bytes(path), str(path))
 
 
-def decode(data: bytes, source: str) -> str:
+def decode_text(data: bytes, source: str) -> str:
     r"""Decode the bytes of a file to text, with every line end as ``"\n"``.
 
     Parameters
@@ -103,7 +103,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         The file cannot be written.
     """
     try:
-        write_whole(path, content)
+        write_atomically(path, content)
     except OSError as error:
         target = os.path.realpath(path)
         raise UsageError(
@@ -114,7 +114,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         ) from error
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file as :func:`write_file` does, but raise the system's own error.
 
     Raises

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
 from classic_rc.kernels.sentence_postings import (
-    BLOCK,
+    BLOCK_CELLS,
     ChosenPostings,
     Combine,
     PostingLists,
@@ -37,7 +37,7 @@ def best_constrained(
     term_scores: TermScores,
     combine: Combine | None = None,
     *,
-    block_size: int = BLOCK,
+    block_size: int = BLOCK_CELLS,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option among those with a term of the question and a term of the option.
 
@@ -211,7 +211,7 @@ def top_sentences(
     term_scores: TermScores,
     combine: Combine | None = None,
     *,
-    block_size: int = BLOCK,
+    block_size: int = BLOCK_CELLS,
 ) -> TopSentences:
     """Return the `k` best sentences of each query among those that have one of its terms.
 
@@ -269,11 +269,11 @@ def top_sentences(
         else:
             matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
             scores = combine(sums, matched, query)
-        parts.append(best_of_each(query, sentence, scores, k))
+        parts.append(best_per_query(query, sentence, scores, k))
     return _concatenate_parts(parts, n_queries)
 
 
-def best_of_each(
+def best_per_query(
     queries: NDArray[np.int64], sentences: NDArray[np.int64], scores: NDArray[np.float32], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Return the `k` best hits of each query, from hits in any order: queries, sentences and scores, sorted."""

@@ -13,7 +13,7 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 Combine: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]]
 """From sums of term scores, numbers of matched query terms, and the indices of the queries, the scores."""
 
-BLOCK = 5 * 2**18
+BLOCK_CELLS = 5 * 2**18
 """How many cells and postings are processed at a time, unless a single query has more.
 
 A cell of a score bound is usually one byte, so that the cells of a block fit into a core's cache.

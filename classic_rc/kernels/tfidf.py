@@ -54,7 +54,7 @@ def query_norms(squares: NDArray[np.float64]) -> NDArray[np.float32]:
     return norms.astype(np.float32)
 
 
-def coordinated(
+def apply_coordination(
     n_terms: NDArray[np.integer],
     norms: NDArray[np.float32],
     sums: NDArray[np.float64],

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric, known_gold
-from classic_rc.metrics.multirc import Counts, SelectionMetric, ratio_or_one
+from classic_rc.metrics.base import Metric, gold_of
+from classic_rc.metrics.multirc import OptionCounts, SelectionMetric, ratio_or_one
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
@@ -30,7 +30,7 @@ class Accuracy(Metric):
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
         """Return the share of right answers among each question's tied ones, shape (n_questions, 1)."""
         pairs = zip(questions, predictions, strict=True)
-        return np.array([_credit(known_gold(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
+        return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
 
 
 class OptionAccuracy(SelectionMetric):
@@ -45,7 +45,7 @@ class OptionAccuracy(SelectionMetric):
     citation = "accuracy of binary labels, over the pooled options of all questions"
     cites = ("classic_rc",)
 
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return the numbers of correctly labelled options and of all options, shape (n, 2)."""
         return np.column_stack([counts.options - counts.mislabelled, counts.options])
 

@@ -17,7 +17,7 @@ from classic_rc.errors import DataError
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
-Texts = tuple[tuple[str, ...], ...]
+AcceptedTexts = tuple[tuple[str, ...], ...]
 
 
 class Metric(ABC):
@@ -106,14 +106,14 @@ class TextMetric(Metric):
         """Return the weighted mean value of each question's answers, 0 without one, shape (n_questions, 1)."""
         rows = np.zeros((len(questions), 1))
         for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
-            gold = known_gold(question)
-            values = [self.value(gold, answer) for answer in cast(Texts, prediction.answers)]
+            gold = gold_of(question)
+            values = [self.value(gold, answer) for answer in cast(AcceptedTexts, prediction.answers)]
             if values:
                 rows[i, 0] = np.average(values, weights=prediction.weights)
         return rows
 
 
-def known_gold(question: Question) -> Any:
+def gold_of(question: Question) -> Any:
     """Return a question's gold: candidate indices for choices, else texts.
 
     Raises

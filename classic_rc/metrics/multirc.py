@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric, known_gold
+from classic_rc.metrics.base import Metric, gold_of
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
@@ -27,7 +27,7 @@ _PAPER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class OptionCounts:
     """The option counts of `n` selections; all arrays have shape (n,)."""
 
     tp: NDArray[np.float64]  # selected and right
@@ -47,7 +47,7 @@ class Counts:
 
 
 class SelectionMetric(Metric):
-    """A metric that computes a question's statistics from its :class:`Counts`.
+    """A metric that computes a question's statistics from its :class:`OptionCounts`.
 
     Several tied answers give the weighted mean of their statistics. If a prediction is a selection probability,
     every option is selected independently with that probability. The statistics are then exact expectations (sums
@@ -59,18 +59,18 @@ class SelectionMetric(Metric):
     tasks = frozenset({Task.MULTIPLE_ANSWER})
 
     @abstractmethod
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return the statistics of `n` selections, shape (n, n_statistics)."""
 
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
         """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape (n_questions, k)."""
         outcomes = [
-            (i, *outcome, len(known_gold(question)), len(question.candidates))
+            (i, *outcome, len(gold_of(question)), len(question.candidates))
             for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True))
             for outcome in _outcomes(question, prediction)
         ]
         of_question, weight, *counts = np.array(outcomes, dtype=np.float64).reshape(-1, 6).T
-        values = weight[:, None] * self.of_counts(Counts(*counts))
+        values = weight[:, None] * self.of_counts(OptionCounts(*counts))
         rows = np.zeros((len(questions), values.shape[1]))
         np.add.at(rows, of_question.astype(np.int64), values)
         return rows
@@ -104,7 +104,7 @@ class F1Macro(PrecisionRecallMetric):
     citation = _PAPER
     cites = ("khashabi2018multirc",)
 
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return precision and recall of each selection, shape (n, 2)."""
         return np.column_stack([ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)])
 
@@ -128,7 +128,7 @@ class F1Answers(PrecisionRecallMetric):
     citation = _PAPER
     cites = ("khashabi2018multirc",)
 
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return the numbers of options selected and right, selected, and right, shape (n, 3)."""
         return np.column_stack([counts.tp, counts.selected, counts.right])
 
@@ -145,7 +145,7 @@ class _FewMislabelled(SelectionMetric):
     cites = ("khashabi2018multirc",)
     allowed: ClassVar[int]
 
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return 1 for each selection that mislabels at most `allowed` options, else 0, shape (n, 1)."""
         return (counts.mislabelled <= self.allowed).astype(np.float64)[:, None]
 
@@ -190,7 +190,7 @@ class SuperGLUEF1Macro(SelectionMetric):
     citation = "Wang et al. 2019, SuperGLUE, as computed by the super_glue metric of Hugging Face's evaluate"
     cites = ("wang2019", "khashabi2018multirc")
 
-    def of_counts(self, counts: Counts) -> NDArray[np.float64]:
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return the macro-averaged F1 of each selection, shape (n, 1)."""
         wrong = counts.mislabelled
         hits = np.stack([counts.tp, counts.options - counts.right - counts.fp])
@@ -214,7 +214,7 @@ Outcome = tuple[float, int, int]  # weight, tp, fp
 
 
 def _outcomes(question: Question, prediction: Prediction) -> Sequence[Outcome]:
-    gold = known_gold(question)
+    gold = gold_of(question)
     wrong = len(question.candidates) - len(gold)
     if prediction.selection_probability is not None:
         return _independent_selections(len(gold), wrong, prediction.selection_probability)

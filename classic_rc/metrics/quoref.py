@@ -31,7 +31,7 @@ class QuorefExactMatch(TextMetric):
         """Return 1 if `answer` has as many texts as `gold` and, normalised, the same ones; else 0."""
         if len(answer) != len(gold) or not _is_answerable(gold):
             return 0.0
-        return float(set(map(normalise, answer)) == set(map(normalise, gold)))
+        return float(set(map(normalise_quoref_answer, answer)) == set(map(normalise_quoref_answer, gold)))
 
 
 class QuorefF1(TextMetric):
@@ -59,7 +59,7 @@ class QuorefF1(TextMetric):
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def normalise(text: str) -> str:
+def normalise_quoref_answer(text: str) -> str:
     """Return the text's words, split at spaces and hyphens, lower-cased, without punctuation and articles.
 
     A word that reads as a number keeps its punctuation and is written in decimal form.
@@ -93,7 +93,7 @@ def _is_number(word: str) -> bool:
 @lru_cache(maxsize=CACHED_TEXTS)
 def _words(text: str) -> frozenset[str]:
     # A text without words counts as one empty word: two such texts match each other fully, and nothing else.
-    return frozenset(normalise(text).split() or [""])
+    return frozenset(normalise_quoref_answer(text).split() or [""])
 
 
 @lru_cache(maxsize=128)

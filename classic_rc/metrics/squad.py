@@ -26,7 +26,7 @@ CACHED_TEXTS = 1 << 14
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def normalise(text: str) -> str:
+def normalise_squad_answer(text: str) -> str:
     """Return the text lower-cased, without ASCII punctuation and English articles, with single spaces.
 
     Examples
@@ -49,7 +49,7 @@ class ExactMatch(TextMetric):
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return 1 if the answer is one text and equals any text of `gold`; else 0."""
-        return float(len(answer) == 1 and normalise(*answer) in _accepted(gold))
+        return float(len(answer) == 1 and normalise_squad_answer(*answer) in _accepted(gold))
 
 
 class F1(TextMetric):
@@ -70,7 +70,7 @@ class F1(TextMetric):
         """Return the answer's best F1 with a text of `gold`, in 0..1; 0 unless the answer is one text."""
         if len(answer) != 1:
             return 0.0
-        words = normalise(*answer).split()
+        words = normalise_squad_answer(*answer).split()
         if _all_words(gold).isdisjoint(words):  # true for most spans of a passage
             return 0.0
         return max(_f1(Counter(words), Counter(text.split())) for text in _accepted(gold))
@@ -79,7 +79,7 @@ class F1(TextMetric):
 @lru_cache(maxsize=128)
 def _accepted(gold: tuple[str, ...]) -> frozenset[str]:
     """Return the distinct normalised accepted texts: ReCoRD lists one for each mention."""
-    return frozenset(map(normalise, gold))
+    return frozenset(map(normalise_squad_answer, gold))
 
 
 @lru_cache(maxsize=128)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from classic_rc.reports.reproduction import reproduce, reproduction_table
     from classic_rc.reports.results import results_csv, results_table
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
-    from classic_rc.reports.tables import FORMATS, Table, render
+    from classic_rc.reports.tables import TABLE_FORMATS, Table, render
 
 _HOMES = {
     "breakdown": ("breakdown_csv", "breakdown_tables"),
@@ -30,12 +30,12 @@ _HOMES = {
     "reproduction": ("reproduce", "reproduction_table"),
     "results": ("results_csv", "results_table"),
     "statistics": ("statistics_csv", "statistics_tables"),
-    "tables": ("FORMATS", "Table", "render"),
+    "tables": ("TABLE_FORMATS", "Table", "render"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "FORMATS",
+    "TABLE_FORMATS",
     "PageContent",
     "Table",
     "bibliography",

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
-from classic_rc.evaluation.resampling import FEW_GROUPS
+from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.reports.results import SMALL_NOTE
-from classic_rc.reports.tables import Table, percent, records_csv
+from classic_rc.reports.tables import Table, format_percent, records_csv
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
@@ -29,7 +29,7 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
         In the order of `breakdowns`.
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
-    signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.contest.contenders]
+    signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.results.systems]
     if signatures:
         tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, "Signatures", *signatures])
     return tables
@@ -37,20 +37,20 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
 
 def breakdown_table(breakdown: Breakdown) -> Table:
     """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the signatures."""
-    grouping, contest = breakdown.grouping, breakdown.contest
+    grouping, results = breakdown.grouping, breakdown.results
     groups = (breakdown.total, *breakdown.groups)
     rows = [
         [
             group.name,
             f"{group.questions:,}",
-            percent(_question_share(breakdown, group), 1),
-            *(percent(cell.value, interval=cell.interval) for cell in group.cells),
+            format_percent(_question_share(breakdown, group), 1),
+            *(format_percent(cell.value, interval=cell.interval) for cell in group.cells),
         ]
         for group in groups
     ]
     faint = {(i, j) for i, group in enumerate(groups) if group.is_small for j in range(1, len(rows[i]))}
-    title = f"{contest.label} by {grouping.key}"
-    if contest.contenders:
+    title = f"{results.label} by {grouping.key}"
+    if results.systems:
         title += f": {breakdown.metric.label}"
     notes = [grouping.coverage]
     if grouping.overlapping:
@@ -78,8 +78,8 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
     resampling = breakdown.resampling
     units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
     note = f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed {resampling.seed}"
-    few = any(0 < group.passages < FEW_GROUPS for group in breakdown.groups)
-    return [note + (f"; likely too narrow if there are fewer than {FEW_GROUPS}" if few else "")]
+    few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
+    return [note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")]
 
 
 def cross_table(cross: CrossTabulation) -> Table:
@@ -116,7 +116,7 @@ def _cell_records(breakdown: Breakdown) -> list[dict[str, Any]]:
     records = []
     for group in (breakdown.total, *breakdown.groups):
         shared = {
-            "dataset": breakdown.contest.dataset,
+            "dataset": breakdown.results.dataset,
             "key": breakdown.grouping.key,
             "group": group.name,
             "questions": group.questions,
@@ -126,9 +126,9 @@ def _cell_records(breakdown: Breakdown) -> list[dict[str, Any]]:
         }
         if not group.cells:
             records.append(shared)
-        for contender, cell in zip(breakdown.contest.contenders, group.cells, strict=True):
+        for system, cell in zip(breakdown.results.systems, group.cells, strict=True):
             low, high = cell.interval or (None, None)
             value = cell.value if group.questions else None
             result = {"metric": breakdown.metric.name, "value": value, "low": low, "high": high}
-            records.append({**shared, "system": contender.name, **result, "signature": contender.signature})
+            records.append({**shared, "system": system.name, **result, "signature": system.signature})
     return records

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from classic_rc.audit.artifacts import FEWEST_GROUPS, Gain, PartialInputs
+from classic_rc.audit.artifacts import MIN_GROUPS, Gain, PartialInputs
 from classic_rc.audit.check import Balance, CheckReport
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.words import LeakingWords
 from classic_rc.metrics.registry import METRICS, primary_metric
 from classic_rc.reports.results import dataset_title
-from classic_rc.reports.tables import NOTHING, Table, percent, points
+from classic_rc.reports.tables import EMPTY_CELL, Table, format_percent, format_points
 
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
@@ -39,7 +39,7 @@ def check_tables(report: CheckReport, level: float = 5.0) -> list[Table]:
 def leak_messages(report: CheckReport, level: float = 5.0) -> list[str]:
     """Return one line per partial input that leaks; `level` is in points."""
     return [
-        f"{report.dataset.name} leaks: {r.name}: {points(r.tested.gain)} points ({_interval(r.tested)})"
+        f"{report.dataset.name} leaks: {r.name}: {format_points(r.tested.gain)} points ({_interval(r.tested)})"
         for r in report.leaks(level)
     ]
 
@@ -58,7 +58,7 @@ def _partial_input_table(report: CheckReport, level: float) -> Table:
         tested, *others = result.gains.values()
         cells = [result.name, *_gain_cells(tested), _interval(tested), f"{result.p_holm:.4f}"]
         for gain in others:
-            cells += [percent(gain.value), points(gain.gain)]
+            cells += [format_percent(gain.value), format_points(gain.gain)]
         rows.append([*cells, "LEAKS" if result.name in leaking else ""])
     notes = _partial_notes(partial, level)
     notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
@@ -66,17 +66,21 @@ def _partial_input_table(report: CheckReport, level: float) -> Table:
 
 
 def _gain_cells(gain: Gain) -> list[str]:
-    return [percent(gain.value), percent(gain.chance), points(gain.gain)]
+    return [format_percent(gain.value), format_percent(gain.chance), format_points(gain.gain)]
 
 
 def _interval(gain: Gain) -> str:
-    return NOTHING if gain.interval is None else f"{points(gain.interval.low)} to {points(gain.interval.high)}"
+    return (
+        EMPTY_CELL
+        if gain.interval is None
+        else f"{format_points(gain.interval.low)} to {format_points(gain.interval.high)}"
+    )
 
 
 def _partial_notes(partial: PartialInputs, level: float) -> list[str]:
     interval = f"interval: of the gain, over {partial.resamples:,} resamples of passages"
     if partial.results[0].tested.interval is None:
-        interval = f"no interval, and so no leak, with fewer than {FEWEST_GROUPS} different passages"
+        interval = f"no interval, and so no leak, with fewer than {MIN_GROUPS} different passages"
     return [
         f"learned from {partial.learned_from}; chance: {partial.permutations:,} permutations of the gold "
         "answers within each question",
@@ -126,7 +130,7 @@ def _integrity_table(report: CheckReport) -> Table:
         notes.append(
             f"no word tells right options from wrong ones ({words.n_tested} in at least {words.at_least} options)"
         )
-    rows = rows or [[NOTHING, "nothing found", "0", NOTHING]]
+    rows = rows or [[EMPTY_CELL, "nothing found", "0", EMPTY_CELL]]
     return Table("integrity", ["severity", "finding", "count", "why it matters"], rows, frozenset({0, 1, 3}), notes)
 
 
@@ -167,7 +171,7 @@ def hard_table(found: HardSubset) -> Table:
     main = primary_metric(dataset.task)
     rows = []
     for i, (row, (before, after)) in enumerate(zip(found.evaluation.rows, found.scores, strict=True)):
-        solved = NOTHING if row.expected else f"{found.solves(row).sum():,}"
+        solved = EMPTY_CELL if row.expected else f"{found.solves(row).sum():,}"
         notes = ["by construction"] if found.is_member(i) else []
         notes += ["expectation"] if row.expected else []
         notes += [f"learned from {row.trained_on}"] if row.trained_on else []
@@ -195,4 +199,4 @@ def _hard_notes(found: HardSubset) -> list[str]:
 
 
 def _percent(share: Share | None) -> str:
-    return NOTHING if share is None else percent(share.value, interval=share.interval)
+    return EMPTY_CELL if share is None else format_percent(share.value, interval=share.interval)

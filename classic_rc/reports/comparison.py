@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from classic_rc.evaluation.comparison import Comparison
-from classic_rc.reports.tables import NOTHING, Table, bounds, p_value, percent, points, records_csv
+from classic_rc.reports.tables import (
+    EMPTY_CELL,
+    Table,
+    format_bounds,
+    format_p_value,
+    format_percent,
+    format_points,
+    records_csv,
+)
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -47,20 +55,21 @@ def _system_table(comparison: Comparison) -> Table:
     rows = [
         [
             s.name,
-            percent(s.value, interval=s.interval),
-            points(s.gain),
-            bounds(s.gain_interval),
-            NOTHING if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
+            format_percent(s.value, interval=s.interval),
+            format_points(s.gain),
+            format_bounds(s.gain_interval),
+            EMPTY_CELL if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
         ]
         for s in comparison.standings
     ]
     if comparison.chance is None:
         gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
     else:
-        gain = f"chance: random scores {percent(comparison.chance)}, in expectation; relative gain: gain / chance"
+        chance = format_percent(comparison.chance)
+        gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
     signatures = [f"{s.name} = {s.signature}" for s in comparison.standings]
     notes = [comparison.resampling.note, gain, "Signatures", *signatures]
-    return Table(comparison.contest.label, header, rows, frozenset({0}), notes)
+    return Table(comparison.results.label, header, rows, frozenset({0}), notes)
 
 
 def _pair_table(comparison: Comparison) -> Table:
@@ -72,10 +81,10 @@ def _pair_table(comparison: Comparison) -> Table:
         [
             pair.first,
             pair.second,
-            points(pair.difference),
-            bounds(pair.interval),
-            p_value(pair.p),
-            p_value(pair.p_holm),
+            format_points(pair.difference),
+            format_bounds(pair.interval),
+            format_p_value(pair.p),
+            format_p_value(pair.p_holm),
             *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses)),
         ]
         for pair in comparison.pairs
@@ -85,7 +94,7 @@ def _pair_table(comparison: Comparison) -> Table:
         f"p: {_describe_test(comparison)}; Holm: adjusted for {_count(len(rows), 'pair')}",
         "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second",
     ]
-    expected = [c.name for c in comparison.contest.contenders if c.expected]
+    expected = [c.name for c in comparison.results.systems if c.expected]
     if expected and comparison.test == "permutation":
         names = f"{', '.join(expected)}, in expectation"
         notes.append(f"against {names}, the null hypothesis is that differences by passage are symmetric about 0")
@@ -109,9 +118,9 @@ def _overlap_table(comparison: Comparison) -> Table:
     names = comparison.regions[0].systems  # the first region has all systems
     rows = [
         [
-            *("yes" if name in region.systems else NOTHING for name in names),
+            *("yes" if name in region.systems else EMPTY_CELL for name in names),
             f"{region.questions:,}",
-            percent(region.share, 1),
+            format_percent(region.share, 1),
         ]
         for region in comparison.regions
     ]
@@ -126,7 +135,7 @@ def _count(n: int, noun: str) -> str:
 
 def _flat_records(comparison: Comparison) -> list[dict[str, Any]]:
     plain = comparison.to_dict()
-    shared = {"dataset": comparison.contest.dataset, "metric": comparison.metric.name}
+    shared = {"dataset": comparison.results.dataset, "metric": comparison.metric.name}
     records: list[dict[str, Any]] = [
         *({**shared, "kind": "system", **system} for system in plain["systems"]),
         *({**shared, "kind": "pair", "test": comparison.test, **pair} for pair in plain["pairs"]),

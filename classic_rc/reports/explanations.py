@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from classic_rc.io.printable import printable
 from classic_rc.questions import Question
-from classic_rc.reports.html import Bar, fill_template, number_text
+from classic_rc.reports.html import Bar, fill_template, format_number
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
 SHOWN_CANDIDATES = 20
@@ -18,9 +18,9 @@ _NUMBERS_ON_LINE = 3
 """Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
 
-Pair = tuple[str, str]
+LabelledNumber = tuple[str, str]
 
-_PLAIN: Mapping[str, Pair] = {
+_PLAIN: Mapping[str, LabelledNumber] = {
     "window": ("[[", "]]"),
     "sentence": ("[[", "]]"),
     "question": ("_", "_"),
@@ -28,7 +28,7 @@ _PLAIN: Mapping[str, Pair] = {
     "pair-question": ("{", "}"),
     "pair-candidate": ("{", "}"),
 }
-_ANSI: Mapping[str, Pair] = {
+_ANSI: Mapping[str, LabelledNumber] = {
     "window": ("\x1b[100m", "\x1b[49m"),
     "sentence": ("\x1b[100m", "\x1b[49m"),
     "question": ("\x1b[36m", "\x1b[39m"),
@@ -63,7 +63,7 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
     """
     marks = _ANSI if colour else _PLAIN
     question = explanation.question
-    shown = ranked(explanation)[:SHOWN_CANDIDATES]
+    shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
     used = {mark.kind for _, c in shown for mark in c.marks}
     legend = [f"{marks[k][0]}{text}{marks[k][1]}" for k, text in LEGEND.items() if k in used]
     lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
@@ -76,14 +76,14 @@ def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
         if candidate.quote is not None:
             lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
         if candidate.marks:
-            lines += _wrap(marked_passage(question.passage.text, candidate.marks, marks))
+            lines += _wrap(mark_passage(question.passage.text, candidate.marks, marks))
     n_more = len(explanation.candidates) - len(shown)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
     return "\n".join(lines) + "\n"
 
 
-def ranked(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
+def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
     """Return the candidates with their indices, best first."""
     return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
 
@@ -93,7 +93,7 @@ def number_name(name: str) -> str:
     return printable(name.replace("_", " "))
 
 
-def adds_up(candidate: CandidateExplanation) -> bool:
+def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
     """Return whether the numbers sum to the score (within 1e-6), so that bars can compare them."""
     total = sum(candidate.numbers.values())
     return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
@@ -126,7 +126,7 @@ def _number_lines(numbers: Mapping[str, float]) -> Iterator[str]:
     return (f"{_INDENT}{value:{width}.5f}  {number_name(name)}" for name, value in numbers.items())
 
 
-def marked_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Pair]) -> str:
+def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, LabelledNumber]) -> str:
     """Return the passage with symbols around its marks, longer marks outside; control characters are escaped."""
     # Marks that open later close first, hence the negative order of the closing symbols.
     opening: dict[int, list[tuple[int, str]]] = {}
@@ -187,7 +187,7 @@ def explanation_html(explanation: Explanation) -> str:
         HTML. Shows at most the 20 best candidates.
     """
     question = explanation.question
-    shown = ranked(explanation)[:SHOWN_CANDIDATES]
+    shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
     used = {mark.kind for _, candidate in shown for mark in candidate.marks}
     return fill_template(
         "explanation.html",
@@ -196,7 +196,7 @@ def explanation_html(explanation: Explanation) -> str:
         legend=[(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
         candidates=[_candidate_values(question, index, candidate) for index, candidate in shown],
         n_more=len(explanation.candidates) - len(shown),
-        passage=None if used else marked_pieces(question.passage.text, ()),
+        passage=None if used else split_at_marks(question.passage.text, ()),
         data=None,
     )
 
@@ -211,14 +211,14 @@ def _candidate_values(question: Question, index: int, candidate: CandidateExplan
         "evidence": candidate.evidence,
         "score": candidate.score,
         "terms": [(number_name(name), value, Bar.of(value, largest)) for name, value in candidate.numbers.items()],
-        "adds_up": adds_up(candidate),
+        "adds_up": parts_sum_to_score(candidate),
         "quote": candidate.quote,
         "source": candidate.source or "",
-        "passage": marked_pieces(question.passage.text, candidate.marks) if candidate.marks else None,
+        "passage": split_at_marks(question.passage.text, candidate.marks) if candidate.marks else None,
     }
 
 
-class Piece(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A piece of text in which no mark begins or ends."""
 
     text: str
@@ -226,7 +226,7 @@ class Piece(NamedTuple):
     title: str  # the weights of its words, shown when the mouse points at it
 
 
-def marked_pieces(text: str, marks: Iterable[Mark]) -> list[Piece]:
+def split_at_marks(text: str, marks: Iterable[Mark]) -> list[MarkedPiece]:
     """Cut the text where marks begin and end; ignore marks of unknown kinds."""
     known = [mark for mark in marks if mark.kind in LEGEND or mark.kind == "pair-candidate"]
     cuts = sorted({0, len(text), *(cut for mark in known for cut in (mark.start, mark.end))})
@@ -234,6 +234,6 @@ def marked_pieces(text: str, marks: Iterable[Mark]) -> list[Piece]:
     for start, end in pairwise(cuts):
         covering = [mark for mark in known if mark.start <= start and end <= mark.end]
         words = [m for m in covering if m.weight is not None and m.kind in ("question", "candidate")]
-        title = ", ".join(f"{LEGEND[m.kind]}: {number_text(m.weight)}" for m in words if m.weight is not None)
-        pieces.append(Piece(text[start:end], sorted({mark.kind for mark in covering}), title))
+        title = ", ".join(f"{LEGEND[m.kind]}: {format_number(m.weight)}" for m in words if m.weight is not None)
+        pieces.append(MarkedPiece(text[start:end], sorted({mark.kind for mark in covering}), title))
     return pieces

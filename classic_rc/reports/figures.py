@@ -12,7 +12,7 @@ import numpy as np
 
 from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.grouping import FEW_QUESTIONS
+from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.io.printable import printable
 from classic_rc.reports.tables import records_csv
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from classic_rc.audit.statistics.measures import Values
+    from classic_rc.audit.statistics.measures import MeasuredValues
     from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.breakdown import Breakdown, Group
 
@@ -324,8 +324,8 @@ def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:
     axes.axhline(step / 2, color="0.7", linewidth=0.6)
     label = f"{breakdown.metric.label} (%)" if systems else "% of the questions"
     axes.set(xlim=(0, 100), xlabel=label)
-    small = f" (pale: n < {FEW_QUESTIONS})" if any(group.is_small for group in groups) else ""
-    title = f"{breakdown.contest.dataset} by {breakdown.grouping.key}{small}"
+    small = f" (pale: n < {MIN_GROUP_QUESTIONS})" if any(group.is_small for group in groups) else ""
+    title = f"{breakdown.results.dataset} by {breakdown.grouping.key}{small}"
     axes.set_title(printable(title), loc="left", fontsize="medium", parse_math=False)
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right"):
@@ -401,7 +401,7 @@ def histogram_figure(found: DatasetStatistics) -> Figure:
     return figure
 
 
-def _bin_edges(lengths: list[Values]) -> np.ndarray:
+def _bin_edges(lengths: list[MeasuredValues]) -> np.ndarray:
     """Return bin edges halfway between whole numbers, with the same count of whole numbers in each bin."""
     longest = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
     step = max(1, int(np.ceil((longest + 1) / _BINS)))

@@ -46,11 +46,11 @@ def fill_template(name: str, **values: Any) -> str:
     jinja2.UndefinedError
         The template uses a value that was not given.
     """
-    return environment().get_template(name).render(values)
+    return template_environment().get_template(name).render(values)
 
 
 @cache
-def environment() -> Environment:
+def template_environment() -> Environment:
     """Return the Jinja2 environment with our filters; ``style`` and ``script`` are global names in it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -66,9 +66,9 @@ def environment() -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "breakable": lambda text, at: Markup(breakable(text, at)),
-        "json": lambda value: Markup(embedded_json(value)),
-        "number": number_text,
+        "breakable": lambda text, at: Markup(insert_break_points(text, at)),
+        "json": lambda value: Markup(json_for_script(value)),
+        "number": format_number,
         "sha256": _sha256,
         "short": "{:g}".format,
         "thousands": "{:,}".format,
@@ -86,10 +86,10 @@ def _as_html(value: Any) -> Markup:
     """
     from markupsafe import Markup
 
-    return value if isinstance(value, Markup) else Markup(escaped(str(value)))
+    return value if isinstance(value, Markup) else Markup(escape_html(str(value)))
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     r"""Escape text for an element or a quoted attribute; control characters become visible, line breaks stay.
 
     Examples
@@ -100,7 +100,7 @@ def escaped(text: str) -> str:
     return html.escape(printable(text, keep="\t\n"))
 
 
-def breakable(text: str, at: str) -> str:
+def insert_break_points(text: str, at: str) -> str:
     """Escape text, and allow a line break after the first character of each `at`.
 
     Examples
@@ -108,10 +108,10 @@ def breakable(text: str, at: str) -> str:
     >>> breakable("a|b", "|"), breakable("1 [0, 2]", " [")
     ('a|<wbr>b', '1 <wbr>[0, 2]')
     """
-    return escaped(text).replace(at, f"{at[0]}<wbr>{at[1:]}")
+    return escape_html(text).replace(at, f"{at[0]}<wbr>{at[1:]}")
 
 
-def embedded_json(value: Any) -> str:
+def json_for_script(value: Any) -> str:
     r"""Return JSON that is safe in a ``<script type="application/json">``, whatever texts it holds.
 
     The JSON is ASCII and has no ``<``, which could begin ``</script>`` or ``<!--``.
@@ -125,7 +125,7 @@ def embedded_json(value: Any) -> str:
     return compact.replace("<", "\\u003c")  # JSON has "<" only in strings
 
 
-def number_text(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number with five significant digits and a proper minus sign.
 
     Examples

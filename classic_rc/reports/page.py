@@ -22,13 +22,13 @@ from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.checks import check_tables
-from classic_rc.reports.explanations import LEGEND, adds_up, is_right, number_name, ranked
+from classic_rc.reports.explanations import LEGEND, is_right, number_name, parts_sum_to_score, rank_candidates
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.published import published_warning
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
-from classic_rc.reports.tables import Table, percent
+from classic_rc.reports.tables import Table, format_percent
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 
 _MAX_GROUPS = 12
@@ -102,13 +102,13 @@ def page_html(content: PageContent) -> str:
     )
 
 
-def usual_keys(dataset: Dataset) -> list[str]:
+def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
     return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS]
 
 
-def system_names(rows: Sequence[Row]) -> list[str]:
+def unique_row_names(rows: Sequence[Row]) -> list[str]:
     """Return the rows' names, with numbers if several rows have the same name."""
     seen: dict[str, int] = {}
     names = []
@@ -146,10 +146,10 @@ def _curve_section(content: PageContent) -> dict[str, Any] | None:
         return None
     rows, metric = content.evaluation.rows, AVERAGES["macro"]
     points = []
-    for name, row in zip(system_names(rows), rows, strict=True):
+    for name, row in zip(unique_row_names(rows), rows, strict=True):
         means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
         points.append(PrecisionRecallCurve(name, "macro", *metric.precision_and_recall(means)))
-    cells = [[p.name, *(percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
+    cells = [[p.name, *(format_percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
     title = "the point where each system decides: means over questions"
     return {
         "drawing": curve_drawing(content.curves, points),
@@ -170,7 +170,7 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     known = {citable.name: citable for citable in citables()}
     cited = [_PACKAGE]
     systems = []
-    for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True):
+    for name, row in zip(unique_row_names(evaluation.rows), evaluation.rows, strict=True):
         source = known.get(row.name)
         cited += [row.name] if source else []
         citation = source.citation if source else "not part of this package"
@@ -294,7 +294,7 @@ def page_data(
         ],
         "systems": [
             {"name": name, **_outcome_entry(row, dataset)}
-            for name, row in zip(system_names(evaluation.rows), evaluation.rows, strict=True)
+            for name, row in zip(unique_row_names(evaluation.rows), evaluation.rows, strict=True)
         ],
         "explained": explained,
         "terms": shared.terms,
@@ -362,7 +362,9 @@ def _candidate_entries(shared: _SharedValues, explanation: Explanation) -> list[
         [
             index if question.task.has_choices else candidate.text,
             _round(candidate.score),
-            _EVIDENCE * candidate.evidence | _IS_RIGHT * is_right(question, index) | _ADDS_UP * adds_up(candidate),
+            _EVIDENCE * candidate.evidence
+            | _IS_RIGHT * is_right(question, index)
+            | _ADDS_UP * parts_sum_to_score(candidate),
             [part for name, value in candidate.numbers.items() for part in (shared.term(name), _round(value))],
             list(_mark_numbers(shared, candidate.marks)),
             *(() if candidate.quote is None else (candidate.quote, candidate.source or "")),
@@ -376,7 +378,7 @@ def _candidates_to_show(explanation: Explanation) -> Iterator[tuple[int, Candida
     has_choices = question.task.has_choices
     limit = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
     seen: set[Hashable] = set()
-    for index, candidate in ranked(explanation):
+    for index, candidate in rank_candidates(explanation):
         key = index if has_choices else candidate.text
         if key not in seen and (len(seen) < limit or is_right(question, index)):
             seen.add(key)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.official import Official, official_parts
+from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
-from classic_rc.reports.tables import NOTHING
+from classic_rc.reports.tables import EMPTY_CELL
 
 STATUSES = ("verified", "derived", "secondary")
 """How a figure is known: read at its source; computed from released files with the official metric; transcribed."""
@@ -36,7 +36,7 @@ class PublishedRow:
     """One published figure. Unknown fields are None, and shown as ``?``."""
 
     system: str
-    dataset: str  # as in `Official`; several are joined by "+"
+    dataset: str  # as in `OfficialPart`; several are joined by "+"
     split: str  # likewise
     subset: str | None  # a key of SUBSETS; None for all questions
     n: int | None  # number of questions
@@ -83,7 +83,7 @@ class Published:
 
 
 @cache
-def published() -> Published:
+def load_published() -> Published:
     """Return the published figures that come with the package.
 
     Examples
@@ -102,7 +102,7 @@ def published() -> Published:
     return Published(rows, {key: Reproduction(**entry) for key, entry in plain["reproductions"].items()})
 
 
-def published_rows(dataset: Dataset) -> tuple[Official | None, list[PublishedRow]]:
+def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
     """Return the official split that a dataset is, and the figures published for it.
 
     Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
@@ -118,16 +118,18 @@ def published_rows(dataset: Dataset) -> tuple[Official | None, list[PublishedRow
         None if the dataset is not one published split.
     rows : list of PublishedRow
     """
-    origins = {origin for origin, _ in official_parts(dataset)}
+    origins = {origin for origin, _ in match_official_parts(dataset)}
     origin = origins.pop() if len(origins) == 1 else None
     if origin is None:
         return None, []
     return origin, [
-        row for row in published().rows if is_about(row, origin) and subset_mask(dataset, row.subset) is not None
+        row
+        for row in load_published().rows
+        if is_about_dataset(row, origin) and subset_mask(dataset, row.subset) is not None
     ]
 
 
-def is_about(row: PublishedRow, origin: Official) -> bool:
+def is_about_dataset(row: PublishedRow, origin: OfficialPart) -> bool:
     """Return whether a figure is about exactly this dataset and split."""
     return row.dataset == origin.dataset and row.split == origin.split
 
@@ -158,7 +160,7 @@ def _mask(dataset: Dataset, key: str, value: str) -> NDArray[np.bool_]:
     return np.array([question.meta_value(key) == value for question in dataset], dtype=np.bool_)
 
 
-def value_text(row: PublishedRow) -> str:
+def format_value(row: PublishedRow) -> str:
     """Return the figure as printed, or ``?`` if it is unknown."""
     return _UNKNOWN if row.value is None else str(row.value)
 
@@ -183,8 +185,8 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
     return [
         [
             _PREFIX + system,
-            *(value_text(found[column]) if column in found else NOTHING for column in columns),
-            NOTHING,
+            *(format_value(found[column]) if column in found else EMPTY_CELL for column in columns),
+            EMPTY_CELL,
             "; ".join(_figure_notes(next(iter(found.values())), task)),
         ]
         for (system, _, _), found in lines.items()

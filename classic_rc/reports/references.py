@@ -59,7 +59,7 @@ def citables() -> Iterator[Citable]:
     yield from (Citable("metric", name, metric.citation, metric.cites) for name, metric in METRICS.items())
 
 
-def cited(name: str) -> list[Citable]:
+def find_citable(name: str) -> list[Citable]:
     """Return everything with a name: solvers, ``SOLVER:VARIANT``, datasets (by reader) and metrics.
 
     The package's own name and the key of a reference are names too.
@@ -95,7 +95,7 @@ def bibliography(names: tuple[str, ...] = ()) -> str:
     UsageError
         A name is unknown.
     """
-    to_cite = [c for name in names for c in cited(name)] if names else [*cited(_PACKAGE), *citables()]
+    to_cite = [c for name in names for c in find_citable(name)] if names else [*find_citable(_PACKAGE), *citables()]
     keys = dict.fromkeys(key for citable in to_cite for key in citable.cites)
     comments = [citable.comment for citable in to_cite] if names else []
     head = ["\n".join(comments)] if comments else []

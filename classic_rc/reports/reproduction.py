@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from classic_rc.datasets.official import Official, official_parts
+from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
@@ -19,8 +19,8 @@ from classic_rc.evaluation.results import Row
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.published import PublishedRow, Reproduction, published, subset_mask, value_text
-from classic_rc.reports.tables import NOTHING, Table, points
+from classic_rc.reports.published import PublishedRow, Reproduction, format_value, load_published, subset_mask
+from classic_rc.reports.tables import EMPTY_CELL, Table, format_points
 from classic_rc.solvers.specs import parse_solver
 
 _FILE = re.compile(r"\{(\w+)\}")
@@ -31,7 +31,7 @@ _Key: TypeAlias = "tuple[str, str | None]"
 
 
 @dataclass(frozen=True)
-class Reproduced:
+class ReproducedFigure:
     """A published figure and ours."""
 
     published: PublishedRow
@@ -80,7 +80,7 @@ def reproduce(
     files: Mapping[str, Sequence[str]] | None = None,
     jobs: int = 1,
     progress: bool = False,
-) -> list[Reproduced]:
+) -> list[ReproducedFigure]:
     """Run everything that has a published or released figure on these datasets.
 
     Parameters
@@ -107,9 +107,9 @@ def reproduce(
     UsageError
         There are no published figures for any of the data.
     """
-    parts: dict[_Key, tuple[Official, Dataset]] = {}
+    parts: dict[_Key, tuple[OfficialPart, Dataset]] = {}
     for dataset in datasets:
-        for origin, part in official_parts(dataset):
+        for origin, part in match_official_parts(dataset):
             if origin is not None:
                 parts.setdefault((origin.dataset, origin.split), (origin, part))
     pairs = list(_match_figures(parts))
@@ -131,7 +131,7 @@ def reproduce(
 
 def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tuple[_Key, ...]]]:
     """Yield the figures that can be compared, each with the parts that ours is computed on."""
-    rows = [row for row in published().rows if row.reproduction is not None]
+    rows = [row for row in load_published().rows if row.reproduction is not None]
     keys_of_rows = [_figure_keys(row) for row in rows]
     complete = [all(key in parts for key in keys) for keys in keys_of_rows]
     # These parts have a figure of their own, so the figure of another split is not compared on them.
@@ -164,13 +164,13 @@ class _RunCache:
 
     def over(self, name: str, keys: tuple[_Key, ...]) -> list[Row | str]:
         """Return the rows of a reproduction, one per part or one for all merged; error messages for failed ones."""
-        groups = [keys] if published().reproductions[name].merged else [(key,) for key in keys]
+        groups = [keys] if load_published().reproductions[name].merged else [(key,) for key in keys]
         return [self._run(name, group) for group in groups]
 
     def _run(self, name: str, keys: tuple[_Key, ...]) -> Row | str:
         if (name, keys) not in self._rows:
             try:
-                self._rows[name, keys] = self._evaluate(published().reproductions[name], keys)
+                self._rows[name, keys] = self._evaluate(load_published().reproductions[name], keys)
             except ClassicRCError as error:
                 self._rows[name, keys] = f"not run: {error}"
         return self._rows[name, keys]
@@ -213,10 +213,10 @@ class _RunCache:
 def _reproduce_figure(
     row: PublishedRow,
     keys: tuple[_Key, ...],
-    parts: Mapping[_Key, tuple[Official, Dataset]],
+    parts: Mapping[_Key, tuple[OfficialPart, Dataset]],
     runs: _RunCache,
-) -> Reproduced:
-    how = published().reproductions[str(row.reproduction)]
+) -> ReproducedFigure:
+    how = load_published().reproductions[str(row.reproduction)]
     own = [parts[key] for key in keys]
     masks = [subset_mask(part, row.subset) for _, part in own]
     data = " + ".join(part.name for _, part in own)
@@ -236,10 +236,10 @@ def _reproduce_figure(
         if problem is None:
             statistics = np.concatenate([own_statistics[row.metric] for own_statistics in outcomes])
             ours = 100 * METRICS[row.metric].aggregate(statistics[np.concatenate(known)])
-    return Reproduced(row, how, data, n, ours, problem, same, official)
+    return ReproducedFigure(row, how, data, n, ours, problem, same, official)
 
 
-def reproduction_table(results: Sequence[Reproduced]) -> Table:
+def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     """Return the table with ours, theirs and their difference; the notes give the reasons and sources by number.
 
     Parameters
@@ -272,9 +272,9 @@ def reproduction_table(results: Sequence[Reproduced]) -> Table:
             result.published.subset or "all",
             f"{result.n:,}",
             METRICS[result.published.metric].label,
-            NOTHING if result.ours is None else f"{result.ours:.2f}",
-            value_text(result.published),
-            points(None if result.difference is None else result.difference / 100),
+            EMPTY_CELL if result.ours is None else f"{result.ours:.2f}",
+            format_value(result.published),
+            format_points(None if result.difference is None else result.difference / 100),
             "same" if result.reason is None else f"[{reasons.index(result.reason) + 1}]",
             f"({sources.index(result.published.source) + 1})",
             result.reproduction.solver,
@@ -293,7 +293,7 @@ def reproduction_table(results: Sequence[Reproduced]) -> Table:
     return Table(title, header, rows, frozenset({0, 1, 2, 4, 8, 9, 10}), notes)
 
 
-def reproduction_records(results: Sequence[Reproduced]) -> list[dict[str, Any]]:
+def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:
     """Return every figure with ours as flat records in full precision."""
     return [
         {
@@ -356,4 +356,4 @@ def _rerun_lines(row: RowCheck) -> list[list[str]]:
 
 
 def _full_precision(value: Any) -> str:
-    return NOTHING if value is None else repr(value) if isinstance(value, float) else str(value)
+    return EMPTY_CELL if value is None else repr(value) if isinstance(value, float) else str(value)

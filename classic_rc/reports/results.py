@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.evaluation.grouping import FEW_QUESTIONS
+from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.results import ALPHA, Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
 from classic_rc.reports.published import published_cells, published_records
-from classic_rc.reports.tables import Table, percent, records_csv
+from classic_rc.reports.tables import Table, format_percent, records_csv
 
-SMALL_NOTE = f"in parentheses: groups of fewer than {FEW_QUESTIONS} questions"
+SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
 _SHORT_FINGERPRINT = 8
 _TIES = {
@@ -53,7 +53,7 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
         cells = [row.name, *(_metric_cell(row, name, values[name]) for name in metrics)]
         cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
         share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
-        rows.append([*cells, percent(share, 1), "; ".join(row_notes(row))])
+        rows.append([*cells, format_percent(share, 1), "; ".join(row_notes(row))])
     if published:
         rows += published_cells(evaluation)
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
@@ -82,11 +82,11 @@ def dataset_title(dataset: Dataset, *more: str) -> str:
 
 def _metric_cell(row: Row, metric: str, value: float) -> str:
     differs = row.p_values.get(metric, 1.0) < ALPHA
-    return percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
+    return format_percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
 
 
 def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> str:
-    return percent(row.metrics(mask)[metric], interval=row.group_intervals.get(group, {}).get(metric))
+    return format_percent(row.metrics(mask)[metric], interval=row.group_intervals.get(group, {}).get(metric))
 
 
 def row_notes(row: Row) -> list[str]:
@@ -144,7 +144,7 @@ def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
     """Return the (row, column) places of the cells of small groups."""
     assert evaluation.dataset.task is not None
     first = 1 + len(metrics_for(evaluation.dataset.task))
-    small = [j for j, mask in enumerate(evaluation.groups.values(), first) if mask.sum() < FEW_QUESTIONS]
+    small = [j for j, mask in enumerate(evaluation.groups.values(), first) if mask.sum() < MIN_GROUP_QUESTIONS]
     return {(i, j) for i in range(len(evaluation.rows)) for j in small}
 
 

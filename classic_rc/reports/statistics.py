@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from classic_rc.audit.statistics.measures import Measure, Statistic, Values
-from classic_rc.audit.statistics.tables import DatasetStatistics, Figure, StatisticsTable
-from classic_rc.reports.tables import NOTHING, Table, records_csv
+from classic_rc.audit.statistics.measures import Measure, MeasuredValues, Statistic
+from classic_rc.audit.statistics.tables import DatasetStatistics, PublishedValue, StatisticsTable
+from classic_rc.reports.tables import EMPTY_CELL, Table, records_csv
 
 
 def statistics_tables(found: DatasetStatistics) -> list[Table]:
@@ -46,17 +46,17 @@ def _format_table(table: StatisticsTable) -> Table:
 
 def _measure_cell(statistic: Statistic, measure: Measure | None) -> str:
     if measure is None or measure.value is None:
-        return NOTHING
-    if not isinstance(measure, Values):
+        return EMPTY_CELL
+    if not isinstance(measure, MeasuredValues):
         return f"{measure.value:,}"
     if statistic.is_share:
         return f"{100 * measure.value:.{statistic.decimals}f}"
     return f"{measure.value:,.{statistic.decimals}f} ({measure.spread:.{statistic.decimals or 1}f})"
 
 
-def _published_cell(statistic: Statistic, figure: Figure | None) -> str:
+def _published_cell(statistic: Statistic, figure: PublishedValue | None) -> str:
     if figure is None:
-        return NOTHING
+        return EMPTY_CELL
     if isinstance(figure, tuple):
         return f"{figure[0]} ({figure[1]})"
     return f"{figure:,}"

@@ -17,10 +17,10 @@ from typing import Any
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.io.printable import printable
 
-NOTHING = "–"
+EMPTY_CELL = "–"
 """The content of a cell without a number."""
 
-Place = tuple[int, int]
+CellPlace = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Table:
     left: frozenset[int] = frozenset({0})
     notes: Sequence[str] = ()
     caption: str | None = None
-    bold: AbstractSet[Place] = frozenset()
-    faint: AbstractSet[Place] = frozenset()
+    bold: AbstractSet[CellPlace] = frozenset()
+    faint: AbstractSet[CellPlace] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", printable(self.title))
@@ -77,7 +77,7 @@ class Table:
 
 
 def render(table: Table, form: str) -> str:
-    """Return the table in a format of :data:`FORMATS`.
+    """Return the table in a format of :data:`TABLE_FORMATS`.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def render(table: Table, form: str) -> str:
     KeyError
         The format is unknown.
     """
-    return FORMATS[form](table)
+    return TABLE_FORMATS[form](table)
 
 
 def _render_text(table: Table) -> str:
-    cells = table.grid(lambda text, bold, faint: isolated(f"({text})" if faint else text))
-    grid = [[isolated(cell) for cell in table.header], *cells]
+    cells = table.grid(lambda text, bold, faint: isolate_direction(f"({text})" if faint else text))
+    grid = [[isolate_direction(cell) for cell in table.header], *cells]
     widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -119,7 +119,7 @@ _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 _NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 
 
-def isolated(text: str) -> str:
+def isolate_direction(text: str) -> str:
     """Return the text, protected so that its right-to-left letters do not reorder the numbers next to it.
 
     If it has such letters, Unicode isolates (Unicode Standard Annex 9) enclose it. Isolates have no width.
@@ -144,14 +144,14 @@ def _pad(text: str, width: int, left: bool) -> str:
 
 def _render_markdown(table: Table) -> str:
     def cell(text: str, bold: bool, faint: bool) -> str:
-        escaped = isolated(markdown_escape(f"({text})" if faint else text))
+        escaped = isolate_direction(markdown_escape(f"({text})" if faint else text))
         return f"**{escaped}**" if bold else escaped
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cells) + " |"
 
     marks = ["---" if i in table.left else "---:" for i in range(len(table.header))]
-    head = line([isolated(markdown_escape(name)) for name in table.header])
+    head = line([isolate_direction(markdown_escape(name)) for name in table.header])
     title = f"**{markdown_escape(table.title)}**"
     lines = [title, "", head, "|" + "|".join(marks) + "|", *map(line, table.grid(cell))]
     return "\n".join([*lines, *(f"\n{markdown_block(note)}" for note in table.notes)]) + "\n"
@@ -261,7 +261,7 @@ def _is_latin(character: str) -> bool:
     return character < "\u0250" or "\u2010" <= character <= "\u2044"
 
 
-FORMATS: Mapping[str, Callable[[Table], str]] = {
+TABLE_FORMATS: Mapping[str, Callable[[Table], str]] = {
     "table": _render_text,
     "markdown": _render_markdown,
     "latex": _render_latex,
@@ -283,7 +283,7 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-def percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
+def format_percent(value: float | None, decimals: int = 2, interval: Interval | None = None, mark: str = "") -> str:
     """Format a fraction in percent, followed by a mark and an interval if given; a dash for None or NaN.
 
     Examples
@@ -292,12 +292,12 @@ def percent(value: float | None, decimals: int = 2, interval: Interval | None = 
     '57.99 [55.1, 60.6]'
     """
     if value is None or value != value:
-        return NOTHING
+        return EMPTY_CELL
     shown = f"{100 * value:.{decimals}f}{mark}"
     return shown if interval is None else f"{shown} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def points(value: float | None) -> str:
+def format_points(value: float | None) -> str:
     """Format a difference of fractions in points (hundredths), with its sign; a dash for None.
 
     Examples
@@ -305,10 +305,10 @@ def points(value: float | None) -> str:
     >>> points(0.05), points(-0.00001), points(None)
     ('+5.00', '+0.00', '–')
     """
-    return NOTHING if value is None else _signed(value, 2)
+    return EMPTY_CELL if value is None else _signed(value, 2)
 
 
-def bounds(interval: Interval | None) -> str:
+def format_bounds(interval: Interval | None) -> str:
     """Format the interval of a difference in points; a dash for None.
 
     Examples
@@ -316,10 +316,10 @@ def bounds(interval: Interval | None) -> str:
     >>> bounds(Interval(-0.012, 0.04))
     '[-1.2, +4.0]'
     """
-    return NOTHING if interval is None else f"[{_signed(interval.low, 1)}, {_signed(interval.high, 1)}]"
+    return EMPTY_CELL if interval is None else f"[{_signed(interval.low, 1)}, {_signed(interval.high, 1)}]"
 
 
-def p_value(p: float) -> str:
+def format_p_value(p: float) -> str:
     """Format a p-value with four decimals, or with two significant digits if it is below 0.00005.
 
     Examples

@@ -187,7 +187,7 @@ class Engine(ABC):
         Terms that the sentence does not have are left out. The values sum to the score, except for rounding.
         """
 
-    def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+    def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms.
 
         An engine that cannot look these up examines only the 100 best hits of each text.

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.hashing import sha256_of_text
 from classic_rc.io.json import Node
-from classic_rc.retrieval.corpus import Texts, add_to_fingerprint
+from classic_rc.retrieval.corpus import StoredTexts, update_fingerprint
 from classic_rc.retrieval.manifest import (
     MANIFEST,
     Arrays,
-    Counts,
     Manifest,
+    SegmentCounts,
     StoredSegment,
     check_analyzer,
     check_content,
@@ -30,13 +30,13 @@ from classic_rc.retrieval.manifest import (
     write_arrays,
     write_json,
 )
-from classic_rc.retrieval.reading import Advance, Input, PlaceWriter, Record
-from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, REMEMBERED_PIECES, SegmentBuilder
+from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextInput, TextRecord
+from classic_rc.retrieval.segment import MAX_CACHED_PIECES, MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 
 @contextmanager
-def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
+def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Lock a folder against all other threads and processes that use this function.
 
     An empty file ``lock`` remains. Its existence has no meaning.
@@ -79,10 +79,10 @@ BUILDING = "building.json"
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """The arguments of a build."""
 
-    inputs: Sequence[Input]
+    inputs: Sequence[TextInput]
     analyzer: Analyzer
     segment_sentences: int
     append: bool
@@ -110,7 +110,7 @@ class Plan:
         return sha256_of_text(json.dumps([self.options, self.stamps]))
 
 
-class Position(NamedTuple):
+class BuildPosition(NamedTuple):
     """How far a build has come."""
 
     input: int = 0  # the input that is being read, from 0
@@ -119,19 +119,19 @@ class Position(NamedTuple):
     sha256: str = ""  # of the input up to that record; empty if none was examined
 
 
-_START = Position()
+_START = BuildPosition()
 
 
 @dataclass
-class State:
+class BuildState:
     """The state of a build."""
 
     manifest: Manifest  # of the finished segments
-    position: Position = _START
+    position: BuildPosition = _START
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)  # of the sentences
 
     @classmethod
-    def of(cls, folder: Path, plan: Plan) -> State:
+    def of(cls, folder: Path, plan: BuildPlan) -> BuildState:
         """Return the state in a folder from which a plan can continue.
 
         Raises
@@ -151,11 +151,11 @@ class State:
         for segment in state.manifest.segments:
             check_content(folder, segment.file)
             arrays = map_arrays(folder, segment.file)
-            add_to_fingerprint(state.digest, Texts.of_arrays(arrays, "sentence").coded())
+            update_fingerprint(state.digest, StoredTexts.of_arrays(arrays, "sentence").coded())
         return state
 
     @classmethod
-    def _resume(cls, folder: Path, plan: Plan) -> State:
+    def _resume(cls, folder: Path, plan: BuildPlan) -> BuildState:
         options, stamps, state = read_json(folder / BUILDING, cls._parse)
         different = [name for name, value in plan.options.items() if options.get(name) != value]
         if different:
@@ -168,24 +168,24 @@ class State:
             )
         for source, stamp in list(zip(plan.inputs, stamps, strict=True))[: state.position.input]:
             if source.stamp != stamp:
-                raise changed(source.name)
+                raise input_changed_error(source.name)
         return state
 
     @classmethod
-    def _parse(cls, node: Node) -> tuple[Mapping[str, Any], Sequence[str | None], State]:
+    def _parse(cls, node: Node) -> tuple[Mapping[str, Any], Sequence[str | None], BuildState]:
         """Return the options, the stamps and the state."""
         position = node.child("position")
-        start = Position(position.integer(0), position.integer(1), position.integer(2), position.text(3))
+        start = BuildPosition(position.integer(0), position.integer(1), position.integer(2), position.text(3))
         state = cls(Manifest.from_node(node.child("manifest")), start)
         return node.child("options").value, node.sequence("stamps"), state
 
-    def write(self, folder: Path, plan: Plan) -> None:
+    def write(self, folder: Path, plan: BuildPlan) -> None:
         """Write the state into a folder."""
         content = {"options": plan.options, "stamps": plan.stamps, "position": self.position}
         write_json(folder / BUILDING, {**content, "manifest": self.manifest.to_dict()})
 
 
-def changed(name: str) -> DataError:
+def input_changed_error(name: str) -> DataError:
     """Return the error for an input that has changed since an interrupted build read it."""
     return DataError(
         "changed since the build was interrupted",
@@ -194,7 +194,7 @@ def changed(name: str) -> DataError:
     )
 
 
-def _first_manifest(finished: Manifest | None, folder: Path, plan: Plan) -> Manifest:
+def _first_manifest(finished: Manifest | None, folder: Path, plan: BuildPlan) -> Manifest:
     """Return the manifest that a new build starts from."""
     if finished and not plan.append:
         raise UsageError(
@@ -228,7 +228,7 @@ def _first_manifest(finished: Manifest | None, folder: Path, plan: Plan) -> Mani
     return Manifest.empty(plan.analyzer)
 
 
-class Built(NamedTuple):
+class BuildResult(NamedTuple):
     """The result of a build."""
 
     manifest: Manifest
@@ -236,16 +236,16 @@ class Built(NamedTuple):
 
 
 def build_index(
-    inputs: Sequence[Input],
+    inputs: Sequence[TextInput],
     folder: str | os.PathLike[str],
     *,
     analyzer: str | Analyzer = "lucene-english",
     segment_sentences: int = MAX_SENTENCES,
     append: bool = False,
-    advance: Advance = lambda n_bytes: None,
+    advance: ProgressCallback = lambda n_bytes: None,
     segment_characters: int = MAX_CHARACTERS,
-    remembered_pieces: int = REMEMBERED_PIECES,
-) -> Built:
+    max_cached_pieces: int = MAX_CACHED_PIECES,
+) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
     All sentences are kept and numbered in the order of the inputs, including those without an index term. A segment
@@ -268,7 +268,7 @@ def build_index(
         Gets the number of input bytes just read.
     segment_characters : int
         Bounds memory, by default at 2**26 characters. An interrupted build may continue with another value.
-    remembered_pieces : int
+    max_cached_pieces : int
         How many distinct pieces of text are cached. It bounds memory and does not change the result.
 
     Raises
@@ -286,27 +286,27 @@ def build_index(
             found=str(segment_sentences),
             expected=limits,
         )
-    plan, folder = Plan(inputs, get_analyzer(analyzer), segment_sentences, append), Path(folder)
+    plan, folder = BuildPlan(inputs, get_analyzer(analyzer), segment_sentences, append), Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"cannot create the folder {folder}: {error.strerror}", field="folder", found=str(folder)
         ) from None
-    with exclusive(folder):
-        state = State.of(folder, plan)
+    with lock_folder(folder):
+        state = BuildState.of(folder, plan)
         n_reused = len(state.manifest.segments)
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
-            builder = SegmentBuilder(plan.analyzer, remembered_pieces=remembered_pieces)
+            builder = SegmentBuilder(plan.analyzer, max_cached_pieces=max_cached_pieces)
             for batch, position in _read_batches(plan, state.position, advance, segment_characters):
                 state.manifest = _write_segment(state, batch, folder, builder)
                 state.position = position
                 state.write(folder, plan)
-            if state.position == Position():
+            if state.position == BuildPosition():
                 raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
             _finish(state, folder, plan)
-        return Built(state.manifest, n_reused)
+        return BuildResult(state.manifest, n_reused)
 
 
 class _Batch:
@@ -314,18 +314,18 @@ class _Batch:
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
-        self.places = PlaceWriter()
+        self.places = SentencePlaceWriter()
         self.characters = 0
 
-    def add(self, source: Input, record: Record, sentences: Sequence[str]) -> None:
+    def add(self, source: TextInput, record: TextRecord, sentences: Sequence[str]) -> None:
         self.sentences += sentences
         self.places.add(source.name, record, len(sentences))
         self.characters += sum(map(len, sentences))
 
 
 def _read_batches(
-    plan: Plan, start: Position, advance: Advance, segment_characters: int
-) -> Iterator[tuple[_Batch, Position]]:
+    plan: BuildPlan, start: BuildPosition, advance: ProgressCallback, segment_characters: int
+) -> Iterator[tuple[_Batch, BuildPosition]]:
     """Yield the sentences of each segment after a position, and the position after it."""
     batch = _Batch()
     advance(sum(source.size or 0 for source in plan.inputs[: start.input]))
@@ -336,7 +336,7 @@ def _read_batches(
             taken = 0
             if last:  # the first record after a resumption: compare it with what the interrupted build read
                 if (record.number, digest.hexdigest()) != (last.record, last.sha256):
-                    raise changed(source.name)
+                    raise input_changed_error(source.name)
                 taken, last = last.taken, None
             while taken < len(record.sentences):
                 free = plan.segment_sentences - len(batch.sentences)
@@ -344,25 +344,25 @@ def _read_batches(
                 batch.add(source, record, part)
                 taken += len(part)
                 if len(part) == free or batch.characters >= segment_characters:
-                    yield batch, Position(number, record.number, taken, digest.hexdigest())
+                    yield batch, BuildPosition(number, record.number, taken, digest.hexdigest())
                     batch = _Batch()
         if last:
-            raise changed(source.name)
+            raise input_changed_error(source.name)
     if batch.sentences:
-        yield batch, Position(input=len(plan.inputs))
+        yield batch, BuildPosition(input=len(plan.inputs))
 
 
-def _write_segment(state: State, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
+def _write_segment(state: BuildState, batch: _Batch, folder: Path, builder: SegmentBuilder) -> Manifest:
     """Write a segment, and return the manifest that includes it."""
     segments = state.manifest.segments
-    segment, texts = builder.build(batch.sentences), Texts.of(batch.sentences)
-    add_to_fingerprint(state.digest, texts.coded())
+    segment, texts = builder.build(batch.sentences), StoredTexts.of(batch.sentences)
+    update_fingerprint(state.digest, texts.coded())
     file = write_arrays(
         folder / f"segment-{len(segments):05d}.bin",
         {**segment._asdict(), **texts.arrays("sentence"), **batch.places.arrays()},
     )
     n_sentences, n_with_terms, n_tokens = segment.totals.tolist()
-    counts = Counts(
+    counts = SegmentCounts(
         n_sentences,
         n_with_terms,
         n_tokens,
@@ -382,7 +382,7 @@ def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
             path.unlink()
 
 
-def _finish(state: State, folder: Path, plan: Plan) -> None:
+def _finish(state: BuildState, folder: Path, plan: BuildPlan) -> None:
     """Write the manifest that searches read, and remove the state of the build."""
     n_terms = _count_distinct_terms(map_arrays(folder, segment.file) for segment in state.manifest.segments)
     state.manifest = replace(state.manifest, n_terms=n_terms, built_from=plan.identity or "")
@@ -392,5 +392,5 @@ def _finish(state: State, folder: Path, plan: Plan) -> None:
 
 def _count_distinct_terms(segments: Iterable[Arrays]) -> int:
     """Return the number of distinct terms of segments, each with sorted terms."""
-    terms = heapq.merge(*(Texts.of_arrays(arrays, "term").coded() for arrays in segments))
+    terms = heapq.merge(*(StoredTexts.of_arrays(arrays, "term").coded() for arrays in segments))
     return sum(1 for _ in itertools.groupby(terms))

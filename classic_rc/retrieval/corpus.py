@@ -19,7 +19,7 @@ from classic_rc.text.sentences import passage_sentences
 _BLOCK = 2**10
 
 
-class Texts(Sequence[str]):
+class StoredTexts(Sequence[str]):
     """Texts that are stored as UTF-8 and decoded on access.
 
     Parameters
@@ -63,14 +63,14 @@ class Texts(Sequence[str]):
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, index: slice) -> Texts: ...
-    def __getitem__(self, index: int | slice) -> str | Texts:
+    def __getitem__(self, index: slice) -> StoredTexts: ...
+    def __getitem__(self, index: int | slice) -> str | StoredTexts:
         position = range(len(self))[index]
         if isinstance(position, int):
             return self._bytes(position).decode("utf-8", "surrogatepass")
         if position.step != 1:
-            return Texts.of(self[i] for i in position)
-        return Texts(self.data, self.offsets[position.start : max(position.start, position.stop) + 1])
+            return StoredTexts.of(self[i] for i in position)
+        return StoredTexts(self.data, self.offsets[position.start : max(position.start, position.stop) + 1])
 
     def coded(self) -> Iterator[bytes]:
         """Yield the UTF-8 bytes of each text."""
@@ -94,11 +94,11 @@ def fingerprint(texts: Iterable[str]) -> str:
     False
     """
     digest = hashlib.sha256()
-    add_to_fingerprint(digest, map(_encode, texts))
+    update_fingerprint(digest, map(_encode, texts))
     return digest.hexdigest()
 
 
-def add_to_fingerprint(digest: hashlib._Hash, coded: Iterable[bytes]) -> None:
+def update_fingerprint(digest: hashlib._Hash, coded: Iterable[bytes]) -> None:
     """Update a sha256 with the UTF-8 bytes of more texts, each after its length."""
     for text in coded:
         digest.update(len(text).to_bytes(8, "little") + text)
@@ -184,7 +184,7 @@ class _PassageSources:
 
 
 @dataclass(frozen=True, slots=True)
-class Verbatim:
+class VerbatimPassages:
     """What a corpus contains word for word, ignoring case and blanks."""
 
     questions: int  # questions that some sentence contains
@@ -200,7 +200,7 @@ class Verbatim:
         return questions if self.passages is None else f"{questions}, and {self.passages} passages"
 
 
-def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> Verbatim:
+def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> VerbatimPassages:
     """Search a corpus for questions, questions with their right answers, and passages.
 
     Parameters
@@ -220,7 +220,7 @@ def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bo
         complete = finder.find_passages(questions)
         n_passages = len(complete)
         sentences.update(*complete)
-    return Verbatim(sum(map(bool, containing)), n_pairs, n_passages, frozenset(sentences))
+    return VerbatimPassages(sum(map(bool, containing)), n_pairs, n_passages, frozenset(sentences))
 
 
 class _VerbatimFinder:
@@ -229,7 +229,7 @@ class _VerbatimFinder:
 
     def find_containing(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the sentences that contain each text."""
-        found = self._engine.having_all_terms(texts)
+        found = self._engine.find_with_all_terms(texts)
         return [
             [number for number in numbers.tolist() if self._contains(number, normalised_text(text))]
             for text, numbers in zip(texts, found, strict=True)

@@ -10,10 +10,10 @@ from typing import Any, NoReturn, Self
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.retrieval.building import BUILDING
-from classic_rc.retrieval.corpus import Corpus, Texts, add_to_fingerprint
+from classic_rc.retrieval.corpus import Corpus, StoredTexts, update_fingerprint
 from classic_rc.retrieval.manifest import (
     MANIFEST,
-    REBUILD,
+    REBUILD_HINT,
     Arrays,
     Manifest,
     StoredFile,
@@ -21,7 +21,7 @@ from classic_rc.retrieval.manifest import (
     check_content,
     map_arrays,
 )
-from classic_rc.retrieval.reading import place_of
+from classic_rc.retrieval.reading import sentence_place
 from classic_rc.retrieval.segment import Segment
 from classic_rc.retrieval.similarity import Similarity
 from classic_rc.retrieval.sparse import Sparse
@@ -86,7 +86,7 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
         arrays, counts = map_arrays(folder, stored.file), stored.counts
         totals = MappedSegment.of(folder, stored.file, arrays).totals.tolist()
         _check_manifest_value(folder, "counts", [counts.sentences, counts.with_terms, counts.tokens], totals)
-        add_to_fingerprint(digest, Texts.of_arrays(arrays, "sentence").coded())
+        update_fingerprint(digest, StoredTexts.of_arrays(arrays, "sentence").coded())
     _check_manifest_value(folder, "fingerprint", manifest.fingerprint, digest.hexdigest())
     return manifest
 
@@ -110,7 +110,9 @@ class StoredSparse(Sparse):
         """Return the engine over a folder that a manifest describes."""
         arrays: list[Arrays] = [map_arrays(folder, segment.file) for segment in manifest.segments]
         segments = [MappedSegment.of(folder, s.file, own) for s, own in zip(manifest.segments, arrays, strict=True)]
-        engine = cls.from_segments(segments, [Texts.of_arrays(own, "sentence") for own in arrays], **parameters)
+        engine = cls.from_segments(
+            segments, [StoredTexts.of_arrays(own, "sentence") for own in arrays], **parameters
+        )
         engine.folder, engine.fingerprint, engine._arrays = folder, manifest.fingerprint, arrays
         return engine
 
@@ -132,7 +134,7 @@ class StoredSparse(Sparse):
         The number is that of the line; the id is that of the row or passage.
         """
         segment, place = self._locate(number)
-        return place_of(self._arrays[segment], place)
+        return sentence_place(self._arrays[segment], place)
 
     def without(self, numbers: Sequence[int]) -> Sparse:
         """Return the engine as if these sentences had no index term; all others keep their numbers."""
@@ -172,7 +174,9 @@ class MappedSegment(Segment):
             The file has another version.
         """
         if missing := [name for name in Segment._fields if name not in arrays]:
-            raise DataError("the array is missing", source=str(folder / file.name), field=missing[0], hint=REBUILD)
+            raise DataError(
+                "the array is missing", source=str(folder / file.name), field=missing[0], hint=REBUILD_HINT
+            )
         segment = cls._make(arrays[name] for name in Segment._fields)
         segment.folder, segment.file = folder, file
         return segment
@@ -201,7 +205,7 @@ def _check_manifest_value(folder: Path, field: str, found: Any, expected: Any) -
             field=field,
             found=str(found),
             expected=str(expected),
-            hint=REBUILD,
+            hint=REBUILD_HINT,
         )
 
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_stream, sha256_of_text
-from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text, replace_file
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
-FORMAT = 1
+INDEX_FORMAT = 1
 """Increased with every change of the written files or of what analyzers make of text."""
 
 MANIFEST = "manifest.json"
@@ -34,7 +34,7 @@ _SAMPLE = (
 Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64
-REBUILD = "Build the index again, with `classic-rc index`"
+REBUILD_HINT = "Build the index again, with `classic-rc index`"
 """The hint for damaged or outdated indexes."""
 
 _Value = TypeVar("_Value")
@@ -148,7 +148,9 @@ def _open(path: Path) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield file
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", source=str(path), hint=REBUILD) from None
+        raise DataError(
+            f"the file cannot be read ({error.strerror})", source=str(path), hint=REBUILD_HINT
+        ) from None
 
 
 def _view_array(content: NDArray[np.uint8], dtype: str, length: int, offset: int) -> NDArray[Any]:
@@ -160,12 +162,12 @@ def _view_array(content: NDArray[np.uint8], dtype: str, length: int, offset: int
 
 def _damage_error(path: Path, found: str, expected: str) -> DataError:
     return DataError(
-        "changed since the index was built", source=str(path), found=found, expected=expected, hint=REBUILD
+        "changed since the index was built", source=str(path), found=found, expected=expected, hint=REBUILD_HINT
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class SegmentCounts:
     """The sizes of an index or of a segment."""
 
     sentences: int = 0
@@ -176,7 +178,7 @@ class Counts:
     with_replacement: int = 0  # sentences with U+FFFD, which replaces bytes that were not UTF-8
 
     @classmethod
-    def total(cls, parts: Sequence[Counts]) -> Counts:
+    def total(cls, parts: Sequence[SegmentCounts]) -> SegmentCounts:
         """Sum counts."""
         return cls(*(sum(getattr(part, field.name) for part in parts) for field in fields(cls)))
 
@@ -185,7 +187,7 @@ class Counts:
 class StoredSegment:
     """A segment's counts and its file."""
 
-    counts: Counts
+    counts: SegmentCounts
     file: StoredFile
 
 
@@ -207,9 +209,9 @@ class Manifest:
         return cls(analyzer.spec, analyzer.signature, _hash_sample(analyzer))
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> SegmentCounts:
         """The counts of all segments together."""
-        return Counts.total([segment.counts for segment in self.segments])
+        return SegmentCounts.total([segment.counts for segment in self.segments])
 
     @property
     def disk_bytes(self) -> int:
@@ -239,22 +241,31 @@ class Manifest:
             for segment in self.segments
         ]
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"kind": _KIND, "format": FORMAT, "counts": asdict(self.counts), **values, "segments": segments}
+        return {
+            "kind": _KIND,
+            "format": INDEX_FORMAT,
+            "counts": asdict(self.counts),
+            **values,
+            "segments": segments,
+        }
 
     @classmethod
     def from_node(cls, node: Node) -> Manifest:
         """Parse the JSON form."""
         if node.text("kind") != _KIND:
             raise node.error(
-                "not a manifest of an index", field="kind", found=describe(node.value["kind"]), expected=repr(_KIND)
+                "not a manifest of an index",
+                field="kind",
+                found=describe_value(node.value["kind"]),
+                expected=repr(_KIND),
             )
-        if node.integer("format") != FORMAT:
+        if node.integer("format") != INDEX_FORMAT:
             raise node.error(
                 "written by another version of the program",
                 field="format",
                 found=str(node.value["format"]),
-                expected=str(FORMAT),
-                hint=REBUILD,
+                expected=str(INDEX_FORMAT),
+                hint=REBUILD_HINT,
             )
         return cls(
             node.text("analyzer"),
@@ -294,7 +305,7 @@ def check_analyzer(manifest: Manifest, source: str, *, thoroughly: bool) -> Anal
             field="analyzer",
             found=now,
             expected=then,
-            hint=REBUILD,
+            hint=REBUILD_HINT,
         )
     return analyzer
 
@@ -310,7 +321,7 @@ def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
     try:
         return parse(Node(parse_json(read_text(path), str(path)), str(path)))
     except DataError as error:
-        if error.hint == REBUILD:
+        if error.hint == REBUILD_HINT:
             raise
         raise DataError(
             error.problem,
@@ -319,7 +330,7 @@ def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
             field=error.field,
             found=error.found,
             expected=error.expected,
-            hint=REBUILD,
+            hint=REBUILD_HINT,
         ) from None
 
 
@@ -332,7 +343,7 @@ def _parse_segment(node: Node) -> StoredSegment:
         for array in [arrays.child(name)]
     }
     file = StoredFile(node.text("name"), node.integer("size"), node.text("sha256"), table)
-    return StoredSegment(Counts(*(counts.integer(field.name) for field in fields(Counts))), file)
+    return StoredSegment(SegmentCounts(*(counts.integer(field.name) for field in fields(SegmentCounts))), file)
 
 
 def _hash_sample(analyzer: Analyzer) -> str:

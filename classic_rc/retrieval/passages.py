@@ -15,7 +15,7 @@ from classic_rc.kernels.search import best_constrained
 from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best
-from classic_rc.retrieval.queries import TermFacts, combine_constrained, weigh_constrained
+from classic_rc.retrieval.queries import TermStatistics, combine_constrained, weigh_constrained
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import encode_sentences
@@ -159,11 +159,11 @@ class _Collections(NamedTuple):
 
     def _term_facts(
         self, counts: WordCounts, passage_of_text: NDArray[np.int64], similarity: LuceneSimilarity
-    ) -> TermFacts:
+    ) -> TermStatistics:
         """Return the runs of texts' words in the texts' passages, and their idf there."""
         passage = passage_of_text[counts.texts]
         keys = passage * counts.n_words + counts.words
         runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
         found = self.run_keys[runs] == keys if len(self.run_keys) else np.zeros(len(keys), dtype=np.bool_)
         frequencies = np.where(found, np.diff(self.postings.offsets, append=0)[runs], 0)
-        return TermFacts(np.where(found, runs, -1), similarity.idfs(self.n_sentences[passage], frequencies))
+        return TermStatistics(np.where(found, runs, -1), similarity.idfs(self.n_sentences[passage], frequencies))

@@ -55,26 +55,26 @@ class EncodedQueries(NamedTuple):
         )
 
 
-class TermFacts(NamedTuple):
+class TermStatistics(NamedTuple):
     """What the index knows about the terms of texts, entry by entry."""
 
     lists: NDArray[np.int64]  # index of the posting list; -1 if no sentence has the term
     idfs: NDArray[np.float32]
 
-    def of_words(self, counts: WordCounts) -> TermFacts:
+    def of_words(self, counts: WordCounts) -> TermStatistics:
         """Expand facts about words to facts about the entries of texts."""
-        return TermFacts(self.lists[counts.words], self.idfs[counts.words])
+        return TermStatistics(self.lists[counts.words], self.idfs[counts.words])
 
 
-def weigh(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> QueryTerms:
+def weigh(counts: WordCounts, facts: TermStatistics, similarity: LuceneSimilarity) -> QueryTerms:
     """Return the terms of queries that some sentence has, with their weights."""
     return _keep_known(counts, facts, similarity.weights(counts.counts, facts.idfs))
 
 
 def weigh_constrained(
     queries: tuple[WordCounts, WordCounts, NDArray[np.int64]],
-    question_facts: TermFacts,
-    option_facts: TermFacts,
+    question_facts: TermStatistics,
+    option_facts: TermStatistics,
     similarity: LuceneSimilarity,
     firsts: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -105,15 +105,15 @@ def weigh_constrained(
     )
 
 
-def combine(counts: WordCounts, facts: TermFacts, similarity: LuceneSimilarity) -> Combine | None:
+def combine(counts: WordCounts, facts: TermStatistics, similarity: LuceneSimilarity) -> Combine | None:
     """Return the function that turns sums of term scores into scores of queries, or None."""
     return similarity.combine(*_sum_terms(counts, facts))
 
 
 def combine_constrained(
     queries: tuple[WordCounts, WordCounts, NDArray[np.int64]],
-    question_facts: TermFacts,
-    option_facts: TermFacts,
+    question_facts: TermStatistics,
+    option_facts: TermStatistics,
     similarity: LuceneSimilarity,
 ) -> Combine | None:
     """Return the function that turns sums of term scores into scores of questions with options, or None."""
@@ -125,12 +125,12 @@ def combine_constrained(
     )
 
 
-def _keep_known(counts: WordCounts, facts: TermFacts, weights: NDArray[np.float32]) -> QueryTerms:
+def _keep_known(counts: WordCounts, facts: TermStatistics, weights: NDArray[np.float32]) -> QueryTerms:
     known = facts.lists >= 0
     return QueryTerms(counts.texts[known], facts.lists[known], counts.counts[known], weights[known])
 
 
-def _sum_terms(counts: WordCounts, facts: TermFacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _sum_terms(counts: WordCounts, facts: TermStatistics) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the number of terms of each text, and the sum of their squared idfs, both with repetitions."""
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2

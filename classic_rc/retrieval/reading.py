@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.compression import STREAM_ERRORS, unpacked_stream
+from classic_rc.io.compression import STREAM_ERRORS, unpack_stream
 from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
-from classic_rc.retrieval.corpus import Texts, fingerprint
+from classic_rc.retrieval.corpus import StoredTexts, fingerprint
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
 STDIN = "-"
 """The path that means standard input."""
 
-Advance = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 """A callback that gets the number of input bytes just read."""
 
 LONGEST_LINE = 2**28
@@ -38,7 +38,7 @@ _OTHER_FORMATS = {
     b"\xfe\xff": "UTF-16 text",
 }
 
-LINES = ("auto", "sentences", "paragraphs")
+LINE_KINDS = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, can be."""
 
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -52,7 +52,7 @@ encyclopedias.
 """
 
 
-class Record(NamedTuple):
+class TextRecord(NamedTuple):
     """A line, a JSON line or a passage."""
 
     number: int  # its number in its input, from 1
@@ -60,7 +60,7 @@ class Record(NamedTuple):
     sentences: list[str]  # stripped, none empty
 
 
-class Input(ABC):
+class TextInput(ABC):
     """One of the inputs of an index.
 
     Attributes
@@ -81,7 +81,7 @@ class Input(ABC):
     settings: str = ""
 
     @abstractmethod
-    def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
+    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
         """Yield the records from number `start` on.
 
         Parameters
@@ -99,7 +99,7 @@ class Input(ABC):
         """
 
 
-class TextFile(Input):
+class TextFile(TextInput):
     """A file with one text per line, or one JSON object with a text per line.
 
     It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first line is an object.
@@ -130,15 +130,15 @@ class TextFile(Input):
         """What the lines are, and the names of the fields."""
         return f"{'paragraphs' if self.paragraphs else 'sentences'}, {self.field}, {self.id_field}"
 
-    def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
+    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
         """Yield the records of the lines that are not blank."""
         for number, label, text in self._iterate_texts(
             self._stdin or read_lines(self.path, advance), digest, start
         ):
             if self.paragraphs:
-                yield Record(number, label, [text[first:end] for first, end in split_sentences(text)])
+                yield TextRecord(number, label, [text[first:end] for first, end in split_sentences(text)])
             else:
-                yield Record(number, label, [text])
+                yield TextRecord(number, label, [text])
 
     def sample(self) -> Iterator[str]:
         """Yield the texts, without using up standard input."""
@@ -158,7 +158,7 @@ class TextFile(Input):
             if line.isspace():
                 continue
             if is_json is None:
-                is_json = without_compression(self.path).endswith(_JSON_LINES) or isinstance(
+                is_json = strip_compression_suffix(self.path).endswith(_JSON_LINES) or isinstance(
                     _parse_json_line(line), dict
                 )
             if number < start:
@@ -172,7 +172,7 @@ class TextFile(Input):
                 yield number, label, text
 
 
-class Passages(Input):
+class PassageInput(TextInput):
     """The passages of a dataset.
 
     Parameters
@@ -186,7 +186,7 @@ class Passages(Input):
         self.size = sum(len(p.text.encode("utf-8", "surrogatepass")) for p in passages)
         self.stamp = fingerprint(text for p in passages for text in (p.id, p.text, str(p.sentences)))
 
-    def records(self, digest: hashlib._Hash, advance: Advance, start: int = 1) -> Iterator[Record]:
+    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
         """Yield one record per passage, with the passage's id as its label."""
         for number, passage in enumerate(self._passages, start=1):
             encoded = passage.text.encode("utf-8", "surrogatepass")
@@ -194,7 +194,7 @@ class Passages(Input):
             advance(len(encoded))
             if number >= start:
                 sentences = [passage.text[first:end] for first, end in passage_sentences(passage)]
-                yield Record(number, passage.id, sentences)
+                yield TextRecord(number, passage.id, sentences)
 
 
 def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
@@ -217,8 +217,8 @@ def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field:
     DataError
         The path does not exist, or a file cannot be read.
     """
-    if lines not in LINES:
-        expected = ", ".join(map(repr, LINES))
+    if lines not in LINE_KINDS:
+        expected = ", ".join(map(repr, LINE_KINDS))
         raise UsageError(
             f"lines must be one of {expected}, got {lines!r}", field="lines", found=str(lines), expected=expected
         )
@@ -258,7 +258,7 @@ def find_files(path: str) -> list[str]:
     return found
 
 
-def first_line(path: str) -> Any:
+def read_first_line(path: str) -> Any:
     """Return the first line of a file that is not blank: its JSON value if it is JSON, else its text; or None."""
     line = next((line for line in read_lines(path, lambda n_bytes: None) if not line.isspace()), None)
     return None if line is None else _parse_json_line(line, otherwise=line)
@@ -273,7 +273,7 @@ def _parse_json_line(line: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def without_compression(path: str) -> str:
+def strip_compression_suffix(path: str) -> str:
     """Return a file's name in lower case, without the suffix of its compression.
 
     Examples
@@ -304,7 +304,7 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
     return n_several > _PARAGRAPH_SHARE * seen
 
 
-def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> Iterator[str]:
+def read_lines(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[str]:
     r"""Yield the lines of a file, each with its final ``"\n"``.
 
     Parameters
@@ -324,7 +324,7 @@ def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> I
         has a line of more than 2**28 characters.
     """
     try:
-        with _open_bytes(path, advance) as file, unpacked_stream(file) as stream:
+        with _open_bytes(path, advance) as file, unpack_stream(file) as stream:
             _check_is_text(stream, path)
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
             while line := lines.readline(longest):
@@ -343,7 +343,7 @@ def read_lines(path: str, advance: Advance, *, longest: int = LONGEST_LINE) -> I
 class _CountingReader(io.RawIOBase):
     """A file's bytes, with a callback for every read."""
 
-    def __init__(self, file: Any, advance: Advance) -> None:
+    def __init__(self, file: Any, advance: ProgressCallback) -> None:
         # read1 returns what a pipe has now, instead of waiting for a full buffer.
         self._read, self._advance = getattr(file, "read1", file.read), advance
 
@@ -358,7 +358,7 @@ class _CountingReader(io.RawIOBase):
 
 
 @contextmanager
-def _open_bytes(path: str, advance: Advance) -> Iterator[io.BufferedReader]:
+def _open_bytes(path: str, advance: ProgressCallback) -> Iterator[io.BufferedReader]:
     with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
         yield io.BufferedReader(_CountingReader(file, advance), _BUFFER)
 
@@ -384,7 +384,7 @@ def _read_error(path: str, error: BaseException) -> DataError:
     return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the complete file")
 
 
-class PlaceWriter:
+class SentencePlaceWriter:
     """Records the places of sentences in the order in which they come.
 
     Its arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
@@ -397,7 +397,7 @@ class PlaceWriter:
         self._labels: list[str] = []
         self._places: list[int] = []
 
-    def add(self, name: str, record: Record, n_sentences: int) -> None:
+    def add(self, name: str, record: TextRecord, n_sentences: int) -> None:
         """Record that the next sentences come from this record of the input with this name."""
         if not self._inputs or self._inputs[-1] != name:
             self._inputs.append(name)
@@ -413,14 +413,14 @@ class PlaceWriter:
         places = np.array(self._places, dtype=np.int64)
         small = len(places) == 0 or places.max() < 2**31
         return {
-            **Texts.of(self._inputs).arrays("input"),
+            **StoredTexts.of(self._inputs).arrays("input"),
             "input_starts": np.array(self._starts, dtype=np.int32),
-            **Texts.of(self._labels).arrays("label"),
+            **StoredTexts.of(self._labels).arrays("label"),
             "places": places.astype(np.int32) if small else places,
         }
 
 
-def place_of(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
+def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
     """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
 
     Parameters
@@ -431,5 +431,5 @@ def place_of(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
         Its number in the segment.
     """
     number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
-    name, place = Texts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
-    return f"{name}:{place}" if place > 0 else f"{name}#{Texts.of_arrays(arrays, 'label')[~place]}"
+    name, place = StoredTexts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
+    return f"{name}:{place}" if place > 0 else f"{name}#{StoredTexts.of_arrays(arrays, 'label')[~place]}"

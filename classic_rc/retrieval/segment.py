@@ -19,7 +19,7 @@ MAX_SENTENCES = 500_000
 MAX_CHARACTERS = 2**26
 """A segment that has reached this many characters is closed; this bounds the memory of a build."""
 
-REMEMBERED_PIECES = 2**22
+MAX_CACHED_PIECES = 2**22
 """The most distinct pieces of text whose terms are cached from one segment to the next."""
 
 _KEY_BYTES = 8
@@ -144,12 +144,12 @@ class SegmentBuilder:
     Parameters
     ----------
     analyzer : str or Analyzer
-    remembered_pieces : int
+    max_cached_pieces : int
         How many distinct pieces of text are cached, to bound memory. Those of the current segment always are.
     """
 
-    def __init__(self, analyzer: str | Analyzer, *, remembered_pieces: int = REMEMBERED_PIECES) -> None:
-        self._encoder, self._remembered_pieces = TextEncoder(analyzer), remembered_pieces
+    def __init__(self, analyzer: str | Analyzer, *, max_cached_pieces: int = MAX_CACHED_PIECES) -> None:
+        self._encoder, self._remembered_pieces = TextEncoder(analyzer), max_cached_pieces
 
     def build(self, sentences: Sequence[str]) -> Segment:
         """Build the segment of at most :data:`MAX_SENTENCES` sentences."""

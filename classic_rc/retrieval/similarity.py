@@ -161,8 +161,8 @@ class Classic(LuceneSimilarity):
         return tfidf.length_factors(lengths)
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
-        """See :func:`classic_rc.kernels.tfidf.coordinated`."""
-        return partial(tfidf.coordinated, n_terms, tfidf.query_norms(squares))
+        """See :func:`classic_rc.kernels.tfidf.apply_coordination`."""
+        return partial(tfidf.apply_coordination, n_terms, tfidf.query_norms(squares))
 
 
 @dataclass(frozen=True, slots=True)

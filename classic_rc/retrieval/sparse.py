@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.search import best_constrained, best_of_each, top_sentences
-from classic_rc.kernels.sentence_postings import BLOCK, SentencePostings
+from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
+from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
 from classic_rc.retrieval.base import Best, Engine, Hits
-from classic_rc.retrieval.corpus import Texts
+from classic_rc.retrieval.corpus import StoredTexts
 from classic_rc.retrieval.queries import (
     EncodedQueries,
-    TermFacts,
+    TermStatistics,
     combine,
     combine_constrained,
     weigh,
@@ -68,7 +68,7 @@ class Sparse(Engine):
 
     segment_sentences: int = MAX_SENTENCES
     segment_characters: int = MAX_CHARACTERS
-    block_size: int = BLOCK
+    block_size: int = BLOCK_CELLS
 
     segments: tuple[Segment, ...] = ()
     texts: tuple[Sequence[str], ...] = ()
@@ -112,7 +112,7 @@ class Sparse(Engine):
         segments, texts = [], []
         for group in _group_sentences(sentences, self.segment_sentences, self.segment_characters):
             segments.append(builder.build(group))
-            texts.append(Texts.of(group))
+            texts.append(StoredTexts.of(group))
         self._set_segments(segments, texts)
         return self
 
@@ -147,7 +147,7 @@ class Sparse(Engine):
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
-        facts = term_facts(segment, encoded.terms, statistics, self.similarity).of_words(encoded.texts)
+        facts = term_statistics(segment, encoded.terms, statistics, self.similarity).of_words(encoded.texts)
         terms = weigh(encoded.texts, facts, self.similarity)
         starts, stops = segment.posting_offsets[terms.terms], segment.posting_offsets[terms.terms + 1]
         lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
@@ -163,13 +163,13 @@ class Sparse(Engine):
         names = [encoded.terms[word] for word in encoded.texts.words[facts.lists >= 0][has]]
         return list(zip(names, shares.tolist(), strict=True))
 
-    def having_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+    def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms."""
         encoded = EncodedQueries.of(self.analyzer, texts)
         found = []
         for i, j in pairwise(encoded.texts.offsets.tolist()):
             terms = [encoded.terms[word] for word in encoded.texts.words[i:j].tolist()]
-            parts = [sentences_with_all(segment, terms) for segment in self.segments]
+            parts = [find_sentences_with_all(segment, terms) for segment in self.segments]
             found.append(
                 np.concatenate([p + n for p, n in zip(parts, self._firsts[:-1], strict=True)] or [_NO_SENTENCES])
             )
@@ -241,7 +241,7 @@ def _group_sentences(sentences: Iterable[str], max_sentences: int, max_character
         yield group
 
 
-def sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
+def find_sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
     """Return the sentences of a segment that have all of these terms, ascending; none for no terms."""
     found = segment.find(terms)
     if not len(found) or (found < 0).any():
@@ -297,12 +297,12 @@ def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimi
     )
 
 
-def term_facts(
+def term_statistics(
     segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
-) -> TermFacts:
+) -> TermStatistics:
     """Return where the segment has the terms, and their idf in the whole index."""
     n_sentences = np.int64(statistics.n_sentences)
-    return TermFacts(segment.find(terms), similarity.idfs(n_sentences, statistics.frequencies))
+    return TermStatistics(segment.find(terms), similarity.idfs(n_sentences, statistics.frequencies))
 
 
 def search_top(
@@ -314,7 +314,7 @@ def search_top(
     block_size: int,
 ) -> Hits:
     """Return the `k` best sentences of each query in one segment, numbered from 0."""
-    facts = term_facts(segment, queries.terms, statistics, similarity).of_words(queries.texts)
+    facts = term_statistics(segment, queries.terms, statistics, similarity).of_words(queries.texts)
     hits = top_sentences(
         postings_of(segment, statistics, similarity),
         weigh(queries.texts, facts, similarity),
@@ -336,7 +336,7 @@ def search_constrained(
     block_size: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option in one segment, numbered from 0, and its score."""
-    facts = term_facts(segment, queries.terms, statistics, similarity)
+    facts = term_statistics(segment, queries.terms, statistics, similarity)
     of_entries = facts.of_words(queries.texts), facts.of_words(queries.options)
     n_questions = len(queries.texts.offsets) - 1
     firsts, sizes = np.zeros(n_questions, dtype=np.int64), np.full(n_questions, segment.n_sentences)
@@ -356,7 +356,7 @@ def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
     n_queries = len(parts[0])
     query = np.concatenate([np.repeat(np.arange(n_queries), np.diff(part.offsets)) for part in parts])
     numbers = np.concatenate([part.sentences + first for part, first in zip(parts, firsts, strict=True)])
-    best, sentences, scores = best_of_each(query, numbers, np.concatenate([part.scores for part in parts]), k)
+    best, sentences, scores = best_per_query(query, numbers, np.concatenate([part.scores for part in parts]), k)
     return Hits(sentences, scores, offsets_of(np.bincount(best, minlength=n_queries)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, LINES, SOLVERS
+from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVER_ENTRIES, SOLVERS
 
 if TYPE_CHECKING:
     # Optional, for type checkers and editors: a solver needs only its line in the registry.
@@ -49,7 +49,9 @@ _HELPERS = {
     "solver_spec": "classic_rc.solvers.specs",
 }
 # The module of each name that is imported on first use: the classes in the registry, and the helpers.
-_MODULES = {class_name: module for module, _, class_name in (line.home.partition(":") for line in LINES.values())}
+_MODULES = {
+    class_name: module for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
+}
 _MODULES |= _HELPERS
 
 __all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted(_MODULES)]

@@ -20,7 +20,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import SharedQuestions, encode, texts_only, without_gold
+from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature
 
@@ -90,7 +90,7 @@ class Parameter:
         return self.is_file and bool(value) and value not in self.allowed
 
 
-def is_whole(value: Any, least: float = -inf, below: float = inf) -> bool:
+def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
     """Return whether `value` is an integer with ``least <= value < below``; a bool is not an integer here."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
 
@@ -103,7 +103,7 @@ def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
 
 ANALYZER = Parameter("the analyzer that turns texts into words", signed=lambda value: get_analyzer(value).signature)
 DECISION = Parameter("the rule that turns scores into answers; None is the task's default")
-SEED = Parameter("the seed of random draws", also="a whole number", fits=is_whole)
+SEED = Parameter("the seed of random draws", also="a whole number", fits=is_integer)
 REGULARISATION = Parameter(
     "the inverse strength of the regularisation",
     also="a positive number",
@@ -241,7 +241,7 @@ class Solver(BaseEstimator, ABC):
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":
-            return self.fit([*texts_only(train), *texts_only(asked)] if train else texts_only(asked))
+            return self.fit([*without_answers(train), *without_answers(asked)] if train else without_answers(asked))
         return self.fit(without_gold(asked))
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:

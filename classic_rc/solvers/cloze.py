@@ -18,7 +18,7 @@ from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_whole
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_integer
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
@@ -146,7 +146,7 @@ class ClozeDistance(Solver):
         "max_distance": Parameter(
             "the largest cost of a word, in positions",
             also="a positive whole number",
-            fits=lambda value: is_whole(value, 1, 2**31),
+            fits=lambda value: is_integer(value, 1, 2**31),
         ),
         "alignment": Parameter("the word of a mention that distances are measured from", get_args(Alignment)),
         "own_words": Parameter("the cost of a query word that is also a word of the candidate", get_args(OwnWords)),

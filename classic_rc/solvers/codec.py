@@ -13,7 +13,7 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.solvers.base import STOP_WORDS, Solver
 from classic_rc.solvers.registry import SOLVERS
-from classic_rc.solvers.specs import own_solver, solver_spec
+from classic_rc.solvers.specs import load_solver_class, solver_spec
 from classic_rc.text.analyzers import Analyzer
 
 
@@ -105,20 +105,20 @@ def _decision_classes() -> dict[str, type[Decision]]:
 
 _STOP_LIST_KEY = "stop="
 
-Keep: TypeAlias = Callable[[str], dict[str, Any]]
+StoreFile: TypeAlias = Callable[[str], dict[str, Any]]
 """A function that stores the file or folder at a path, and returns the reference that the record keeps."""
-Find: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""A function that returns the path of the file or folder of a reference from :data:`Keep`."""
+FindFile: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""A function that returns the path of the file or folder of a reference from :data:`StoreFile`."""
 
 
-def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
+def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
     """Convert an unfitted solver to plain data, and keep the files that its parameters name.
 
     Parameters
     ----------
     solver : Solver
     keep : callable
-        Stores a file and returns a reference to it; see :data:`Keep`.
+        Stores a file and returns a reference to it; see :data:`StoreFile`.
 
     Returns
     -------
@@ -144,14 +144,14 @@ def kept_solver(solver: Solver, keep: Keep) -> dict[str, Any]:
     return {"spec": solver_spec(solver), **origin, "params": params}
 
 
-def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> Solver:
-    """Return the unfitted solver that :func:`kept_solver` converted.
+def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
+    """Return the unfitted solver that :func:`solver_to_record` converted.
 
     Parameters
     ----------
     kept : mapping
     find : callable
-        Returns the path of a kept file; see :data:`Find`.
+        Returns the path of a kept file; see :data:`FindFile`.
     trust : bool
         Whether code from outside this package may be run.
 
@@ -180,7 +180,7 @@ def made_solver(kept: Mapping[str, Any], find: Find, *, trust: bool = False) -> 
                 found="not set",
                 expected=f"--trust, to run {path}",
             )
-        cls = own_solver(Path(path), kept["class"])
+        cls = load_solver_class(Path(path), kept["class"])
     else:
         cls = _registered_class(kept["solver"])
     params = _resolve_files(kept["params"], find)
@@ -193,12 +193,12 @@ def _registered_class(name: str) -> type[Solver]:
     return SOLVERS[name]
 
 
-def _store_files(cls: type[Solver], params: Mapping[str, Any], keep: Keep) -> dict[str, Any]:
+def _store_files(cls: type[Solver], params: Mapping[str, Any], keep: StoreFile) -> dict[str, Any]:
     """Replace every path in the parameters, including the members' parameters, by a reference to the kept file."""
     return {name: _store_file(cls, name, value, keep) for name, value in params.items()}
 
 
-def _store_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
+def _store_file(cls: type[Solver], name: str, value: Any, keep: StoreFile) -> Any:
     if isinstance(value, dict):
         if "items" in value:
             return {**value, "items": [_store_file(cls, name, item, keep) for item in value["items"]]}
@@ -222,7 +222,7 @@ def _store_file(cls: type[Solver], name: str, value: Any, keep: Keep) -> Any:
     return {"file": keep(value)} if parameter.names_file(value) and Path(value).exists() else value
 
 
-def _resolve_files(value: Any, find: Find) -> Any:
+def _resolve_files(value: Any, find: FindFile) -> Any:
     """Replace every reference to a kept file by the path where it is now."""
     if isinstance(value, list):
         return [_resolve_files(item, find) for item in value]

@@ -16,7 +16,7 @@ from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver, scores_without_evidence
-from classic_rc.solvers.learning import right_candidates
+from classic_rc.solvers.learning import gold_labels
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 
@@ -53,7 +53,7 @@ class _Cue(Solver):
         DataError
             Gold is hidden, or no candidate is right, or none is wrong.
         """
-        right = right_candidates(self.name, questions)
+        right = gold_labels(self.name, questions)
         cue = self.cue(questions)
         question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
         # sum(cue * (right - expected)) is the sum in the class's docstring: in each question, `expected` spreads
@@ -246,7 +246,7 @@ class PositionPrior(Solver):
         DataError
             Gold is hidden, or no candidate is right, or none is wrong.
         """
-        right = right_candidates(self.name, questions)
+        right = gold_labels(self.name, questions)
         position = _positions(questions)
         self.shares_ = np.bincount(position, weights=right) / np.bincount(position)
         self.overall_ = float(right.mean())

@@ -16,7 +16,7 @@ from classic_rc.retrieval.base import Best, Engine
 from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
-from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_whole
+from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_integer
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
@@ -113,7 +113,7 @@ class IRSolver(Solver):
         "depth": Parameter(
             "how many of the query's best hits to look at; None for all",
             also="a positive number of hits",
-            fits=lambda value: value is None or is_whole(value, 1),
+            fits=lambda value: value is None or is_integer(value, 1),
         ),
         "overlap": Parameter("with depth, the analyzer of the words that a hit must share; None for index terms"),
         "exclude_verbatim": Parameter("whether to leave out sentences that contain a question word for word"),

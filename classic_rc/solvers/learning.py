@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
-from classic_rc.metrics.squad import normalise
+from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
+def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return 1 for every candidate that gold accepts, and 0 for the others.
 
     If gold is a set of texts, a candidate is right if its text is one of them. Both are normalised as in SQuAD's
@@ -65,8 +65,8 @@ def right_candidates(learner: str, questions: Sequence[Question]) -> NDArray[np.
         if question.task.has_choices:
             flags += [i in gold for i in range(len(question.candidates))]
         else:
-            accepted = {normalise(str(text)) for text in gold}
-            flags += [normalise(c.text) in accepted for c in question.candidates]
+            accepted = {normalise_squad_answer(str(text)) for text in gold}
+            flags += [normalise_squad_answer(c.text) in accepted for c in question.candidates]
     right = np.array(flags, dtype=np.int64)
     if not 0 < right.sum() < len(right):
         found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SolverLine:
+class SolverEntry:
     """A solver's entry in the registry: what lists show without importing its class."""
 
     home: str  # "module:Class"
@@ -23,103 +23,103 @@ class SolverLine:
     variants: tuple[str, ...] = ()  # names of the class's variants
 
 
-LINES: Mapping[str, SolverLine] = {
-    "random": SolverLine("classic_rc.solvers.random:Random", "chance level, in expectation"),
-    "all-positive": SolverLine("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
-    "all-negative": SolverLine("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
-    "constant-position": SolverLine(
+SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
+    "random": SolverEntry("classic_rc.solvers.random:Random", "chance level, in expectation"),
+    "all-positive": SolverEntry("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
+    "all-negative": SolverEntry("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
+    "constant-position": SolverEntry(
         "classic_rc.solvers.trivial:ConstantPosition",
         "always the candidate at one position",
         ("first", "last", "majority"),
     ),
-    "longest": SolverLine("classic_rc.solvers.trivial:LongestCandidate", "the candidate with the longest text"),
-    "shortest": SolverLine("classic_rc.solvers.trivial:ShortestCandidate", "the candidate with the shortest text"),
-    "max-frequency": SolverLine(
+    "longest": SolverEntry("classic_rc.solvers.trivial:LongestCandidate", "the candidate with the longest text"),
+    "shortest": SolverEntry("classic_rc.solvers.trivial:ShortestCandidate", "the candidate with the shortest text"),
+    "max-frequency": SolverEntry(
         "classic_rc.solvers.cloze:MaximumFrequency", "the candidate that the passage names most often"
     ),
-    "exclusive-frequency": SolverLine(
+    "exclusive-frequency": SolverEntry(
         "classic_rc.solvers.cloze:ExclusiveFrequency",
         "the candidate that the passage names most often and the query does not",
     ),
-    "cloze-distance": SolverLine(
+    "cloze-distance": SolverEntry(
         "classic_rc.solvers.cloze:ClozeDistance",
         "how far query words are from their expected positions around the candidate's best mention",
         ("hermann2015", "hill2015"),
     ),
-    "cloze-window": SolverLine(
+    "cloze-window": SolverEntry(
         "classic_rc.solvers.cloze:ClozeWindow",
         "the best position-by-position match of the completed query with the passage",
         ("hill2015",),
     ),
-    "sliding-window": SolverLine(
+    "sliding-window": SolverEntry(
         "classic_rc.solvers.sliding:SlidingWindow",
         "the passage window with the most weight of question and candidate words",
         ("mctest", "richardson2013", "mcobzarenco", "dream", "race"),
     ),
-    "word-distance": SolverLine(
+    "word-distance": SolverEntry(
         "classic_rc.solvers.sliding:WordDistance",
         "how close the question's words are to the candidate's words in the passage",
         ("mctest", "richardson2013", "mcobzarenco", "dream"),
     ),
-    "sw+d": SolverLine(
+    "sw+d": SolverEntry(
         "classic_rc.solvers.sliding:SlidingWindowDistance",
         "sliding window minus a multiple of the word distance",
         ("mctest160", "mctest500", "richardson2013", "mcobzarenco", "dream"),
     ),
-    "lexical": SolverLine(
+    "lexical": SolverEntry(
         "classic_rc.solvers.lexical.solver:LexicalMatcher",
         "a weighted sum of windows, word distance, bag of words and best sentences",
         ("smith2015", "smith2015-mc500", "smith2015-raw", "smith2015-raw-mc500"),
     ),
-    "ir": SolverLine(
+    "ir": SolverEntry(
         "classic_rc.solvers.ir:IRSolver",
         "a search engine's score of the best sentence about both question and candidate",
         ("passage", "paragraphs", "multirc2018", "clark2016"),
     ),
-    "surface-lr": SolverLine(
+    "surface-lr": SolverEntry(
         "classic_rc.solvers.surface.solver:SurfaceLR",
         "logistic regression on lengths, shared words, words, and pairs of words",
         ("multirc2018", "mitre2018"),
     ),
-    "span-sw": SolverLine(
+    "span-sw": SolverEntry(
         "classic_rc.solvers.spans.sliding_window:SpanSlidingWindow",
         "question words and bigrams in the span's sentence, then the sliding window",
         ("squad2016", "squad2016-distance"),
     ),
-    "span-lr": SolverLine(
+    "span-lr": SolverEntry(
         "classic_rc.solvers.spans.logistic_regression:SpanLR",
         "logistic regression over spans: question words around them, lengths, shapes, words",
     ),
-    "ngram-lm": SolverLine(
+    "ngram-lm": SolverEntry(
         "classic_rc.solvers.ngram_lm.solver:NGramLM",
         "how probable an n-gram language model finds the query with the candidate in it",
     ),
-    "alignment-ilp": SolverLine(
+    "alignment-ilp": SolverEntry(
         "classic_rc.solvers.alignment.solver:AlignmentILP",
         "the best support graph between question, passage and candidate, by integer programming",
     ),
-    "length": SolverLine(
+    "length": SolverEntry(
         "classic_rc.solvers.cues:Length", "the candidate's length; the better direction is learned"
     ),
-    "negation": SolverLine(
+    "negation": SolverEntry(
         "classic_rc.solvers.cues:NegationWords",
         "the number of negation words in the candidate; the better direction is learned",
     ),
-    "position-prior": SolverLine(
+    "position-prior": SolverEntry(
         "classic_rc.solvers.cues:PositionPrior",
         "how often the candidate at this position is right in the training data",
     ),
-    "verbatim-overlap": SolverLine(
+    "verbatim-overlap": SolverEntry(
         "classic_rc.solvers.cues:VerbatimOverlap",
         "the longest run of words shared by candidate and passage; the better direction is learned",
     ),
-    "score-file": SolverLine("classic_rc.solvers.score_file:ScoreFile", "scores read from a file (path=FILE)"),
-    "combination": SolverLine(
+    "score-file": SolverEntry("classic_rc.solvers.score_file:ScoreFile", "scores read from a file (path=FILE)"),
+    "combination": SolverEntry(
         "classic_rc.solvers.combination.solver:Combination",
         "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked",
         ("mctest160-rte", "mctest500-rte"),
     ),
-    "saved": SolverLine(
+    "saved": SolverEntry(
         "classic_rc.solvers.saved:SavedSolver",
         "a fitted solver, loaded from a file (path=FILE; see `classic-rc fit`)",
     ),
@@ -149,7 +149,7 @@ def _check_plugin(name: str, found: Any) -> type[Solver]:
 
 
 SOLVERS: Registry[type[Solver]] = Registry(
-    "solver", {name: line.home for name, line in LINES.items()}, _check_plugin
+    "solver", {name: line.home for name, line in SOLVER_ENTRIES.items()}, _check_plugin
 )
 """All solvers: the package's own in the order of tables, then those that other packages plug in."""
 

@@ -55,7 +55,7 @@ class Persistent(Protocol):
         """
 
 
-def learns_something(solver: Solver) -> bool:
+def has_fitted_state(solver: Solver) -> bool:
     """Return whether the solver has something to save: it learns from questions or from its own text files."""
     return solver.learns_from != "nothing" or bool(getattr(solver, "learns_from_files", False))
 
@@ -68,7 +68,7 @@ def require_persistent(solver: Solver) -> None:
     UsageError
         The solver learns nothing, is not registered, or is not :class:`Persistent`.
     """
-    if not learns_something(solver):
+    if not has_fitted_state(solver):
         raise UsageError(
             f"{solver.name} learns nothing, so there is nothing to save: run it directly (-s {solver.name})",
             field="solver",
@@ -361,7 +361,7 @@ class SavedSolver(Solver):
 def _fit_members_without_state(solver: Solver, questions: Sequence[Question]) -> None:
     """Fit the members that learn nothing, at any depth, on `questions`."""
     for member in solver.members:
-        if learns_something(member):
+        if has_fitted_state(member):
             _fit_members_without_state(member, questions)
         else:
             member.fit(questions)

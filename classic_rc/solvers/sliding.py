@@ -26,8 +26,8 @@ from classic_rc.solvers.base import (
     Parameter,
     Solver,
     Variant,
+    is_integer,
     is_number,
-    is_whole,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
@@ -143,7 +143,7 @@ _DISTANCE = Parameter("how the distances of the words are combined", get_args(Di
 
 
 def _window_parameter(*names: str) -> Parameter:
-    fits = partial(is_whole, least=1, below=2**31)
+    fits = partial(is_integer, least=1, below=2**31)
     return Parameter("the length of the window in tokens", names, "a positive number of tokens", fits)
 
 

@@ -51,7 +51,7 @@ def parse_solver(spec: str) -> Solver:
     head = head.strip()
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
-        return own_solver(Path(file), class_name).from_params(params)
+        return load_solver_class(Path(file), class_name).from_params(params)
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, SOLVERS)
@@ -156,7 +156,7 @@ def _format_value(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-def own_solver(path: Path, class_name: str) -> type[Solver]:
+def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     """Import a user's file, which runs its code, and return its solver class `class_name`.
 
     Raises

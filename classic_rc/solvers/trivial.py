@@ -12,7 +12,7 @@ from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_whole, scores_without_evidence
+from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_integer, scores_without_evidence
 
 
 class _Constant(Solver):
@@ -87,7 +87,7 @@ class ConstantPosition(Solver):
             "the position of the candidate",
             ("first", "last", "majority"),
             "an index from 0",
-            lambda value: is_whole(value, 0, 2**31),
+            lambda value: is_integer(value, 0, 2**31),
         ),
         "decision": DECISION,
     }

@@ -33,7 +33,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The outcome of one check.
 
     Parameters
@@ -70,7 +70,7 @@ class Grade:
 
     student: str
     file: str
-    checks: tuple[Checked, ...]
+    checks: tuple[CheckResult, ...]
 
     @property
     def n_passed(self) -> int:
@@ -252,15 +252,15 @@ def _grade_submission(submission: _Submission, checker: bytes, titles: Mapping[s
     else:
         name = Path(submission.file).name
         problems = _find_problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
-    checks = (Checked(name, title, problems[name]) for name, title in titles.items())
+    checks = (CheckResult(name, title, problems[name]) for name, title in titles.items())
     return Grade(submission.student, submission.file, tuple(checks))
 
 
-def _find_problems(ended: Ended, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
+def _find_problems(ended: CheckerRun, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
     """Return each check's problem or None; for checks that did not run, why the process ended."""
     reason = _end_reason(ended.exit_code, timeout)
     problems: dict[str, str | None] = {}
-    for message in ended.told:
+    for message in ended.messages:
         name, problem = message.get("check"), message.get("problem")
         if isinstance(name, str) and name in names and isinstance(problem, str | None):
             problems.setdefault(name, None if problem is None else printable(problem)[:_MAX_MESSAGE])
@@ -273,14 +273,14 @@ def _end_reason(exit_code: int | None, timeout: float) -> str:
     return f"ended its process (exit code {exit_code})"
 
 
-class Ended(NamedTuple):
+class CheckerRun(NamedTuple):
     """The output and the exit code of a worker process."""
 
-    told: list[dict[str, Any]]  # the lines of output that are JSON objects
+    messages: list[dict[str, Any]]  # the lines of output that are JSON objects
     exit_code: int | None  # None if the time limit ended the process
 
 
-def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> Ended:
+def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> CheckerRun:
     """Run a checker on a submission. Both are written to a new temporary folder of their own.
 
     Parameters
@@ -304,7 +304,7 @@ def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: fl
         return _run_worker(files, work, timeout)
 
 
-def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
+def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> CheckerRun:
     process = subprocess.Popen(
         [sys.executable, "-P", *map(str, (_WORKER, _PACKAGE, *files))],
         stdin=subprocess.DEVNULL,
@@ -326,7 +326,7 @@ def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> Ended:
     finally:
         _end_tree(process)
         reader.join(_READ_TIMEOUT)
-    return Ended(_parse_objects(bytes(output)), exit_code)
+    return CheckerRun(_parse_objects(bytes(output)), exit_code)
 
 
 def _drain(pipe: IO[bytes], output: bytearray) -> None:

@@ -33,24 +33,24 @@ def main() -> None:
             channel.flush()
 
         try:
-            checks = checks_of(load(checker, "checker"))
+            checks = find_checks(load_module(checker, "checker"))
         except BaseException as error:
-            send(broken=described(error, checker))
+            send(broken=describe_error(error, checker))
             return
         if not files:
             send(checks=[(name, _title(check)) for name, check in checks.items()])
             return
         problem, submission = None, None
         try:
-            submission = load(files[0], "submission")
+            submission = load_module(files[0], "submission")
         except BaseException as error:
-            problem = described(error, files[0])
+            problem = describe_error(error, files[0])
         for name, check in checks.items():
             send(check=name, problem=problem if submission is None else _run_check(check, submission, files[0]))
     os._exit(0)  # Skip any threads and exit handlers that the submission has left behind.
 
 
-def checks_of(checker: ModuleType) -> dict[str, Check]:
+def find_checks(checker: ModuleType) -> dict[str, Check]:
     """Return the functions of a checker that start with ``check_``, by the rest of the name, in file order."""
     own = {
         name.removeprefix("check_"): value
@@ -62,7 +62,7 @@ def checks_of(checker: ModuleType) -> dict[str, Check]:
     return own
 
 
-def load(file: Path, name: str) -> ModuleType:
+def load_module(file: Path, name: str) -> ModuleType:
     """Run a file as a module and register it under `name`, so that what it defines can be pickled."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -73,7 +73,7 @@ def load(file: Path, name: str) -> ModuleType:
     return module
 
 
-def described(error: BaseException, file: Path) -> str:
+def describe_error(error: BaseException, file: Path) -> str:
     """Describe an error in one line: a check's own message, or the error's type, text and line in `file`."""
     if isinstance(error, SystemExit):
         return "ends the program (sys.exit or quit)"
@@ -96,7 +96,7 @@ def _run_check(check: Check, submission: ModuleType, file: Path) -> str | None:
     try:
         check(submission)
     except BaseException as error:
-        return described(error, file)
+        return describe_error(error, file)
     return None
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from classic_rc.cli.console import check_writable, emit, message, prepare_streams
+from classic_rc.cli.console import check_writable, prepare_streams, print_message, write_output
 from classic_rc.errors import ClassicRCError
 from classic_rc.io.printable import printable
 from classic_rc.teaching.grading import Grade, grade_file, grade_folder, grades_csv
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.handle(args))
     except ClassicRCError as error:
-        message(f"error: {error}")
+        print_message(f"error: {error}")
         return error.exit_code
 
 
@@ -60,9 +60,11 @@ def _parser() -> argparse.ArgumentParser:
 def _check(args: argparse.Namespace) -> int:
     grade = grade_file(args.file, args.checker, timeout=args.timeout)
     for check in grade.checks:
-        emit(printable(f"{'passed' if check.passed else 'FAILED'}: {check.title or check.name}") + "\n", None)
+        write_output(
+            printable(f"{'passed' if check.passed else 'FAILED'}: {check.title or check.name}") + "\n", None
+        )
         if check.problem is not None:
-            emit(f"        {check.problem}\n", None)
+            write_output(f"        {check.problem}\n", None)
     return int(grade.score < 1)
 
 
@@ -70,10 +72,10 @@ def _grade(args: argparse.Namespace) -> int:
     check_writable(args.output, args.checker)
 
     def report(grade: Grade) -> None:
-        message(f"{grade.student}: {grade.n_passed} of {len(grade.checks)} checks passed")
+        print_message(f"{grade.student}: {grade.n_passed} of {len(grade.checks)} checks passed")
 
     grades = grade_folder(args.folder, args.checker, timeout=args.timeout, advance=report)
-    emit(grades_csv(grades), args.output)
+    write_output(grades_csv(grades), args.output)
     return 0
 
 

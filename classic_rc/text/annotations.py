@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import gunzip, gzipped, is_gzip
+from classic_rc.io.compression import gunzip, gzip_bytes, is_gzip
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
-from classic_rc.io.json import Node, describe, parse_json
-from classic_rc.io.text import decode, read_bytes, read_text, write_file
+from classic_rc.io.json import Node, describe_value, parse_json
+from classic_rc.io.text import decode_text, read_bytes, read_text, write_file
 from classic_rc.questions import Candidate, Question
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk
 
-FORMAT = "classic_rc annotations"
-VERSION = 1
+ANNOTATION_FORMAT = "classic_rc annotations"
+ANNOTATION_VERSION = 1
 
 _TEXT_KEYS = (
     *("tokens", "lemmas", "pos", "places", "sentences", "chunks", "chains"),
@@ -36,12 +36,12 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
         A field is missing, unknown, of the wrong type or inconsistent.
     """
     _check_keys(root, ("format", "version", "passages", "questions"))
-    if root.integer("version") != VERSION:
+    if root.integer("version") != ANNOTATION_VERSION:
         raise root.error("unknown version", field="version", found=str(root.value["version"]), expected="1")
     passages, questions = root.child("passages"), root.child("questions")
     for part in (passages, questions):
         if not isinstance(part.value, dict):
-            raise part.error("wrong type", found=describe(part.value), expected="an object with ids as keys")
+            raise part.error("wrong type", found=describe_value(part.value), expected="an object with ids as keys")
     return (
         {id: _parse_text(passages.child(id), _TEXT_KEYS) for id in passages.value},
         {id: _parse_question(questions.child(id)) for id in questions.value},
@@ -50,7 +50,7 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
 
 def _check_keys(node: Node, known: tuple[str, ...]) -> None:
     if not isinstance(node.value, dict):
-        raise node.error("wrong type", found=describe(node.value), expected="an object")
+        raise node.error("wrong type", found=describe_value(node.value), expected="an object")
     for key in node.value:
         if key not in known:
             raise node.error("unknown field", field=key, expected=f"one of {', '.join(known)}")
@@ -76,7 +76,10 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
         computed = sha256_of_text(node.text("text"))
         if sha256 not in (None, computed):
             raise node.error(
-                "not the sha256 of the field 'text'", field="sha256", found=describe(sha256), expected=computed
+                "not the sha256 of the field 'text'",
+                field="sha256",
+                found=describe_value(sha256),
+                expected=computed,
             )
         sha256 = computed
     return AnnotatedText(
@@ -164,13 +167,13 @@ def _parse_span(node: Node, n: int | None) -> tuple[int, int]:
     return start, end
 
 
-def plain_annotations(
+def annotations_to_json(
     passages: Mapping[str, AnnotatedText], questions: Mapping[str, AnnotatedQuestion]
 ) -> dict[str, Any]:
     """Return the JSON form that :func:`parse_annotations` reads back."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": ANNOTATION_FORMAT,
+        "version": ANNOTATION_VERSION,
         "passages": {id: _plain_text(text) for id, text in passages.items()},
         "questions": {id: _plain_question(question) for id, question in questions.items()},
     }
@@ -196,7 +199,9 @@ def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
     return plain
 
 
-def corenlp_annotations(root: Node, name: str) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
+def parse_corenlp_annotations(
+    root: Node, name: str
+) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
     """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives.
 
     The file is a list of stories. Each story has its tokens, lower-cased and without punctuation; the index of the
@@ -277,7 +282,7 @@ def _shared_words(tokens: Sequence[_CoreNLPToken], question: int, candidate: int
                 raise token.node.error(
                     "a word matches in one place of the story but not in another",
                     field="matches",
-                    found=f"{describe(word)} in question {question}",
+                    found=f"{describe_value(word)} in question {question}",
                 )
     words, lemmas = (tuple(word for word, found in shared[form].items() if found) for form in ("token", "lemma"))
     return AnnotatedText(words, lemmas, complete=False)
@@ -380,9 +385,9 @@ class Annotations:
         UsageError
             The operating system refuses the write.
         """
-        plain = plain_annotations(self.passages, self.questions)
+        plain = annotations_to_json(self.passages, self.questions)
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        write_file(Path(path), gzipped(data) if str(path).endswith(".gz") else data)
+        write_file(Path(path), gzip_bytes(data) if str(path).endswith(".gz") else data)
 
     @classmethod
     def load(cls, path: str | Path) -> Annotations:
@@ -405,8 +410,8 @@ class Annotations:
             f"the annotation of {what} does not match its text",
             source=self.source,
             where=f"question {question.id}",
-            found=describe(" ".join(annotated.tokens)),
-            expected=describe(text),
+            found=describe_value(" ".join(annotated.tokens)),
+            expected=describe_value(text),
             hint="Annotate the texts of this dataset",
         )
 
@@ -426,16 +431,16 @@ def read_annotations(path: str | Path) -> Annotations:
     data = read_bytes(source)
     if is_gzip(data):
         data = gunzip(data, source, "cannot decompress the file")
-    root = Node(parse_json(decode(data, source), source), source)
+    root = Node(parse_json(decode_text(data, source), source), source)
     if isinstance(root.value, list):
-        passages, questions = corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
-    elif root.has("format") and root.value["format"] == FORMAT:
+        passages, questions = parse_corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
+    elif root.has("format") and root.value["format"] == ANNOTATION_FORMAT:
         passages, questions = parse_annotations(root)
     else:
         raise root.error(
             "not an annotation file",
-            found=describe(root.value),
-            expected=f"an object with the format {FORMAT!r}, or the list of stories of Smith et al. 2015",
+            found=describe_value(root.value),
+            expected=f"an object of format {ANNOTATION_FORMAT!r}, or the list of stories of Smith et al. 2015",
         )
     return Annotations(passages, questions, source, sha256_of_bytes(data))
 

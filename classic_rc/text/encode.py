@@ -133,7 +133,7 @@ def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
     return questions._view(WithoutGold(questions.questions), lambda full: full)
 
 
-def texts_only(questions: Sequence[Question]) -> Sequence[Question]:
+def without_answers(questions: Sequence[Question]) -> Sequence[Question]:
     """Return the questions without gold and candidates: all that may be learned from the evaluated data."""
     texts = [replace(q, gold=None, candidates=()) for q in questions]
     if not isinstance(questions, SharedQuestions):

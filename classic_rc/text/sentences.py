@@ -45,7 +45,7 @@ def passage_sentences(passage: Passage) -> tuple[tuple[int, int], ...]:
     return tuple(split_sentences(passage.text))
 
 
-class Stop(NamedTuple):
+class StopContext(NamedTuple):
     """A possible border and its context."""
 
     mark: str  # the mark itself: ".", "?!", ". . ."
@@ -72,11 +72,11 @@ _LOOK_BACK = 60
 """Characters to look back from a stop: enough for two words, unless one is too long for an abbreviation."""
 
 
-def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> Stop:
+def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> StopContext:
     begin = max(sentence, stop.start() - _LOOK_BACK)
     words = ["", "", *re.split(r"[\s—–/]+", text[begin : stop.start()])]
     after = _AFTER.match(text, stop.end(), paragraph_end)
-    return Stop(
+    return StopContext(
         mark=stop["mark"] or stop[0],
         closed=bool(stop["closers"]),
         previous=words[-2].lower(),
@@ -145,40 +145,40 @@ _ENUMERATOR = re.compile(r"\d{1,2}|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4}")
 _ACRONYM = re.compile(r"(?:[^\W\d_][.]-?)+[^\W\d_]")
 
 
-def _full_width(stop: Stop) -> bool | None:
+def _full_width(stop: StopContext) -> bool | None:
     """``。`` is only used to end a sentence."""
     return True if stop.mark[0] in _FULL_WIDTH else None
 
 
-def _ellipsis(stop: Stop) -> bool | None:
+def _ellipsis(stop: StopContext) -> bool | None:
     """``Well... I see`` goes on, because "I" always has a capital; another capital begins a sentence."""
     if stop.mark == "." or not set(stop.mark) & set(".…"):
         return None
     return not stop.after[:1].islower() and stop.after.partition("'")[0] != "I"
 
 
-def _exclamation(stop: Stop) -> bool | None:
+def _exclamation(stop: StopContext) -> bool | None:
     """``"Stop!" said Lion``: only lower case shows that a question or exclamation goes on."""
     return None if stop.mark == "." else not stop.after[:1].islower()
 
 
-def _enumeration(stop: Stop) -> bool | None:
+def _enumeration(stop: StopContext) -> bool | None:
     """``1. Open the box``: the number belongs to its item."""
     return False if stop.opens and not stop.closed and _ENUMERATOR.fullmatch(stop.before) else None
 
 
-def _title(stop: Stop) -> bool | None:
+def _title(stop: StopContext) -> bool | None:
     """``Dr. Fox``, ``e.g. Fox``: the sentence always goes on."""
     return False if stop.before in TITLES or stop.before in INSIDE else None
 
 
-def _number(stop: Stop) -> bool | None:
+def _number(stop: StopContext) -> bool | None:
     """``No. 5`` and ``Jan. 5``, against ``He said no. Five left.``"""
     counts = stop.before in BEFORE_NUMBERS or stop.before in MONTHS
     return False if counts and stop.after[:1].isdecimal() else None
 
 
-def _amount(stop: Stop) -> bool | None:
+def _amount(stop: StopContext) -> bool | None:
     """``at 5 p.m. Fox left`` is two sentences, ``5 p.m. Friday`` and ``5 p.m. EST`` are one."""
     if stop.before not in AFTER_AMOUNTS:
         return None
@@ -186,27 +186,27 @@ def _amount(stop: Stop) -> bool | None:
     return stop.after[:1].isupper() and stop.after not in DAYS_AND_MONTHS and not time_zone
 
 
-def _initial(stop: Stop) -> bool | None:
+def _initial(stop: StopContext) -> bool | None:
     """``J. K. Rowling``, against ``vitamin C. Oranges`` and ``plan B. It failed``."""
     if len(stop.before) != 1 or not stop.before.isalpha():
         return None
     return stop.previous in LETTERS_OF or _begins_with_starter(stop)
 
 
-def _abbreviation(stop: Stop) -> bool | None:
+def _abbreviation(stop: StopContext) -> bool | None:
     """``the U.S. Army``, ``Fox Inc. said`` and ``St. Ives``, against ``the U.S. They``."""
     known = stop.before in NAME_PARTS or stop.before in MONTHS or _ACRONYM.fullmatch(stop.before)
     return _begins_with_starter(stop) if known else None
 
 
-def _lower_case(stop: Stop) -> bool | None:
+def _lower_case(stop: StopContext) -> bool | None:
     """``"I see." she said`` goes on; ``he ran. she hid.`` is two sentences with careless case."""
     if not stop.after[:1].islower():
         return None
     return not stop.closed and stop.before.isalpha()
 
 
-RULES: tuple[Callable[[Stop], bool | None], ...] = (
+RULES: tuple[Callable[[StopContext], bool | None], ...] = (
     _full_width,
     _ellipsis,
     _exclamation,
@@ -224,9 +224,9 @@ A stop to which no rule applies is a border.
 """
 
 
-def _is_border(stop: Stop) -> bool:
+def _is_border(stop: StopContext) -> bool:
     return next((verdict for rule in RULES if (verdict := rule(stop)) is not None), True)
 
 
-def _begins_with_starter(stop: Stop) -> bool:
+def _begins_with_starter(stop: StopContext) -> bool:
     return stop.after[:1].isupper() and stop.after.lower().replace("’", "'") in STARTERS

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import ZIP_ERRORS, zip_member
+from classic_rc.io.compression import ZIP_ERRORS, read_zip_member
 
 _PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
@@ -98,7 +98,7 @@ class WordNet:
             self._above[word] = steps
         return self._above[word]
 
-    def steps_up(self, word: str, general: str) -> int | None:
+    def hypernym_distance(self, word: str, general: str) -> int | None:
         """Return the least steps up from a sense of `word` to one of `general`: 0 for synonyms, None if no path."""
         above = self.above(word)
         return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
@@ -107,7 +107,7 @@ class WordNet:
         try:
             if not self.folder.endswith(".zip"):
                 return Path(self.folder, name).read_bytes()
-            return zip_member(self.folder, f"wordnet/{name}")
+            return read_zip_member(self.folder, f"wordnet/{name}")
         except (KeyError, *ZIP_ERRORS) as error:
             reason = getattr(error, "strerror", None) or error
             source = f"{self.folder}/{name}"

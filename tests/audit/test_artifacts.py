@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.audit.artifacts import FAMILY, FEWEST_GROUPS, MEASURED, AboveMean, try_partial_inputs
+from classic_rc.audit.artifacts import MEASURED_TASKS, MIN_GROUPS, PARTIAL_INPUTS, AboveMean, measure_partial_inputs
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.folds import passage_groups
@@ -18,7 +18,7 @@ from classic_rc.solvers import Length
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
-CUES = [m for m in FAMILY if m.solver.name != "surface-lr"]
+CUES = [m for m in PARTIAL_INPUTS if m.solver.name != "surface-lr"]
 FEW = {"permutations": 2000, "resamples": 1000}
 
 
@@ -27,7 +27,7 @@ def by_name(partial):
 
 
 def test_a_telling_word_is_found_by_what_reads_the_options(simulated, task, leaks):
-    results = by_name(try_partial_inputs(simulated(task, 1, n_passages=40, leak=leaks["word"]), **FEW))
+    results = by_name(measure_partial_inputs(simulated(task, 1, n_passages=40, leak=leaks["word"]), **FEW))
     for name in ("options", "question and options", "passage and options"):
         assert results[name].tested.interval.low > 0.05
         assert results[name].p_holm <= 0.05
@@ -37,7 +37,7 @@ def test_a_telling_word_is_found_by_what_reads_the_options(simulated, task, leak
 
 
 def test_long_right_options_are_found_by_length(simulated, task, leaks):
-    results = by_name(try_partial_inputs(simulated(task, 2, leak=leaks["length"]), family=CUES, **FEW))
+    results = by_name(measure_partial_inputs(simulated(task, 2, leak=leaks["length"]), family=CUES, **FEW))
     for name in ("length in characters", "length in words"):
         assert results[name].tested.interval.low > 0.05
     assert results["position"].tested.interval.low < 0.05
@@ -47,14 +47,14 @@ def test_short_right_options_are_found_as_well(simulated, task):
     def shorter(rng, options, gold):
         return [o.split()[0] if i in gold else f"{o} {o}" for i, o in enumerate(options)]
 
-    results = by_name(try_partial_inputs(simulated(task, 3, leak=shorter), family=CUES, **FEW))
+    results = by_name(measure_partial_inputs(simulated(task, 3, leak=shorter), family=CUES, **FEW))
     assert results["length in words"].tested.interval.low > 0.2
 
 
 def test_right_options_at_one_position_are_found_by_position(simulated, task):
     dataset = simulated(task, 4)
     moved = [q if i % 2 else with_right_option_first(q) for i, q in enumerate(dataset)]
-    results = by_name(try_partial_inputs(replace(dataset, questions=moved), family=CUES, **FEW))
+    results = by_name(measure_partial_inputs(replace(dataset, questions=moved), family=CUES, **FEW))
     assert results["position"].tested.interval.low > 0.05
     assert results["length in words"].tested.interval.low < 0.05
 
@@ -77,13 +77,13 @@ def test_options_of_the_passages_words_are_found_by_overlap(simulated, task):
         return replace(question, candidates=tuple(options))
 
     results = by_name(
-        try_partial_inputs(replace(dataset, questions=list(map(quoting, dataset))), family=CUES, **FEW)
+        measure_partial_inputs(replace(dataset, questions=list(map(quoting, dataset))), family=CUES, **FEW)
     )
     assert results["verbatim overlap"].tested.interval.low > 0.2
 
 
 def test_without_a_leak_there_is_none(simulated, task):
-    partial = try_partial_inputs(simulated(task, 6, n_passages=40), **FEW)
+    partial = measure_partial_inputs(simulated(task, 6, n_passages=40), **FEW)
     assert all(result.tested.interval.low < 0.05 for result in partial.results)
     assert all(result.p_holm > 0.05 for result in partial.results)
 
@@ -94,7 +94,7 @@ def test_false_alarms_of_the_family_are_about_as_many_as_they_should_be(simulate
     tasks = (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER)
     alarms = 0
     for seed in range(200):
-        partial = try_partial_inputs(simulated(tasks[seed % 2], seed), permutations=2000, resamples=10)
+        partial = measure_partial_inputs(simulated(tasks[seed % 2], seed), permutations=2000, resamples=10)
         alarms += min(result.p_holm for result in partial.results) <= 0.05
     assert 0.02 <= alarms / 200 <= 0.09
 
@@ -104,7 +104,7 @@ def test_false_alarms_of_the_family_are_about_as_many_as_they_should_be(simulate
 
 def test_numbers_are_those_of_out_of_fold_predictions(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 7)
-    results = by_name(try_partial_inputs(dataset, family=CUES, **FEW))
+    results = by_name(measure_partial_inputs(dataset, family=CUES, **FEW))
     predictions = predict(dataset, Length(), cv=5).predictions
     gain = results["length in characters"].tested
     assert gain.value == get_metric("accuracy")(dataset, predictions)
@@ -125,22 +125,22 @@ def test_the_interval_is_that_of_a_plain_bootstrap(simulated):
         drawn = rng.integers(groups.max() + 1, size=groups.max() + 1)
         chosen = np.concatenate([np.flatnonzero(groups == g) for g in drawn])
         gains.append(right[chosen].mean() - 0.25)
-    results = by_name(try_partial_inputs(dataset, family=CUES, permutations=10))
+    results = by_name(measure_partial_inputs(dataset, family=CUES, permutations=10))
     found = results["length in characters"].tested.interval
     assert found == pytest.approx(np.quantile(gains, [0.025, 0.975]), abs=0.015)
 
 
 def test_an_interval_takes_some_passages(simulated):
-    few = simulated(Task.SINGLE_CHOICE, 9, n_passages=FEWEST_GROUPS - 1)
-    enough = simulated(Task.SINGLE_CHOICE, 9, n_passages=FEWEST_GROUPS)
-    assert all(r.tested.interval is None for r in try_partial_inputs(few, family=CUES, **FEW).results)
-    assert all(r.tested.interval for r in try_partial_inputs(enough, family=CUES, **FEW).results)
+    few = simulated(Task.SINGLE_CHOICE, 9, n_passages=MIN_GROUPS - 1)
+    enough = simulated(Task.SINGLE_CHOICE, 9, n_passages=MIN_GROUPS)
+    assert all(r.tested.interval is None for r in measure_partial_inputs(few, family=CUES, **FEW).results)
+    assert all(r.tested.interval for r in measure_partial_inputs(enough, family=CUES, **FEW).results)
 
 
 def test_everything_follows_from_the_seed(simulated):
     dataset = simulated(Task.MULTIPLE_ANSWER, 10)
     first, again, other = (
-        try_partial_inputs(dataset, family=CUES, seed=seed, **FEW).to_dict()["results"] for seed in (1, 1, 2)
+        measure_partial_inputs(dataset, family=CUES, seed=seed, **FEW).to_dict()["results"] for seed in (1, 1, 2)
     )
     for result in (*first, *again, *other):
         del result["seconds"]
@@ -150,9 +150,9 @@ def test_everything_follows_from_the_seed(simulated):
 
 def test_holm_is_over_what_was_tried(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 11)
-    few = try_partial_inputs(dataset, family=CUES[:1], **FEW).results
+    few = measure_partial_inputs(dataset, family=CUES[:1], **FEW).results
     assert [r.p_holm for r in few] == [r.p for r in few]
-    many = by_name(try_partial_inputs(dataset, family=CUES, **FEW))
+    many = by_name(measure_partial_inputs(dataset, family=CUES, **FEW))
     assert many[few[0].name].p == few[0].p
     assert many[few[0].name].p_holm >= few[0].p_holm
 
@@ -164,28 +164,28 @@ def test_training_data_takes_the_place_of_folds(simulated, leaks):
     task = Task.SINGLE_CHOICE
     train, dataset = (simulated(task, seed, leak=leaks["length"]) for seed in (12, 13))
     renamed = replace(train, questions=[replace(q, id=f"t{q.id}") for q in train], name="train")
-    partial = try_partial_inputs(dataset, train=renamed, family=CUES, **FEW)
+    partial = measure_partial_inputs(dataset, train=renamed, family=CUES, **FEW)
     assert partial.learned_from == "train"
     assert by_name(partial)["length in words"].tested.interval.low > 0.05
     shared = replace(renamed, questions=[*renamed, *(replace(q, id=f"s{q.id}") for q in dataset[:8])])
-    partial = try_partial_inputs(dataset, train=shared, family=CUES, **FEW)
+    partial = measure_partial_inputs(dataset, train=shared, family=CUES, **FEW)
     assert any("8 questions are left out" in warning for warning in partial.warnings)
 
 
 @pytest.mark.parametrize("task", list(Task))
 def test_what_is_not_for_a_task_is_left_out_and_said_so(task):
     dataset = synthetic_dataset(task, n_passages=12)
-    partial = try_partial_inputs(dataset, permutations=10, resamples=10)
+    partial = measure_partial_inputs(dataset, permutations=10, resamples=10)
     tried = {r.name for r in partial.results}
-    assert tried | set(partial.left_out) == {m.name for m in FAMILY}
+    assert tried | set(partial.left_out) == {m.name for m in PARTIAL_INPUTS}
     assert not tried & set(partial.left_out)
-    assert bool(tried) is (task in MEASURED)
+    assert bool(tried) is (task in MEASURED_TASKS)
     for name, reason in partial.left_out.items():
         assert reason == f"not for {task} questions", name
 
 
 def test_cloze_questions_are_measured_by_f1_and_exact_match():
-    partial = try_partial_inputs(synthetic_dataset(Task.CLOZE, n_passages=12), family=CUES, **FEW)
+    partial = measure_partial_inputs(synthetic_dataset(Task.CLOZE, n_passages=12), family=CUES, **FEW)
     results = by_name(partial)
     assert set(results) == {"length in characters", "length in words", "most frequent entity"}
     assert list(results["most frequent entity"].gains) == ["f1", "em"]
@@ -200,14 +200,14 @@ def test_reasons_to_try_nothing(simulated):
         (one_passage, "two different passages"),
         (Dataset([]), "no questions"),
     ):
-        partial = try_partial_inputs(data, **FEW)
+        partial = measure_partial_inputs(data, **FEW)
         assert partial.results == ()
         assert all(reason in why for why in partial.left_out.values())
 
 
 def test_a_partial_input_that_cannot_learn_is_left_out(simulated):
     all_right = [replace(q, gold=frozenset(range(len(q.candidates)))) for q in simulated(Task.MULTIPLE_ANSWER, 15)]
-    partial = try_partial_inputs(Dataset(all_right), family=CUES, **FEW)
+    partial = measure_partial_inputs(Dataset(all_right), family=CUES, **FEW)
     assert partial.results == ()
     assert "right" in partial.left_out["length in words"]
 
@@ -215,19 +215,19 @@ def test_a_partial_input_that_cannot_learn_is_left_out(simulated):
 def test_bad_options(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 16, n_passages=3)
     with raises(UsageError, field="permutations", found="0"):
-        try_partial_inputs(dataset, permutations=0)
+        measure_partial_inputs(dataset, permutations=0)
     with raises(UsageError, field="resamples", found="0"):
-        try_partial_inputs(dataset, resamples=0)
+        measure_partial_inputs(dataset, resamples=0)
     with raises(UsageError, field="cv", found="5"):
-        try_partial_inputs(dataset, train=dataset, cv=5)
+        measure_partial_inputs(dataset, train=dataset, cv=5)
     with raises(UsageError) as refused:
-        try_partial_inputs(dataset, train=dataset)
+        measure_partial_inputs(dataset, train=dataset)
     assert f"left of {dataset.name}" in str(refused.value)
     with raises(UsageError) as refused:
-        try_partial_inputs(dataset, group="author")
+        measure_partial_inputs(dataset, group="author")
     assert "group" in str(refused.value)
     with raises(UsageError, field="training data", found="cloze", expected="single-choice"):
-        try_partial_inputs(dataset, train=synthetic_dataset(Task.CLOZE))
+        measure_partial_inputs(dataset, train=synthetic_dataset(Task.CLOZE))
 
 
 def test_above_the_mean_of_the_question():

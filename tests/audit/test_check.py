@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.audit.check import label_balance
+from classic_rc.audit.check import measure_label_balance
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 PASSAGE = Passage("p", "")
@@ -20,7 +20,7 @@ def dataset(*rows, task=Task.SINGLE_CHOICE):
 
 
 def test_positions_are_counted_against_what_each_question_offers():
-    balance = label_balance(dataset((2, {0}), (2, {0}), (4, {0}), (4, {3})))
+    balance = measure_label_balance(dataset((2, {0}), (2, {0}), (4, {0}), (4, {3})))
     assert balance.right_share == pytest.approx(4 / 12)
     assert balance.positions == (3, 0, 0, 1)
     assert balance.expected == pytest.approx((1.5, 1.5, 0.5, 0.5))
@@ -30,13 +30,13 @@ def test_positions_are_counted_against_what_each_question_offers():
 
 
 def test_where_several_may_be_right_only_their_share_is_told():
-    balance = label_balance(dataset((4, {0, 1}), (2, ()), task=Task.MULTIPLE_ANSWER))
+    balance = measure_label_balance(dataset((4, {0, 1}), (2, ()), task=Task.MULTIPLE_ANSWER))
     assert balance.right_share == pytest.approx(2 / 6)
     assert balance.positions == ()
     assert balance.chi_square is None
 
 
 def test_nothing_to_compare():
-    assert label_balance(dataset((0, ()))) is None
-    assert label_balance(dataset((1, {0}))).chi_square is None
-    assert label_balance(dataset((3, ()))).chi_square is None
+    assert measure_label_balance(dataset((0, ()))) is None
+    assert measure_label_balance(dataset((1, {0}))).chi_square is None
+    assert measure_label_balance(dataset((3, ()))).chi_square is None

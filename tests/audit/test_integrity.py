@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.audit.integrity import KINDS, Severity, integrity
+from classic_rc.audit.integrity import KINDS, Severity, find_defects
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 ONE, TWO = Passage("p1", "Nora planted beans."), Passage("p2", "Omar built a fence.")
@@ -23,7 +23,7 @@ SOUND = [
 
 
 def names(*questions, train=None):
-    return {f.kind.name: (f.count, f.examples) for f in integrity(Dataset([*SOUND, *questions]), train)}
+    return {f.kind.name: (f.count, f.examples) for f in find_defects(Dataset([*SOUND, *questions]), train)}
 
 
 def test_a_sound_dataset_has_no_findings():
@@ -64,7 +64,7 @@ def test_where_several_may_be_right_none_and_all_are_legal():
     data = Dataset(
         [ask("q1", "A?", gold=frozenset(), task=several), ask("q2", "B?", gold=frozenset({0, 1}), task=several)]
     )
-    found = integrity(data)
+    found = find_defects(data)
     assert [f.kind.name for f in found] == ["none-right", "all-right"]
     assert all(f.kind.severity is Severity.NOTE for f in found)
 
@@ -88,12 +88,12 @@ def test_equal_passages_under_different_ids():
 )
 def test_gold_that_cannot_be_reached(task, gold, kind):
     candidates = () if task.has_spans else ("Nora", "Omar")
-    found = integrity(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
+    found = find_defects(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
     assert [f.kind.name for f in found] == ([kind] if kind else [])
 
 
 def test_mentions_of_one_entity_are_no_equal_options():
-    assert integrity(Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])) == ()
+    assert find_defects(Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
     both = Passage("p", "Nora met Omar.")
     first = ask("q1", "Who?", (), ("Nora",), both, Task.SPAN)
     again = ask("q2", "who?", (), gold, both, Task.SPAN)
-    assert [f.kind.name for f in integrity(Dataset([first, again]))] == kinds
+    assert [f.kind.name for f in find_defects(Dataset([first, again]))] == kinds
 
 
 def test_what_training_data_has_too():
@@ -119,7 +119,7 @@ def test_what_training_data_has_too():
 
 def test_examples_are_three_at_the_most_and_the_gravest_come_first():
     questions = [ask(f"e{i}", f"Question {i}?", ("Nora", "")) for i in range(5)]
-    found = integrity(Dataset([*questions, ask("n", "None?", gold=frozenset())]))
+    found = find_defects(Dataset([*questions, ask("n", "None?", gold=frozenset())]))
     assert [(f.kind.name, f.count, f.examples) for f in found] == [
         ("no-right-option", 1, ("n",)),
         ("empty-option", 5, ("e0", "e1", "e2")),

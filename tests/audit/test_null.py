@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.audit import null as null_module
-from classic_rc.audit.null import NullDistribution, null_of, p_value
+from classic_rc.audit.null import NullDistribution, exceedance_p_value, null_distribution_of
 from classic_rc.errors import DataError, UsageError
 from classic_rc.metrics import get_metric, metrics_for
 from classic_rc.predictions import Prediction
@@ -60,7 +60,7 @@ def test_a_question_has_the_outcomes_of_its_permutations(row):
     tied = [frozenset({i}) for i in sorted(chosen)]
     prediction = choose(question, *tied) if task is Task.SINGLE_CHOICE else choose(question, frozenset(chosen))
     metrics = metrics_for(task)
-    null = null_of([question], [prediction], metrics)
+    null = null_distribution_of([question], [prediction], metrics)
     ((count, lot),) = null.lots
     ways = permuted(question)
     rows = [np.concatenate([m.statistics([way], [prediction])[0] for m in metrics]).round(12) for way in ways]
@@ -94,32 +94,34 @@ def test_ties_keep_their_partial_credit():
 
 def check_against_enumeration(questions, predictions, metric):
     exact = enumerated(questions, predictions, metric)
-    found = null_of(questions, predictions, [metric]).distributions(20_000)[metric.name]
+    found = null_distribution_of(questions, predictions, [metric]).distributions(20_000)[metric.name]
     assert found.mean == pytest.approx(exact.mean(), abs=1e-3)
     assert found.draws.std() == pytest.approx(exact.std(), rel=0.03)
     assert set(found.draws.round(9)) <= set(exact.round(9))
     for value in np.unique(exact.round(9)):
         expected = np.mean(exact >= value - 1e-9)
-        assert p_value(value, found) == pytest.approx(expected, abs=4 * np.sqrt(expected / 20_000) + 1e-4)
+        assert exceedance_p_value(value, found) == pytest.approx(
+            expected, abs=4 * np.sqrt(expected / 20_000) + 1e-4
+        )
 
 
 def test_chance_of_a_linear_metric_is_exact():
     predictions = [choose(q, *(frozenset({i}) for i in t)) for q, t in zip(SINGLE, TIED, strict=True)]
-    null = null_of(SINGLE, predictions, [get_metric("accuracy")]).distributions(10)
+    null = null_distribution_of(SINGLE, predictions, [get_metric("accuracy")]).distributions(10)
     assert null["accuracy"].mean == pytest.approx(0.25, abs=1e-12)
 
 
 def test_a_p_value_is_never_zero():
     null = NullDistribution(np.array([0.1, 0.2, 0.30000000000000004]), 0.2)
-    assert p_value(0.3, null) == 0.5
-    assert p_value(0.4, null) == 0.25
-    assert p_value(0.4, null, doubled=True) == 0.5
-    assert p_value(0.0, null, doubled=True) == 1
+    assert exceedance_p_value(0.3, null) == 0.5
+    assert exceedance_p_value(0.4, null) == 0.25
+    assert exceedance_p_value(0.4, null, doubled=True) == 0.5
+    assert exceedance_p_value(0.0, null, doubled=True) == 1
 
 
 def test_draws_follow_from_the_seed():
     predictions = [choose(q, frozenset({0})) for q in SINGLE]
-    null = null_of(SINGLE, predictions, [get_metric("accuracy")])
+    null = null_distribution_of(SINGLE, predictions, [get_metric("accuracy")])
     first, again, other = (null.distributions(50, seed)["accuracy"].draws for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -129,7 +131,7 @@ def test_draws_follow_from_the_seed():
 
 
 def lot_of(question, *texts, metric="em"):
-    null = null_of([question], [choose(question, *((t,) for t in texts))], [get_metric(metric)])
+    null = null_distribution_of([question], [choose(question, *((t,) for t in texts))], [get_metric(metric)])
     ((_, lot),) = null.lots
     return {row[0]: odds for row, odds in zip(lot.rows.tolist(), lot.odds.tolist(), strict=True)}
 
@@ -165,9 +167,9 @@ def test_very_many_sets_of_texts_are_sampled(monkeypatch):
 def test_what_has_no_null():
     question, metric = SINGLE[0], [get_metric("accuracy")]
     with raises(UsageError, field="predictions", found=re.compile("expectation")):
-        null_of([question], [Prediction("q", (frozenset({0}),), weights=(1.0,))], metric)
+        null_distribution_of([question], [Prediction("q", (frozenset({0}),), weights=(1.0,))], metric)
     with raises(DataError, where=f"question {question.id}"):
-        null_of([replace(question, gold=None)], [choose(question, frozenset({0}))], metric)
+        null_distribution_of([replace(question, gold=None)], [choose(question, frozenset({0}))], metric)
     span = ask(Task.SPAN, ["a"], ("a",))
     with raises(UsageError, field="questions", found="span"):
-        null_of([span], [choose(span, ("a",))], [get_metric("f1")])
+        null_distribution_of([span], [choose(span, ("a",))], [get_metric("f1")])

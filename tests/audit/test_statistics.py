@@ -8,8 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.audit.statistics import statistics
-from classic_rc.audit.statistics.measures import AnalyzerCounter, Contents, Count, Values, Vocabulary, pooled
+from classic_rc.audit.statistics import describe_datasets
+from classic_rc.audit.statistics.measures import (
+    AnalyzerCounter,
+    Count,
+    DatasetContents,
+    MeasuredValues,
+    Vocabulary,
+    pool_measures,
+)
 from classic_rc.audit.statistics.papers import (
     correct_verbatim,
     incorrect_verbatim,
@@ -45,11 +52,11 @@ DATA = Dataset(QUESTIONS, "mine", "dev")
 
 
 def measured(function, counter=None):
-    return function(Contents(DATA, counter or AnalyzerCounter("whitespace"))).numbers.tolist()
+    return function(DatasetContents(DATA, counter or AnalyzerCounter("whitespace"))).numbers.tolist()
 
 
 def common(*datasets, analyzer="whitespace"):
-    table = statistics(datasets, analyzer).common
+    table = describe_datasets(datasets, analyzer).common
     return table, {row.statistic.label: row.measures for row in table.rows}
 
 
@@ -117,20 +124,20 @@ def test_record_counts_mentions_once_a_passage():
 
 
 def test_measures():
-    values = Values(np.array([1, 2, 3, 6]))
+    values = MeasuredValues(np.array([1, 2, 3, 6]))
     assert (values.value, values.spread) == (3.0, pytest.approx(math.sqrt(3.5)))
     assert values.to_dict() == {
         **{"n": 4, "mean": 3.0, "sd": values.spread, "min": 1.0, "q25": 1.75, "median": 2.5},
         **{"q75": 3.75, "max": 6.0},
     }
-    assert Values(np.array([])).to_dict() == {"n": 0}
-    assert Values(np.array([])).value is None
-    assert pooled([Count(2), Count(3)]) == Count(5)
-    assert pooled([Vocabulary(frozenset("ab")), Vocabulary(frozenset("bc"))]).value == 3
+    assert MeasuredValues(np.array([])).to_dict() == {"n": 0}
+    assert MeasuredValues(np.array([])).value is None
+    assert pool_measures([Count(2), Count(3)]) == Count(5)
+    assert pool_measures([Vocabulary(frozenset("ab")), Vocabulary(frozenset("bc"))]).value == 3
 
 
 def paper(*datasets):
-    (table,) = statistics(datasets).papers
+    (table,) = describe_datasets(datasets).papers
     return table, {
         row.statistic.label: {
             column: (measure, published)

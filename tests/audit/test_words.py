@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.audit.words import leaking_words
+from classic_rc.audit.words import find_leaking_words
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
@@ -33,7 +33,7 @@ DATASET = Dataset(
 
 
 def found(dataset=DATASET, **options):
-    report = leaking_words(dataset, **{"at_least": 1, "level": 1.0, **options})
+    report = find_leaking_words(dataset, **{"at_least": 1, "level": 1.0, **options})
     return {w.word: w for w in report.words}
 
 
@@ -80,7 +80,7 @@ def test_the_p_value_by_hand():
 def test_the_p_value_is_that_of_permutations(simulated):
     dataset = simulated(Task.MULTIPLE_ANSWER, 3)
     rng = np.random.default_rng(0)
-    for found_word in leaking_words(dataset, at_least=60, level=1.0).words[:4]:
+    for found_word in find_leaking_words(dataset, at_least=60, level=1.0).words[:4]:
         has = [np.array([found_word.word in c.text.split() for c in q.candidates]) for q in dataset]
         deviations = np.array(
             [
@@ -94,36 +94,36 @@ def test_the_p_value_is_that_of_permutations(simulated):
 
 def test_only_what_is_frequent_is_tested_and_only_what_tells_is_listed(simulated, leaks):
     dataset = simulated(Task.SINGLE_CHOICE, 4, leak=leaks["word"])
-    report = leaking_words(dataset)
+    report = find_leaking_words(dataset)
     assert report.words[0].word == "indeed"
     assert report.words[0].pmi > 0
     assert all(w.right + w.wrong >= 20 and w.q <= 0.05 for w in report.words)
     assert len(report.words) < report.n_tested
-    assert leaking_words(dataset, at_least=10_000).n_tested == 0
+    assert find_leaking_words(dataset, at_least=10_000).n_tested == 0
 
 
 def test_words_that_tell_nothing_are_seldom_listed(simulated):
-    listed = sum(bool(leaking_words(simulated(Task.SINGLE_CHOICE, seed)).words) for seed in range(30))
+    listed = sum(bool(find_leaking_words(simulated(Task.SINGLE_CHOICE, seed)).words) for seed in range(30))
     assert listed <= 4
 
 
 def test_awkward_options():
-    leaking_words(synthetic_dataset(Task.MULTIPLE_ANSWER), at_least=1)
-    assert leaking_words(Dataset([ask("q", ONE, ["", "!"], {0})])).words == ()
+    find_leaking_words(synthetic_dataset(Task.MULTIPLE_ANSWER), at_least=1)
+    assert find_leaking_words(Dataset([ask("q", ONE, ["", "!"], {0})])).words == ()
 
 
 @pytest.mark.parametrize(("field", "value"), [("at_least", 0), ("smoothing", 0), ("smoothing", math.nan)])
 def test_bad_options(field, value):
     with raises(UsageError, field=field, found=str(value)):
-        leaking_words(DATASET, **{field: value})
+        find_leaking_words(DATASET, **{field: value})
 
 
 def test_without_options_there_are_no_words():
     with raises(UsageError, field="dataset", found="cloze questions"):
-        leaking_words(synthetic_dataset(Task.CLOZE))
+        find_leaking_words(synthetic_dataset(Task.CLOZE))
 
 
 def test_hidden_gold_is_no_wrong_option():
     hidden = replace(DATASET, questions=[*DATASET[:-1], replace(DATASET[-1], gold=None)])
     with raises(DataError, where=f"question {DATASET[-1].id}"):
-        leaking_words(hidden)
+        find_leaking_words(hidden)

@@ -78,7 +78,7 @@ class Done:
 def cli(capsys, monkeypatch) -> Callable[..., Done]:
     """Runs a command line in this process."""
     errors = []
-    message = console.message
+    message = console.print_message
 
     def record(text: str) -> None:
         error = sys.exc_info()[1]

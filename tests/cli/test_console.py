@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli.console import json_result, use_colour
+from classic_rc.cli.console import render_json, use_colour
 from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
 
@@ -128,9 +128,9 @@ def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, com
 
 
 def test_infinite_numbers_are_written_where_they_may_be():
-    assert '"score": Infinity' in json_result({"score": float("inf")}, infinite=True)
+    assert '"score": Infinity' in render_json({"score": float("inf")}, infinite=True)
     with pytest.raises(ValueError, match="not JSON compliant"):
-        json_result({"score": float("inf")})
+        render_json({"score": float("inf")})
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no /dev/null here")

@@ -14,13 +14,13 @@ from classic_rc.cli.main import COMMANDS, build_parser
 from classic_rc.cli.options import (
     TABLE,
     Option,
-    chosen,
-    finite_number,
-    jobs,
-    resamples,
-    resamples_after_data,
-    vary,
-    whole_number,
+    choose_options,
+    job_count,
+    parse_finite_number,
+    parse_integer,
+    required_resample_count,
+    resample_count,
+    vary_option,
 )
 
 OPTIONS = {option.name: option for options in TABLE.values() for option in options}
@@ -50,7 +50,7 @@ def test_every_option_says_what_it_is_for():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_has_the_options_that_it_names_in_the_table_and_no_other(command, capsys):
-    named = [option for _, option in chosen(choice_of(command))]
+    named = [option for _, option in choose_options(choice_of(command))]
     assert all(option.flags == OPTIONS[option.name].flags for option in named)
     declared = {tuple(action.option_strings) or (action.dest,): action for action in actions_of(command)}
     assert len(declared) == len(named)
@@ -62,7 +62,7 @@ def test_a_command_has_the_options_that_it_names_in_the_table_and_no_other(comma
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_option_of_the_table_is_an_option_of_some_command(name):
-    assert any(name == option.name for command in COMMANDS for _, option in chosen(choice_of(command)))
+    assert any(name == option.name for command in COMMANDS for _, option in choose_options(choice_of(command)))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -70,7 +70,7 @@ def test_help_shows_every_option(cli, command):
     done = cli(command, "--help")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"usage: classic-rc {command} ")
-    for heading, option in chosen(choice_of(command)):
+    for heading, option in choose_options(choice_of(command)):
         if not option.is_positional:
             assert f"\n{heading}:\n" in done.out
             assert option.flags[0] in done.out
@@ -92,13 +92,13 @@ def test_a_commands_line_is_that_of_its_module(command):
 
 def test_what_is_not_in_the_table_cannot_be_chosen_or_varied():
     with pytest.raises(KeyError):
-        list(chosen(["--frobnicate"]))
+        list(choose_options(["--frobnicate"]))
     with pytest.raises(KeyError):
-        vary("--frobnicate", help="nothing")
+        vary_option("--frobnicate", help="nothing")
 
 
 def test_a_varied_option_leaves_the_table_as_it_is():
-    varied = vary("--output", required=True)
+    varied = vary_option("--output", required=True)
     assert isinstance(varied, Option)
     assert (varied.flags, varied.name) == (OPTIONS["--output"].flags, "--output")
     assert varied.settings["required"]
@@ -108,13 +108,13 @@ def test_a_varied_option_leaves_the_table_as_it_is():
 @pytest.mark.parametrize(
     ("parse", "text", "value"),
     [
-        (whole_number, "-7", -7),
-        (finite_number, "-1e-3", -0.001),
-        (resamples, "0", 0),
-        (resamples, "1000000000", 10**9),
-        (resamples_after_data, "200", 200),
-        (jobs, "-1", -1),
-        (jobs, "3", 3),
+        (parse_integer, "-7", -7),
+        (parse_finite_number, "-1e-3", -0.001),
+        (resample_count, "0", 0),
+        (resample_count, "1000000000", 10**9),
+        (required_resample_count, "200", 200),
+        (job_count, "-1", -1),
+        (job_count, "3", 3),
     ],
 )
 def test_values_are_parsed(parse, text, value):
@@ -124,19 +124,19 @@ def test_values_are_parsed(parse, text, value):
 @pytest.mark.parametrize(
     ("parse", "found", "expected"),
     [
-        (whole_number, "1.5", "whole number"),
-        (whole_number, "", "whole number"),
-        (finite_number, "nan", "finite number"),
-        (finite_number, "-inf", "finite number"),
-        (finite_number, "x", "finite number"),
-        (resamples, "ten", "whole number"),
-        (resamples, "1000000001", "1,000,000,000"),
-        (resamples_after_data, "0", "resamples"),
-        (resamples_after_data, "-5", "resamples"),
-        (resamples_after_data, "sample", "DATA before"),
-        (jobs, "0", "-1 for all cores"),
-        (jobs, "-2", "-1 for all cores"),
-        (jobs, "two", "whole number"),
+        (parse_integer, "1.5", "whole number"),
+        (parse_integer, "", "whole number"),
+        (parse_finite_number, "nan", "finite number"),
+        (parse_finite_number, "-inf", "finite number"),
+        (parse_finite_number, "x", "finite number"),
+        (resample_count, "ten", "whole number"),
+        (resample_count, "1000000001", "1,000,000,000"),
+        (required_resample_count, "0", "resamples"),
+        (required_resample_count, "-5", "resamples"),
+        (required_resample_count, "sample", "DATA before"),
+        (job_count, "0", "-1 for all cores"),
+        (job_count, "-2", "-1 for all cores"),
+        (job_count, "two", "whole number"),
     ],
 )
 def test_malformed_values_are_refused(parse, found, expected):

@@ -80,7 +80,7 @@ def test_predict_writes_the_same_in_any_number_of_processes(cli, monkeypatch):
 
     from classic_rc.evaluation import fitted_system as scoring
 
-    monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
+    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
     with joblib.parallel_config(backend="threading"):
         one, two = (cli("predict", "sample:cloze", "-s", "sw+d", "--jobs", jobs).out for jobs in (1, 2))
     assert one == two

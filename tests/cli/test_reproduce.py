@@ -51,7 +51,7 @@ def test_forms(cli, stories, form):
 
 
 def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stories, monkeypatch):
-    monkeypatch.setattr(reproduction.Reproduced, "fails", property(lambda r: r.agrees is False))
+    monkeypatch.setattr(reproduction.ReproducedFigure, "fails", property(lambda r: r.agrees is False))
     done = cli("reproduce", stories, "--check", "--quiet")
     assert done.code == 1
     lines = [line for line in done.err.splitlines() if "SW on mc160.dev" in line]

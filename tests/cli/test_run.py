@@ -219,7 +219,7 @@ def test_group_by_breaks_the_metrics_down(cli, single):
 
 
 def test_jobs_change_no_bit(cli, monkeypatch):
-    monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
+    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
     scored = []
     plain = scoring._checked
     monkeypatch.setattr(scoring, "_checked", lambda *args: scored.append(len(args[1])) or plain(*args))

@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.datasets.jsonl import to_jsonl
-from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 
@@ -60,7 +60,7 @@ def test_offsets_splits_hidden_gold_and_special_characters_round_trip(tmp_path):
 
 def test_generated_spans_are_not_written(tmp_path):
     dataset = load("sample:multi-span")
-    assert to_jsonl(with_spans(dataset)) == to_jsonl(dataset)
+    assert to_jsonl(add_span_candidates(dataset)) == to_jsonl(dataset)
 
 
 def test_official_files_round_trip(shared_data, tmp_path):

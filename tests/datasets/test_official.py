@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.datasets.official import FINGERPRINTS, Official, official_parts
+from classic_rc.datasets.official import FINGERPRINTS, OfficialPart, match_official_parts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 
@@ -21,44 +21,44 @@ def dataset(*stories: str, reader: str | None = "mctest", split: str | None = No
 
 
 def test_story_ids_identify_the_dataset_and_split():
-    parts = official_parts(dataset("mc160.dev.0", "mc500.test.3", "mc160.dev.1"))
+    parts = match_official_parts(dataset("mc160.dev.0", "mc500.test.3", "mc160.dev.1"))
     assert [(origin, part.name, part.split, len(part)) for origin, part in parts] == [
-        (Official("MC160", "dev", False), "mc160.dev", "dev", 2),
-        (Official("MC500", "test", None), "mc500.test", "test", 1),
+        (OfficialPart("MC160", "dev", False), "mc160.dev", "dev", 2),
+        (OfficialPart("MC500", "test", None), "mc500.test", "test", 1),
     ]
 
 
 def test_a_single_part_is_the_dataset_itself():
     data = dataset("mc500.dev.0")
-    ((origin, part),) = official_parts(data)
+    ((origin, part),) = match_official_parts(data)
     assert part is data
-    assert origin == Official("MC500", "dev", False)
+    assert origin == OfficialPart("MC500", "dev", False)
 
 
 @pytest.mark.parametrize(
     ("reader", "split", "expected"),
     [
-        ("race", "dev", Official("RACE", "dev", False)),
-        ("race", "test", Official("RACE", "test", None)),
-        ("record", None, Official("ReCoRD", None, None)),
-        ("squad", "validation", Official("SQuAD", "dev", None)),
+        ("race", "dev", OfficialPart("RACE", "dev", False)),
+        ("race", "test", OfficialPart("RACE", "test", None)),
+        ("record", None, OfficialPart("ReCoRD", None, None)),
+        ("squad", "validation", OfficialPart("SQuAD", "dev", None)),
         ("jsonl", "dev", None),
         (None, "dev", None),
     ],
 )
 def test_the_reader_identifies_the_dataset(reader, split, expected):
-    assert official_parts(dataset("a", reader=reader, split=split))[0][0] == expected
+    assert match_official_parts(dataset("a", reader=reader, split=split))[0][0] == expected
 
 
 def test_splits_in_one_source_are_separated():
     train, dev = (dataset(name, reader="race", split=name) for name in ("train", "dev"))
     questions = [replace(q, meta={"split": part.split}) for part in (train, dev) for q in part]
-    parts = official_parts(Dataset(questions, "both", None, "race"))
+    parts = match_official_parts(Dataset(questions, "both", None, "race"))
     assert [(origin.split, part.name) for origin, part in parts] == [("train", "race.train"), ("dev", "race.dev")]
 
 
 def test_user_stories_have_no_official_dataset():
-    assert official_parts(dataset("mystory.1"))[0][0] is None
+    assert match_official_parts(dataset("mystory.1"))[0][0] is None
 
 
 def test_cnn_and_daily_mail_are_separated_by_url():
@@ -67,7 +67,7 @@ def test_cnn_and_daily_mail_are_separated_by_url():
     data = Dataset(
         [replace(question, id=url, passage=passage) for url, passage in at.items()], "d", "test", "cnn-dailymail"
     )
-    assert [origin.dataset for origin, _ in official_parts(data)] == ["Daily Mail", "CNN"]
+    assert [origin.dataset for origin, _ in match_official_parts(data)] == ["Daily Mail", "CNN"]
 
 
 def test_official_files_are_recognised(shared_data):
@@ -81,10 +81,10 @@ def test_official_files_are_recognised(shared_data):
         ("mcscript/dev-data.xml", ("MCScript", "dev")),
     ):
         data = load(shared_data / path)
-        assert official_parts(data) == [(Official(*expected, True), data)]
+        assert match_official_parts(data) == [(OfficialPart(*expected, True), data)]
         assert FINGERPRINTS[data.fingerprint] == expected
 
 
 def test_a_changed_official_file_is_not_exact(shared_data):
     data = load(shared_data / "mctest" / "mc160.dev.tsv")
-    assert official_parts(data[1:])[0][0] == Official("MC160", "dev", False)
+    assert match_official_parts(data[1:])[0][0] == OfficialPart("MC160", "dev", False)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import classic_rc.datasets
-from classic_rc.datasets import READERS, Reader, expand, load
+from classic_rc.datasets import READERS, Reader, expand_sample_names, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.questions import Task
 from tests.errors import raises
@@ -67,7 +67,7 @@ def test_public_names():
 
 
 def test_sample_names():
-    names = expand("sample")
+    names = expand_sample_names("sample")
     assert [load(name).task for name in names] == [
         Task.SINGLE_CHOICE,
         Task.MULTIPLE_ANSWER,
@@ -75,7 +75,7 @@ def test_sample_names():
         Task.MULTI_SPAN,
     ]
     assert [load(name).name for name in names] == names
-    assert expand("mc500.dev.tsv") == ["mc500.dev.tsv"]
+    assert expand_sample_names("mc500.dev.tsv") == ["mc500.dev.tsv"]
     with raises(UsageError, field="sample", found="sample:close", expected=re.compile("^sample:cloze")):
         load("sample:close")
     with raises(UsageError, field="sample", found="sample"):

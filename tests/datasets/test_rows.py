@@ -9,8 +9,8 @@ import re
 import pytest
 
 from classic_rc.datasets import from_rows, load
-from classic_rc.datasets.gold import decode
-from classic_rc.datasets.rows import lookup, parse_fields
+from classic_rc.datasets.gold import decode_gold
+from classic_rc.datasets.rows import find_value, parse_fields
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from classic_rc.questions import Task
@@ -176,7 +176,7 @@ def test_paths(path, value):
         "e": {"text": ["s", "t"]},
         "x.y": 2,
     }
-    found = lookup(Node(row, "f"), path)
+    found = find_value(Node(row, "f"), path)
     assert (found.value if found else None) == value
 
 
@@ -241,7 +241,7 @@ def test_the_task_can_be_set_in_fields():
     ],
 )
 def test_codings(gold, coding, right):
-    assert decode(gold, _CHOICES["candidates"], coding) == right
+    assert decode_gold(gold, _CHOICES["candidates"], coding) == right
     (question,) = from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
     assert question.gold == right
     assert question.task is (Task.MULTIPLE_ANSWER if isinstance(gold, list) else Task.SINGLE_CHOICE)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe
+from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe_decision
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
@@ -71,13 +71,13 @@ def test_the_default_rule_follows_the_task():
 
 
 def test_a_rule_describes_itself_in_full():
-    assert describe(Argmax(ties="first")) == {
+    assert describe_decision(Argmax(ties="first")) == {
         "rule": "Argmax",
         "ties": "first",
         "tie_tolerance": 1e-6,
         "seed": 0,
     }
-    assert describe(TunedThreshold(cuts="multirc2018")) == {
+    assert describe_decision(TunedThreshold(cuts="multirc2018")) == {
         "rule": "TunedThreshold",
         "metric": "f1_a",
         "cuts": "multirc2018",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.decisions import Threshold, TunedThreshold, cut_points, sweep
+from classic_rc.decisions import Threshold, TunedThreshold, cut_points, sweep_thresholds
 from classic_rc.metrics import SELECTION_METRICS
 from classic_rc.metrics.multirc import F1Macro
 from classic_rc.predictions import Scores
@@ -39,7 +39,7 @@ def test_the_sweep_equals_trying_every_threshold(question, metric, case):
         for i, (row, right) in enumerate(zip(scores, gold, strict=True))
     ]
     thresholds = cut_points(scores)
-    values = metric.from_means(sweep(metric, scores, questions, thresholds))
+    values = metric.from_means(sweep_thresholds(metric, scores, questions, thresholds))
     tried = [metric(questions, Threshold(value=t).decide(scores, questions)) for t in thresholds.tolist()]
     assert values == pytest.approx(tried, abs=1e-12)
 
@@ -67,7 +67,7 @@ def test_no_selection_is_missing_and_none_is_tried_twice(case):
 def test_any_thresholds_can_be_asked_for_in_any_order(question, case, thresholds):
     scores, gold = case
     questions = [question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)]
-    means = sweep(F1Macro(), scores, questions, np.array(thresholds))
+    means = sweep_thresholds(F1Macro(), scores, questions, np.array(thresholds))
     for t, row in zip(thresholds, means, strict=True):
         single = F1Macro().statistics(questions, Threshold(value=t).decide(scores, questions)).mean(axis=0)
         assert row == pytest.approx(single, abs=1e-12)
@@ -98,5 +98,5 @@ def test_each_candidate_is_looked_at_once_whatever_the_number_of_cuts(question, 
     metric = Counting()
     thresholds = cut_points(scores)
     assert len(thresholds) == 4 * n_questions + 1
-    assert sweep(metric, scores, questions, thresholds).shape == (4 * n_questions + 1, 2)
+    assert sweep_thresholds(metric, scores, questions, thresholds).shape == (4 * n_questions + 1, 2)
     assert metric.n_asked == n_questions + 4 * n_questions

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import classic_rc
-from classic_rc.audit import check
+from classic_rc.audit import check_dataset
 from classic_rc.teaching import grade_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "assignments"
@@ -99,7 +99,9 @@ def reached(rows, answer) -> float:
 
 @pytest.mark.parametrize("cue", LEAK.CUES)
 def test_each_leak_is_found_and_used_by_its_own_cue_alone(cue):
-    report = check(classic_rc.from_rows(LEAK.made_rows(cue, seed=3), name=cue), permutations=500, resamples=500)
+    report = check_dataset(
+        classic_rc.from_rows(LEAK.made_rows(cue, seed=3), name=cue), permutations=500, resamples=500
+    )
     leaking = {result.name for result in report.leaks()}
     assert {name for name in FOUND_BY.values() if name in leaking} == (
         {FOUND_BY[cue]} if cue in FOUND_BY else set()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from classic_rc.solvers import SOLVERS
-from classic_rc.solvers.registry import LINES
+from classic_rc.solvers.registry import SOLVER_ENTRIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -25,7 +25,7 @@ def test_the_page_is_what_the_script_makes():
     assert make_parameters.page() == TEXT, "run python docs/make_parameters.py"
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", SOLVER_ENTRIES)
 def test_a_solvers_section_names_its_parameters_and_their_values(name):
     section = TEXT.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     rows = {line.split("`")[1]: line for line in section.splitlines() if line.startswith("| `")}

@@ -223,7 +223,7 @@ def test_planted_names_and_paths_are_found(find, text, missing):
     ("role", "leads"),
     [
         (":class:`Overlap`", True),
-        (":func:`~classic_rc.folds.overlap`", True),
+        (":func:`~classic_rc.folds.find_overlap`", True),
         (":func:`.text.encode.encode`", True),
         (":meth:`split`", False),
         (":func:`gone`", False),

@@ -34,7 +34,7 @@ def test_several_blocks_equal_one(task, monkeypatch):
     solvers = [parse_solver(name) for name in DEFAULT_SOLVERS[task]]
     whole = evaluate(dataset, solvers, spans=SPANS)
     monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 100)
-    assert len(list(blocks.blocks(spanned(task)))) > 2
+    assert len(list(blocks.iter_blocks(spanned(task)))) > 2
     parts = evaluate(dataset, solvers, spans=SPANS)
     for one, other in zip(whole.rows, parts.rows, strict=True):
         assert one.signature == other.signature
@@ -52,7 +52,7 @@ def test_several_blocks_equal_one(task, monkeypatch):
 def test_blocks_cover_every_question_once_and_keep_passages_whole(monkeypatch):
     monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 1)
     dataset = spanned(Task.SPAN)
-    parts = list(blocks.blocks(dataset))
+    parts = list(blocks.iter_blocks(dataset))
     assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
     assert len(parts) >= len(dataset.passages) - 1  # the empty passage has no spans, so it fills no block
     for index, questions in parts:
@@ -77,7 +77,7 @@ def test_spans_of_a_passage_are_made_once_for_all_its_questions(monkeypatch):
 
 def test_choices_are_one_block():
     dataset = synthetic_dataset(Task.CLOZE)
-    ((index, questions),) = blocks.blocks(dataset)
+    ((index, questions),) = blocks.iter_blocks(dataset)
     assert index.tolist() == list(range(len(dataset)))
     assert list(questions) == list(dataset)
 

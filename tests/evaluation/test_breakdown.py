@@ -12,7 +12,14 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import Contest, break_down, cross_tabulate, evaluate, group_questions, with_intervals
+from classic_rc.evaluation import (
+    SharedResults,
+    break_down,
+    cross_tabulate,
+    evaluate,
+    group_questions,
+    with_intervals,
+)
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
@@ -26,8 +33,8 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def contest(data):
-    return Contest.of(evaluate(data, list(map(parse_solver, SOLVERS))))
+def results(data):
+    return SharedResults.of(evaluate(data, list(map(parse_solver, SOLVERS))))
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +47,10 @@ def labels(data):
     )
 
 
-def test_a_cell_is_the_evaluation_of_its_questions_alone(data, contest, labels):
+def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
     for key in ("type", "question-type", "skills", "skills:alone", "skills:count"):
         grouping = group_questions(data, key, [labels])
-        made = break_down(contest, grouping, n=300, seed=2)
+        made = break_down(results, grouping, n=300, seed=2)
         assert made.systems == list(SOLVERS)
         for group, mask in zip(made.groups, grouping.masks.values(), strict=True):
             ids = {q.id for q, own in zip(data, mask, strict=True) if own}
@@ -58,40 +65,40 @@ def test_a_cell_is_the_evaluation_of_its_questions_alone(data, contest, labels):
                 assert cell.interval == (wanted and pytest.approx(wanted, abs=1e-12))
 
 
-def test_the_total_is_of_what_is_covered(data, contest, labels):
-    made = break_down(contest, group_questions(data, "skills", [labels]), n=10)
+def test_the_total_is_of_what_is_covered(data, results, labels):
+    made = break_down(results, group_questions(data, "skills", [labels]), n=10)
     assert made.total.questions == len(data) - 3
-    expected = np.mean([rows[:-3] for c in contest.contenders for rows in c.statistics.values()], axis=1)[:, 0]
+    expected = np.mean([rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1)[:, 0]
     assert [cell.value for cell in made.total.cells] == pytest.approx(expected.tolist())
 
 
 def test_groups_of_all_metrics_and_tasks(dataset, says):
     rows = [("A.", ["1", "2"], frozenset({0})), ("A.", ["2", "1"], frozenset({0})), ("B.", ["1", "0"], frozenset())]
     made = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
-    contest = Contest.of(evaluate(made, [says], threshold=0.5))
+    results = SharedResults.of(evaluate(made, [says], threshold=0.5))
     for metric in ("f1_a", "em0", None):
-        breakdown = break_down(contest, group_questions(made, "kind"), metric=metric, n=10)
+        breakdown = break_down(results, group_questions(made, "kind"), metric=metric, n=10)
         assert breakdown.metric.name == (metric or "f1_a")
         json.dumps(breakdown.to_dict(), allow_nan=False)
     with raises(UsageError, field="metric", found="accuracy", expected=re.compile("f1_a")):
-        break_down(contest, group_questions(made, "kind"), metric="accuracy")
+        break_down(results, group_questions(made, "kind"), metric="accuracy")
 
 
-def test_without_systems_questions_are_counted(data, contest):
-    nobody = Contest(contest.dataset, contest.fingerprint, contest.task, contest.groups, ())
+def test_without_systems_questions_are_counted(data, results):
+    nobody = SharedResults(results.dataset, results.fingerprint, results.task, results.groups, ())
     made = break_down(nobody, group_questions(data, "type"), n=10)
     assert made.systems == []
     assert sum(group.questions for group in made.groups) == len(data)
 
 
-def test_groups_of_other_questions_are_refused(data, contest):
+def test_groups_of_other_questions_are_refused(data, results):
     with raises(UsageError, field="grouping", found="3", expected="24"):
-        break_down(contest, group_questions(data[:3], "type"))
+        break_down(results, group_questions(data[:3], "type"))
 
 
-def test_no_question_no_number(data, contest):
+def test_no_question_no_number(data, results):
     nothing = group_questions(data, "skills", [Labels("skills", {})])
-    made = break_down(contest, nothing, n=10)
+    made = break_down(results, nothing, n=10)
     assert made.groups == ()
     assert made.to_dict()["total"]["systems"]["sw+d"] == {"value": None, "interval": None}
 
@@ -110,9 +117,9 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
     assert np.diag(own.counts).tolist() == [int(mask.sum()) for mask in skills.masks.values()]
 
 
-def test_groups_of_a_run_have_the_same_intervals(data, contest):
+def test_groups_of_a_run_have_the_same_intervals(data, results):
     made = with_intervals(evaluate(data, list(map(parse_solver, SOLVERS)), group_by="type"), 200, seed=1)
-    breakdown = break_down(contest, group_questions(data, "type"), n=200, seed=1)
+    breakdown = break_down(results, group_questions(data, "type"), n=200, seed=1)
     for i, row in enumerate(made.rows):
         found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}
         assert {name: of["accuracy"] for name, of in row.group_intervals.items() if of} == found

@@ -10,8 +10,8 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import Contest, compare, evaluate, with_intervals
-from classic_rc.evaluation.comparison import Contender, joined
+from classic_rc.evaluation import SharedResults, compare, evaluate, with_intervals
+from classic_rc.evaluation.comparison import SystemResults, join_results
 from classic_rc.evaluation.resampling import holm, mcnemar_test, permutation_test
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Task
@@ -19,24 +19,24 @@ from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
 
-def contender(name, credits, *, expected=False):
+def system(name, credits, *, expected=False):
     rows = {"accuracy": np.array(credits, dtype=float)[:, None]}
-    return Contender(name, "random" if expected else name, rows, f"{name}|n:{len(credits)}", expected)
+    return SystemResults(name, "random" if expected else name, rows, f"{name}|n:{len(credits)}", expected)
 
 
-def contest(*contenders, groups=None, task=Task.SINGLE_CHOICE):
-    n = len(contenders[0].statistics["accuracy"])
-    return Contest("made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), contenders)
+def results(*systems, groups=None, task=Task.SINGLE_CHOICE):
+    n = len(systems[0].statistics["accuracy"])
+    return SharedResults("made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), systems)
 
 
-A = contender("a", [1, 1, 1, 0, 0.5, 1])
-B = contender("b", [1, 0, 0, 0, 1, 1])
-C = contender("c", [0, 0, 1, 1, 0, 1])
-CHANCE = contender("random", [0.25] * 6, expected=True)
+A = system("a", [1, 1, 1, 0, 0.5, 1])
+B = system("b", [1, 0, 0, 0, 1, 1])
+C = system("c", [0, 0, 1, 1, 0, 1])
+CHANCE = system("random", [0.25] * 6, expected=True)
 
 
 def test_differences_wins_ties_and_losses():
-    (pair,) = compare(contest(A, B), n=100).pairs
+    (pair,) = compare(results(A, B), n=100).pairs
     assert (pair.first, pair.second) == ("a", "b")
     assert pair.difference == pytest.approx(4.5 / 6 - 3 / 6)
     assert (pair.wins, pair.ties, pair.losses) == (2, 3, 1)
@@ -45,7 +45,7 @@ def test_differences_wins_ties_and_losses():
 
 
 def test_all_pairs_are_tested_and_adjusted_together():
-    made = contest(A, B, C)
+    made = results(A, B, C)
     found = compare(made, n=100, seed=5)
     assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     expected = [
@@ -57,7 +57,7 @@ def test_all_pairs_are_tested_and_adjusted_together():
 
 
 def test_gains_are_over_chance_absolute_and_relative():
-    found = compare(contest(A, CHANCE), n=200)
+    found = compare(results(A, CHANCE), n=200)
     a, chance = found.standings
     assert found.chance == 0.25
     assert a.gain == pytest.approx(0.5)
@@ -67,16 +67,16 @@ def test_gains_are_over_chance_absolute_and_relative():
 
 
 def test_chance_may_be_given_and_may_be_unknown_or_nothing():
-    assert compare(contest(A, B), chance=CHANCE, n=10).standings[1].relative_gain == pytest.approx(1)
-    unknown = compare(contest(A, B), n=10)
+    assert compare(results(A, B), chance=CHANCE, n=10).standings[1].relative_gain == pytest.approx(1)
+    unknown = compare(results(A, B), n=10)
     assert unknown.chance is None
     assert [s.gain for s in unknown.standings] == [None, None]
-    nothing = compare(contest(A, B), chance=contender("random", [0] * 6, expected=True), n=10).standings[0]
+    nothing = compare(results(A, B), chance=system("random", [0] * 6, expected=True), n=10).standings[0]
     assert (nothing.gain, nothing.relative_gain) == (0.75, None)
 
 
 def test_the_sets_that_systems_solve():
-    found = compare(contest(A, CHANCE, B, C), n=10)
+    found = compare(results(A, CHANCE, B, C), n=10)
     assert found.solved_by.name == "accuracy"
     assert {region.systems: region.questions for region in found.regions} == {
         ("a", "b", "c"): 1,  # the last
@@ -95,10 +95,10 @@ def test_the_sets_that_systems_solve():
 
 def test_four_sets_are_shown_and_two_needed():
     five = [replace(A, name=name) for name in "abcde"]
-    found = compare(contest(*five), n=10)
+    found = compare(results(*five), n=10)
     assert len(found.regions) == 16
     assert found.left_out == ("e",)
-    assert compare(contest(A, CHANCE), n=10).regions == ()
+    assert compare(results(A, CHANCE), n=10).regions == ()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     solvers = {"multiple-answer": ["all-positive", "all-negative"], "multi-span": ["span-sw", "random"]}
     names = solvers.get(sample, ["sw+d", "word-distance"])
     evaluation = evaluate(dataset, list(map(parse_solver, names)), ties="first")
-    found = compare(Contest.of(evaluation), n=50)
+    found = compare(SharedResults.of(evaluation), n=50)
     assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
     assert sum(region.questions for region in found.regions) == (len(dataset) if "random" not in names else 0)
     resampled = with_intervals(evaluation, 50)
@@ -125,30 +125,30 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
 
 def test_another_metric_can_be_compared():
     evaluation = evaluate(load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")])
-    found = compare(Contest.of(evaluation), metric="em", n=10)
+    found = compare(SharedResults.of(evaluation), metric="em", n=10)
     assert found.standings[0].value == evaluation.rows[0].metrics()["em"]
     with raises(UsageError, field="metric", found="accuracy", expected="em, f1"):
-        compare(Contest.of(evaluation), metric="accuracy")
+        compare(SharedResults.of(evaluation), metric="accuracy")
     with raises(UsageError, field="metric", found="f2"):
-        compare(Contest.of(evaluation), metric="f2")
+        compare(SharedResults.of(evaluation), metric="f2")
 
 
 def test_other_tests_can_be_asked_for():
-    right, wrong = contender("a", [1, 1, 1, 1, 0, 1]), contender("b", [0, 0, 1, 0, 1, 0])
+    right, wrong = system("a", [1, 1, 1, 1, 0, 1]), system("b", [0, 0, 1, 0, 1, 0])
     rows = [c.statistics["accuracy"] for c in (right, wrong)]
-    mcnemar = compare(contest(right, wrong), test="mcnemar", n=10)
+    mcnemar = compare(results(right, wrong), test="mcnemar", n=10)
     assert mcnemar.pairs[0].p == mcnemar_test(METRICS["accuracy"], *rows).p
     assert "independent questions" in mcnemar.null_hypothesis
-    assert 0 < compare(contest(right, wrong), test="bootstrap", n=100).pairs[0].p < 1
+    assert 0 < compare(results(right, wrong), test="bootstrap", n=100).pairs[0].p < 1
     with raises(UsageError, field="metric", found="accuracy") as refused:
-        compare(contest(A, B), test="mcnemar")
+        compare(results(A, B), test="mcnemar")
     assert "--test permutation" in str(refused.value)
     with raises(UsageError, field="test", found="t"):
-        compare(contest(A, B), test="t")
+        compare(results(A, B), test="t")
 
 
 def test_one_passage_leaves_no_interval():
-    alone = contest(A, B, groups=[0] * 6)
+    alone = results(A, B, groups=[0] * 6)
     found = compare(alone, n=10)
     assert (found.standings[0].interval, found.pairs[0].interval, found.pairs[0].p) == (None, None, 1)
     with raises(UsageError, field="test", found="bootstrap"):
@@ -157,7 +157,7 @@ def test_one_passage_leaves_no_interval():
 
 def test_questions_of_a_passage_stay_together():
     apart, together = (
-        compare(contest(contender("a", [1] * 40), contender("b", [0] * 40), groups=groups)).pairs[0].p
+        compare(results(system("a", [1] * 40), system("b", [0] * 40), groups=groups)).pairs[0].p
         for groups in (None, np.repeat(np.arange(4), 10))
     )
     assert (apart, together) == (1 / 10_001, 1 / 8)
@@ -166,22 +166,22 @@ def test_questions_of_a_passage_stay_together():
 @pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 2.0)])
 def test_what_makes_no_sense_is_refused(field, value):
     with raises(UsageError, field=field, found=str(value)):
-        compare(contest(A, B), **{field: value})
+        compare(results(A, B), **{field: value})
 
 
 def test_one_system_is_nothing_to_compare():
     with raises(UsageError, field="systems", found="1"):
-        compare(contest(A))
+        compare(results(A))
 
 
 def test_the_same_seed_gives_the_same_digits():
-    many = contest(*(contender(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc")))
+    many = results(*(system(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc")))
     assert compare(many, seed=0).to_dict() == compare(many, seed=0).to_dict()
     assert compare(many, seed=0).to_dict() != compare(many, seed=1).to_dict()
 
 
 def test_plain_data_is_json():
-    plain = json.loads(json.dumps(compare(contest(A, B, CHANCE), n=50).to_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(compare(results(A, B, CHANCE), n=50).to_dict(), allow_nan=False))
     assert plain["dataset"] == {"name": "made", "task": "single-choice", "fingerprint": "f" * 64, "questions": 6}
     assert plain["test"]["adjusted"] == "holm"
     assert len(plain["pairs"][0]["interval"]) == 2
@@ -189,14 +189,14 @@ def test_plain_data_is_json():
 
 
 def test_systems_on_other_questions_are_refused_by_name():
-    other = replace(contest(C), fingerprint="e" * 64, dataset="else")
+    other = replace(results(C), fingerprint="e" * 64, dataset="else")
     labels = {
         "expected": "made (6 questions, data ffffffff)",
         "found": "else (6 questions, data eeeeeeee)",
     }
     with raises(UsageError, field="dataset", **labels) as refused:
-        joined([contest(A, B), other])
+        join_results([results(A, B), other])
     message = str(refused.value)
     assert f"a, b answered {labels['expected']}" in message
     assert f"c answered {labels['found']}" in message
-    assert [c.name for c in joined([contest(A), contest(B, C)]).contenders] == ["a", "b", "c"]
+    assert [c.name for c in join_results([results(A), results(B, C)]).systems] == ["a", "b", "c"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from classic_rc.evaluation.resampling import percentile_interval, permutation_test
-from classic_rc.evaluation.significance import resampled_metrics
+from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.metrics import get_metric
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
@@ -38,11 +38,11 @@ def coverage(n_draws, n_groups, n_resamples=1000):
     for draw in range(n_draws):
         groups, first, second, selections = simulated(rng, n_groups)
         measured = [(ACCURACY, first), (ACCURACY, second), (F1A, selections)]
-        one, other, f1 = resampled_metrics(measured, groups, n=n_resamples, seed=draw)
+        one, other, f1 = resample_metrics(measured, groups, n=n_resamples, seed=draw)
         for name, values in (("accuracy", one), ("difference", one - other), ("f1_a", f1)):
             low, high = percentile_interval(values)
             covered[name] += low <= TRUTH[name] <= high
-        (naive,) = resampled_metrics([(ACCURACY, first)], np.arange(len(groups)), n=200, seed=draw)
+        (naive,) = resample_metrics([(ACCURACY, first)], np.arange(len(groups)), n=200, seed=draw)
         low, high = percentile_interval(naive)
         independent += low <= TRUTH["accuracy"] <= high
     return {name: count / n_draws for name, count in covered.items()}, independent / n_draws

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from classic_rc.audit.check import check
+from classic_rc.audit.check import check_dataset
 from classic_rc.evaluation import evaluate
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
@@ -62,6 +62,6 @@ def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
 
 def test_a_check_encodes_a_dataset_once_for_each_analyzer(encoded):
     made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
-    check(made, permutations=100, resamples=100)
+    check_dataset(made, permutations=100, resamples=100)
     assert set(encoded.values()) == {1}
     assert len({ids for _, _, ids in encoded}) == 1

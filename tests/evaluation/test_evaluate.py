@@ -262,7 +262,7 @@ def test_sharding_changes_no_bit(task, monkeypatch):
     made = synthetic_dataset(task, n_passages=6)
     solvers = [parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")]
     whole = evaluate(made, solvers, threshold=1.0).rows
-    monkeypatch.setattr(scoring, "PASSAGES_A_SHARD", 1)
+    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
     sizes = []
     plain = scoring._checked
     monkeypatch.setattr(scoring, "_checked", lambda s, q, *jobs: sizes.append(len(q)) or plain(s, q, *jobs))

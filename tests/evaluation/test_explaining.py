@@ -10,7 +10,7 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.explain import Explainer
-from classic_rc.evaluation.plan import Learning, with_spans
+from classic_rc.evaluation.plan import LearningData, add_span_candidates
 from classic_rc.questions import Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
@@ -32,7 +32,7 @@ CASES = [
 @pytest.mark.parametrize(("spec", "learning"), CASES)
 def test_explanations_tell_the_scores(spec, learning):
     solver = classic_rc.parse_solver(spec)
-    explainer = Explainer(solver, SINGLE, Learning(**learning))
+    explainer = Explainer(solver, SINGLE, LearningData(**learning))
     expected = predict(SINGLE, solver, decide=False, **learning).scores
     told = [[candidate.score for candidate in explanation.candidates] for explanation in explainer]
     assert told == [scores.tolist() for scores in expected]
@@ -48,7 +48,7 @@ def test_rows_of_other_parameters_are_not_its_own():
 
 
 def test_generated_spans_are_made_as_they_are_needed():
-    dataset = with_spans(synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2))
+    dataset = add_span_candidates(synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2))
     explanations = list(Explainer(classic_rc.parse_solver("span-sw"), dataset))
     assert [len(e.candidates) for e in explanations] == [len(q.candidates) for q in dataset]
 
@@ -59,4 +59,4 @@ def test_what_cannot_be_learned_or_tuned_is_refused():
     assert "surface-lr learns from gold" in str(refused.value)
     several = synthetic_dataset(Task.MULTIPLE_ANSWER)
     with raises(UsageError, field="tuning data", found="multiple-answer", expected="single-choice"):
-        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Learning(tune=several))
+        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, LearningData(tune=several))

@@ -12,8 +12,8 @@ from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate, resampling, with_intervals
 from classic_rc.evaluation.record import run_record, runs_to_dict
-from classic_rc.evaluation.resampling import percentile_interval, resampled_means
-from classic_rc.evaluation.significance import resampled_metrics
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
+from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.questions import Task
@@ -33,7 +33,7 @@ def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation
     for row in made.rows:
         assert list(row.intervals) == list(row.metrics())
         for name, interval in row.intervals.items():
-            means = resampled_means(row.outcomes.statistics[name], groups, n=500, seed=3)
+            means = resample_means(row.outcomes.statistics[name], groups, n=500, seed=3)
             assert interval == percentile_interval(METRICS[name].from_means(means))
             assert interval.low <= row.metrics()[name] <= interval.high
 
@@ -132,7 +132,7 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
         for share in (0.8, 0.5)
     )
     metric = get_metric("f1_a")
-    drawn = resampled_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
+    drawn = resample_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
     found = percentile_interval(drawn[0] - drawn[1])
     sums = np.zeros((60, 6))
     np.add.at(sums, groups, np.hstack([first, second]))

@@ -13,7 +13,7 @@ from scipy import stats
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import resampling as paired
 from classic_rc.evaluation.resampling import NULL_HYPOTHESES, bootstrap_test, mcnemar_test, permutation_test
-from classic_rc.evaluation.significance import resampled_metrics
+from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.metrics import get_metric
 from tests.errors import raises
 
@@ -147,7 +147,7 @@ def test_no_permutation_is_refused():
 def test_the_bootstrap_test_agrees_with_the_permutation_test_on_many_groups():
     for seed in range(3):
         first, second, groups = two_systems(400, 200, seed, gap=0.08)
-        one, other = resampled_metrics([(ACCURACY, first), (ACCURACY, second)], groups, n=5000)
+        one, other = resample_metrics([(ACCURACY, first), (ACCURACY, second)], groups, n=5000)
         difference = ACCURACY.aggregate(first) - ACCURACY.aggregate(second)
         swapped = permutation_test(ACCURACY, first, second, groups, n=5000).p
         assert bootstrap_test(difference, one - other).p == pytest.approx(swapped, abs=0.06)

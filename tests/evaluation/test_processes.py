@@ -26,7 +26,7 @@ class Where(classic_rc.Solver):
     def score_candidates(self, questions):
         return classic_rc.Scores.from_lists([float(os.getpid())] * len(q.candidates) for q in questions)
 
-scoring.PASSAGES_A_SHARD = 2
+scoring.MIN_SHARD_PASSAGES = 2
 data = encode(classic_rc.load("sample:single-choice"), "word")
 pids = set(scoring.score_in_shards(Where(), data, 2).values.tolist())
 solver = classic_rc.parse_solver("sw+d")

@@ -10,8 +10,8 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
-from classic_rc.evaluation import Contest, compare, evaluate
-from classic_rc.evaluation.record import read_contests, record_file, run_record
+from classic_rc.evaluation import SharedResults, compare, evaluate
+from classic_rc.evaluation.record import read_results, record_file, run_record
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from tests.errors import raises
 
@@ -39,11 +39,11 @@ def record(tmp_path, evaluations):
 
 
 def test_outcomes_are_those_that_were_kept(record, evaluations):
-    for read, evaluation in zip(read_contests(record()), evaluations, strict=True):
-        kept = Contest.of(evaluation)
+    for read, evaluation in zip(read_results(record()), evaluations, strict=True):
+        kept = SharedResults.of(evaluation)
         assert (read.dataset, read.fingerprint, read.task) == (kept.dataset, kept.fingerprint, kept.task)
         assert np.array_equal(read.groups, kept.groups)
-        for one, other in zip(read.contenders, kept.contenders, strict=True):
+        for one, other in zip(read.systems, kept.systems, strict=True):
             assert (one.name, one.solver, one.signature, one.expected) == (
                 *(other.name, other.solver, other.signature, other.expected),
             )
@@ -122,4 +122,4 @@ def test_a_malformed_record_is_refused_with_its_place(record, change, where, fie
     path = record(change)
     patterns = {"where": re.compile(where), "found": re.compile(found), "expected": re.compile(expected)}
     with raises(DataError, source=str(path), field=field, **patterns):
-        read_contests(path)
+        read_results(path)

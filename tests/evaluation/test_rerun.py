@@ -17,13 +17,13 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
 from classic_rc.evaluation import rerun as preparation
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import with_spans
-from classic_rc.evaluation.record import kept_file, run_record
-from classic_rc.evaluation.rerun import prepare, rerun
+from classic_rc.evaluation.plan import add_span_candidates
+from classic_rc.evaluation.record import recorded_file, run_record
+from classic_rc.evaluation.rerun import rerun, restore_record
 from classic_rc.formats import FORMATS
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, parse_solver, save_solver
-from classic_rc.solvers.codec import kept_solver, made_solver
+from classic_rc.solvers.codec import solver_from_record, solver_to_record
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.spans import SpanGenerator
 from tests.errors import raises
@@ -45,14 +45,14 @@ def save(evaluations, folder: Path, change=lambda record: None) -> Path:
 
 def again(path: Path, *places: Path):
     """What comes out of a record; nothing may have changed."""
-    ready = prepare(path, [str(place) for place in places])
+    ready = restore_record(path, [str(place) for place in places])
     assert ready.changes == ()
     return rerun(ready)
 
 
 def solvers_for(task: Task, folder: Path) -> list:
     """Every registered solver that is for a task, those that need files or members with some."""
-    dataset = with_spans(load(f"sample:{task}"))
+    dataset = add_span_candidates(load(f"sample:{task}"))
     solvers = [cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks]
     learner = parse_solver("span-lr" if task.has_spans else "surface-lr").fit(dataset)
     save_solver(learner, folder / "learner.npz")
@@ -119,7 +119,9 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
 @pytest.mark.parametrize("spec", ["sw+d:mctest160", "ir,corpus=paragraphs", "sw+d,distance_weight=inf", "lexical"])
 def test_a_kept_solver_is_the_solver(spec):
     solver = parse_solver(spec)
-    made = made_solver(json.loads(json.dumps(kept_solver(solver, kept_file))), find=lambda kept: kept["path"])
+    made = solver_from_record(
+        json.loads(json.dumps(solver_to_record(solver, recorded_file))), find=lambda kept: kept["path"]
+    )
     assert repr(made) == repr(solver)
     assert made.variant_name() == solver.variant_name()
 
@@ -170,7 +172,7 @@ def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path)
         record["environment"]["packages"]["numpy"] = "1.0"
 
     path = save([evaluation], tmp_path, older)
-    notes = prepare(path).notes
+    notes = restore_record(path).notes
     assert [note.split(":")[0] for note in notes] == ["classic_rc", "numpy"]
     assert classic_rc.__version__ in notes[0]
     assert "0.0.9" in notes[0]
@@ -224,7 +226,7 @@ def test_a_changed_byte_is_told_as_such_before_anything_is_read(record, data, mo
     content = data.read_bytes()
     data.write_bytes(content.replace(b"cello", b"cellO"))
     monkeypatch.setattr(preparation, "load", lambda *args, **kwargs: pytest.fail("it was read"))
-    ready = prepare(record)
+    ready = restore_record(record)
     (change,) = ready.changes
     assert str(data) in change
     assert "changed" in change
@@ -246,14 +248,14 @@ def test_a_file_of_the_same_content_is_found_below_data_under_any_name(record, d
 
 def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
     data.unlink()
-    (change,) = prepare(record).changes
+    (change,) = restore_record(record).changes
     assert "missing" in change
     assert "--data DIR" in change
     (tmp_path / "empty").mkdir()
-    (change,) = prepare(record, [str(tmp_path / "empty")]).changes
+    (change,) = restore_record(record, [str(tmp_path / "empty")]).changes
     assert "below --data" in change
     with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("--data DIR")):
-        prepare(record, [str(tmp_path / "nowhere")])
+        restore_record(record, [str(tmp_path / "nowhere")])
 
 
 def test_training_and_tuning_data_are_checked_too(data, tmp_path):
@@ -263,7 +265,7 @@ def test_training_and_tuning_data_are_checked_too(data, tmp_path):
     path = save([run], tmp_path / "runs")
     assert again(path).same
     other.write_bytes(other.read_bytes() + b"\n")
-    (change,) = prepare(path).changes
+    (change,) = restore_record(path).changes
     assert str(other) in change
 
 
@@ -280,7 +282,7 @@ def test_official_layouts_come_out_again_in_place_and_moved(own_files, name, tmp
     assert again(path).same
     moved = tmp_path / "somewhere" / "else"
     shutil.move(folder, moved)
-    assert len(prepare(path).changes) == 1
+    assert len(restore_record(path).changes) == 1
     assert again(path, tmp_path / "somewhere").same
 
 
@@ -294,7 +296,7 @@ def test_a_changed_answer_beside_the_data_and_a_new_file_in_a_folder_are_changes
     shutil.copy(folder / "race/dev/high/1.txt", folder / "race/dev/high/2.txt")
     text = (folder / "race/dev/high/2.txt").read_text(encoding="utf-8")
     (folder / "race/dev/high/2.txt").write_text(text.replace("high1", "high2"), encoding="utf-8")
-    first, second = prepare(path).changes
+    first, second = restore_record(path).changes
     assert "sample.dev.ans" in first
     assert str(folder / "race") in second
 
@@ -313,11 +315,11 @@ def test_files_that_solvers_read_are_kept_found_and_checked(tmp_path, monkeypatc
     monkeypatch.chdir(path.parent)
     assert again(path).same
     shutil.move(tmp_path / "mine", tmp_path / "moved")
-    assert len(prepare(path).changes) == 2  # one a solver
+    assert len(restore_record(path).changes) == 2  # one a solver
     assert again(path, tmp_path).same
     changed = tmp_path / "moved" / "text.txt"
     changed.write_bytes(changed.read_bytes().replace(b"fence", b"Fence"))
-    (change,) = prepare(path, [str(tmp_path)]).changes
+    (change,) = restore_record(path, [str(tmp_path)]).changes
     assert "text.txt" in change
 
 
@@ -332,7 +334,7 @@ def test_a_search_index_is_kept_by_the_content_of_its_folder(tmp_path, monkeypat
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
     assert again(path).same
     shutil.move(tmp_path / "index", tmp_path / "old")
-    assert "missing" in prepare(path).changes[0]
+    assert "missing" in restore_record(path).changes[0]
     (tmp_path / "attic").mkdir()
     shutil.move(tmp_path / "old", tmp_path / "attic" / "index")
     assert again(path, tmp_path / "attic").same
@@ -358,32 +360,34 @@ def test_code_of_ones_own_runs_only_if_it_is_trusted_and_unchanged(tmp_path):
     solver = parse_solver(f"{code}:Shouting,mark=??")
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
     with raises(UsageError) as refused:
-        prepare(path)
+        restore_record(path)
     assert "--trust" in str(refused.value)
-    assert rerun(prepare(path, trust=True)).same
+    assert rerun(restore_record(path, trust=True)).same
     code.write_text(OWN.replace("float(len", "-float(len"), encoding="utf-8")
-    assert "mine.py" in prepare(path, trust=True).changes[0]
+    assert "mine.py" in restore_record(path, trust=True).changes[0]
 
 
 def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
     solver = parse_solver("sw+d")
     rows = [{"id": f"q{i}", "gold": 1, **row} for i, row in enumerate(ROWS)]
-    (change,) = prepare(save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")).changes
+    (change,) = restore_record(save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")).changes
     assert "in memory" in change
     part = load("sample:single-choice")[:9]
-    assert "in memory" in prepare(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
+    assert "in memory" in restore_record(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
 
     class Here(type(solver)):
         pass
 
     with raises(UsageError) as refused:
-        prepare(save([evaluate(load("sample:single-choice"), [Here()])], tmp_path / "class"))
+        restore_record(save([evaluate(load("sample:single-choice"), [Here()])], tmp_path / "class"))
     assert "Here" in str(refused.value)
     dataset = load("sample:single-choice")
     predictions = predict(dataset, solver).predictions
     assert predictions is not None
     with raises(UsageError, field="protocol"):
-        prepare(save([evaluate_predictions(dataset, predictions, source="theirs.jsonl")], tmp_path / "theirs"))
+        restore_record(
+            save([evaluate_predictions(dataset, predictions, source="theirs.jsonl")], tmp_path / "theirs")
+        )
 
 
 def _other_reader(record):
@@ -405,7 +409,7 @@ def _other_reader(record):
 def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, change, field, found):
     path = save([evaluation], tmp_path, change)
     with raises(DataError, source=str(path), field=field, found=found):
-        prepare(path)
+        restore_record(path)
 
 
 @pytest.mark.parametrize(
@@ -418,12 +422,12 @@ def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, chan
 def test_a_record_with_an_unknown_solver_is_refused(evaluation, tmp_path, change, fact):
     path = save([evaluation], tmp_path, change)
     with pytest.raises((DataError, UsageError)) as refused:
-        prepare(path)
+        restore_record(path)
     assert fact in str(refused.value)
 
 
 def test_data_that_is_read_differently_is_a_change(evaluation, tmp_path):
-    (change,) = prepare(save([evaluation], tmp_path, _other_reader)).changes
+    (change,) = restore_record(save([evaluation], tmp_path, _other_reader)).changes
     assert evaluation.dataset.fingerprint in change
     assert "0" * 64 in change
 

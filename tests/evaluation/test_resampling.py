@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import resampling
-from classic_rc.evaluation.resampling import percentile_interval, resampled_means
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.metrics import get_metric
 from tests.errors import raises
 
@@ -35,31 +35,31 @@ def plain(statistics, groups, n, seed):
 
 def test_it_is_a_plain_loop_over_resamples():
     statistics, groups = rows_and_groups(30, 7)
-    assert resampled_means(statistics, groups, n=40, seed=3) == pytest.approx(plain(statistics, groups, 40, 3))
+    assert resample_means(statistics, groups, n=40, seed=3) == pytest.approx(plain(statistics, groups, 40, 3))
 
 
 def test_an_interval_is_that_of_the_loop():
     statistics, groups = rows_and_groups(40, 9, n_statistics=3)
     metric = get_metric("f1_a")
     expected = metric.from_means(plain(statistics, groups, 400, 0))
-    found = percentile_interval(metric.from_means(resampled_means(statistics, groups, n=400, seed=0)))
+    found = percentile_interval(metric.from_means(resample_means(statistics, groups, n=400, seed=0)))
     assert found == pytest.approx((np.quantile(expected, 0.025), np.quantile(expected, 0.975)))
 
 
 def test_bits_depend_on_the_seed_and_on_nothing_else(monkeypatch):
     statistics, groups = rows_and_groups(200, 21)
-    means = resampled_means(statistics, groups, n=101, seed=5)
+    means = resample_means(statistics, groups, n=101, seed=5)
     order = np.random.default_rng(1).permutation(200)
-    assert np.array_equal(resampled_means(statistics[order], groups[order], n=101, seed=5), means)
-    assert not np.array_equal(resampled_means(statistics, groups, n=101, seed=6), means)
+    assert np.array_equal(resample_means(statistics[order], groups[order], n=101, seed=5), means)
+    assert not np.array_equal(resample_means(statistics, groups, n=101, seed=6), means)
     monkeypatch.setattr(resampling, "_DRAWS_PER_BATCH", 90)  # a few resamples at a time
-    assert np.array_equal(resampled_means(statistics, groups, n=101, seed=5), means)
+    assert np.array_equal(resample_means(statistics, groups, n=101, seed=5), means)
 
 
 @given(st.floats(-1e6, 1e6), st.integers(2, 6), st.integers(0, 2**70))
 def test_a_constant_stays_itself(value, n_groups, seed):
     statistics, groups = np.full((8, 1), value), np.arange(8) % n_groups
-    means = resampled_means(statistics, groups, n=5, seed=seed)
+    means = resample_means(statistics, groups, n=5, seed=seed)
     assert means == pytest.approx(np.full((5, 1), value), rel=1e-12, abs=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_spread_is_that_of_groups_not_of_questions():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(100), 10)
     alike = rng.random(100)[groups][:, None]  # the questions about a passage all score the same
-    spread = resampled_means(alike, groups, n=2000).std()
+    spread = resample_means(alike, groups, n=2000).std()
     assert spread == pytest.approx(alike[::10].std() / np.sqrt(100), rel=0.1)
 
 
@@ -76,7 +76,7 @@ def test_spread_is_that_of_groups_not_of_questions():
 )
 def test_what_cannot_be_resampled_is_refused(groups, n, field, found):
     with raises(UsageError, field=field, found=found):
-        resampled_means(np.ones((3, 1)), np.array(groups), n=n)
+        resample_means(np.ones((3, 1)), np.array(groups), n=n)
 
 
 def test_an_interval_needs_a_level():

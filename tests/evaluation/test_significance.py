@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import Contest, compare, evaluate, with_significance
+from classic_rc.evaluation import SharedResults, compare, evaluate, with_significance
 from classic_rc.evaluation.resampling import holm, permutation_test
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS, get_metric
@@ -53,7 +53,7 @@ def test_all_rows_and_metrics_are_one_family(evaluation):
 
 def test_one_pair_is_what_compare_finds():
     made = evaluate(load("sample:single-choice"), [parse_solver(name) for name in ("shortest", "sliding-window")])
-    (pair,) = compare(Contest.of(made), n=400, seed=1).pairs
+    (pair,) = compare(SharedResults.of(made), n=400, seed=1).pairs
     assert with_significance(made, "shortest", 400, seed=1).rows[1].p_values == {
         get_metric("accuracy").name: pair.p
     }

@@ -10,8 +10,8 @@ from classic_rc.datasets import load
 from classic_rc.decisions import RelativeThreshold
 from classic_rc.errors import DataError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import with_spans
-from classic_rc.evaluation.span_oracle import oracle_predictions, span_oracle
+from classic_rc.evaluation.plan import add_span_candidates
+from classic_rc.evaluation.span_oracle import compute_span_oracle, oracle_predictions
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import Random, SpanSlidingWindow
@@ -26,22 +26,22 @@ def question(id: str, *gold: str, task: Task = Task.MULTI_SPAN, passage: Passage
 
 
 def spans(*questions: Question) -> Dataset:
-    return with_spans(Dataset(questions), SpanGenerator(max_tokens=2))
+    return add_span_candidates(Dataset(questions), SpanGenerator(max_tokens=2))
 
 
 def test_all_gold_texts_are_wanted_of_several_and_one_of_alternatives():
     both, one = question("a", "the fox", "owl"), question("b", "fox", "hens of the farm")
-    oracle = span_oracle(spans(both, one))
+    oracle = compute_span_oracle(spans(both, one))
     assert oracle.ceilings["quoref_em"] == 0.5
     assert oracle.ceilings["quoref_f1"] == pytest.approx((1 + (1 + 0.5) / 2) / 2)
     assert oracle.single_span_ceilings == {"quoref_em": 0.0, "quoref_f1": 0.5}
-    alternatives = span_oracle(spans(question("c", "hens of the farm", "The owl", task=Task.SPAN)))
+    alternatives = compute_span_oracle(spans(question("c", "hens of the farm", "The owl", task=Task.SPAN)))
     assert alternatives.ceilings == {"em": 1.0, "f1": 1.0} == alternatives.single_span_ceilings
 
 
 def test_texts_are_compared_as_the_metric_compares_them():
-    assert span_oracle(spans(question("a", "The OWL."))).ceilings["quoref_em"] == 1.0
-    assert span_oracle(spans(question("a", "2.0"))).ceilings["quoref_em"] == 1.0
+    assert compute_span_oracle(spans(question("a", "The OWL."))).ceilings["quoref_em"] == 1.0
+    assert compute_span_oracle(spans(question("a", "2.0"))).ceilings["quoref_em"] == 1.0
 
 
 def test_no_choice_of_spans_scores_more():
@@ -60,14 +60,14 @@ def test_no_choice_of_spans_scores_more():
 def test_a_passage_without_spans_and_an_unanswerable_question_score_nothing():
     empty = question("a", "fox", passage=Passage("e", ""))
     unanswerable = question("b", "", task=Task.SPAN)
-    assert span_oracle(spans(empty)).ceilings == {"quoref_em": 0.0, "quoref_f1": 0.0}
-    assert span_oracle(spans(unanswerable)).ceilings == {"em": 0.0, "f1": 0.0}
+    assert compute_span_oracle(spans(empty)).ceilings == {"quoref_em": 0.0, "quoref_f1": 0.0}
+    assert compute_span_oracle(spans(unanswerable)).ceilings == {"em": 0.0, "f1": 0.0}
 
 
 def test_hidden_gold_is_refused():
     hidden = Question("q7", PASSAGE, "Who?", (), None, Task.SPAN)
     with raises(DataError, where="question q7"):
-        span_oracle(spans(hidden))
+        compute_span_oracle(spans(hidden))
 
 
 def test_every_run_on_spans_notes_the_ceilings():
@@ -97,7 +97,7 @@ def test_a_relative_threshold_answers_with_several_spans():
 
 
 def test_quoref_dev(shared_data):
-    dataset = with_spans(load(shared_data / "quoref" / "quoref-dev-v0.1.json"))
-    oracle = span_oracle(dataset)
+    dataset = add_span_candidates(load(shared_data / "quoref" / "quoref-dev-v0.1.json"))
+    oracle = compute_span_oracle(dataset)
     assert oracle.ceilings == pytest.approx({"quoref_em": 0.9855, "quoref_f1": 0.9964}, abs=5e-5)
     assert oracle.single_span_ceilings == pytest.approx({"quoref_em": 0.8958, "quoref_f1": 0.9442}, abs=5e-5)

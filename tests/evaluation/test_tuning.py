@@ -10,8 +10,8 @@ import pytest
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.fitted_system import FittedSystem, blocks
-from classic_rc.evaluation.plan import configured
+from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
+from classic_rc.evaluation.plan import configure_solver
 from classic_rc.folds import passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
@@ -157,8 +157,8 @@ def test_cross_fitted_scores_stand_in_the_questions_order():
     made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
     scores = LongestCandidate().score_candidates(made)
     for solver in (LongestCandidate(), Remembers()):
-        system = FittedSystem(configured(solver, made), made, cross_fit=True)
-        (block,) = blocks(made)
+        system = FittedSystem(configure_solver(solver, made), made, cross_fit=True)
+        (block,) = iter_blocks(made)
         scored = system.score(block)
         assert np.array_equal(scored.values, scores.values)
         assert np.array_equal(scored.offsets, scores.offsets)

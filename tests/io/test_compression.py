@@ -17,17 +17,17 @@ from classic_rc.io.compression import (
     STREAM_ERRORS,
     ZIP_ERRORS,
     gunzip,
-    gzipped,
+    gzip_bytes,
     is_gzip,
-    unpacked_stream,
-    zip_member,
+    read_zip_member,
+    unpack_stream,
 )
 from tests.errors import raises
 
 
 def test_gzip_round_trip():
-    packed = gzipped(b"text")
-    assert packed == gzipped(b"text")
+    packed = gzip_bytes(b"text")
+    assert packed == gzip_bytes(b"text")
     assert (is_gzip(packed), is_gzip(b"text")) == (True, False)
     assert gunzip(packed, "f") == b"text"
 
@@ -44,19 +44,19 @@ def test_broken_gzip_raises_data_error(broken):
 
 def test_no_more_than_the_limit_is_unpacked(monkeypatch):
     monkeypatch.setattr(compression, "MAX_UNPACKED", 10)
-    assert gunzip(gzipped(bytes(10)), "f") == bytes(10)
+    assert gunzip(gzip_bytes(bytes(10)), "f") == bytes(10)
     with raises(DataError, source="f", found="more than 10 bytes", expected="at most 10 bytes"):
-        gunzip(gzipped(bytes(11)), "f")
+        gunzip(gzip_bytes(bytes(11)), "f")
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_a_stream_is_unpacked_by_its_first_bytes(pack):
-    assert unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"one\ntwo\n")))).readlines() == [b"one\n", b"two\n"]
+    assert unpack_stream(io.BufferedReader(io.BytesIO(pack(b"one\ntwo\n")))).readlines() == [b"one\n", b"two\n"]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_truncated_stream_raises_one_of_the_errors(pack):
-    stream = unpacked_stream(io.BufferedReader(io.BytesIO(pack(b"text" * 99)[:-9])))
+    stream = unpack_stream(io.BufferedReader(io.BytesIO(pack(b"text" * 99)[:-9])))
     with pytest.raises(STREAM_ERRORS):
         stream.read()
 
@@ -65,10 +65,10 @@ def test_a_member_of_a_zip_archive(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("inner/b", b"content")
-    assert zip_member(path, "inner/b") == b"content"
-    assert zip_member(path, "inner/b", 3) == b"con"
+    assert read_zip_member(path, "inner/b") == b"content"
+    assert read_zip_member(path, "inner/b", 3) == b"con"
     with pytest.raises(KeyError):
-        zip_member(path, "b")
+        read_zip_member(path, "b")
     path.write_bytes(b"none")
     with pytest.raises(ZIP_ERRORS):
-        zip_member(path, "inner/b")
+        read_zip_member(path, "inner/b")

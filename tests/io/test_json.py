@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
-from classic_rc.io.json import Node, describe, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json
 from tests.errors import raises
 
 _VALUES = st.recursive(
@@ -93,4 +93,4 @@ def test_a_node_refuses_other_types(take, where, field, found, expected):
 
 @given(_VALUES)
 def test_every_value_is_described_in_a_few_words(value):
-    assert 0 < len(describe(value)) < 500
+    assert 0 < len(describe_value(value)) < 500

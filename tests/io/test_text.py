@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io import text
-from classic_rc.io.text import decode, line_and_column, read_bytes, read_text, write_file, write_whole
+from classic_rc.io.text import decode_text, line_and_column, read_bytes, read_text, write_atomically, write_file
 from tests.errors import raises
 
 _TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"]))
@@ -22,10 +22,10 @@ _TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categori
 @given(_TEXTS, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_every_encoding_and_line_end_gives_the_same_text(text, end):
     ended = text.replace("\n", end)
-    assert decode(ended.encode("utf-8"), "f") == text
-    assert decode(codecs.BOM_UTF8 + ended.encode("utf-8"), "f") == text
-    assert decode(codecs.BOM_UTF16_LE + ended.encode("utf-16-le"), "f") == text
-    assert decode(codecs.BOM_UTF16_BE + ended.encode("utf-16-be"), "f") == text
+    assert decode_text(ended.encode("utf-8"), "f") == text
+    assert decode_text(codecs.BOM_UTF8 + ended.encode("utf-8"), "f") == text
+    assert decode_text(codecs.BOM_UTF16_LE + ended.encode("utf-16-le"), "f") == text
+    assert decode_text(codecs.BOM_UTF16_BE + ended.encode("utf-16-be"), "f") == text
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
 )
 def test_invalid_bytes_have_an_offset(data, where, found, expected):
     with raises(DataError, source="f", where=where, found=found, expected=expected):
-        decode(data, "f")
+        decode_text(data, "f")
 
 
 @given(st.binary())
 def test_random_bytes_are_text_or_raise_data_error(data):
     with contextlib.suppress(DataError):
-        assert not {"\r", "\0"} & set(decode(data, "f"))
+        assert not {"\r", "\0"} & set(decode_text(data, "f"))
 
 
 def test_line_and_column_count_from_one():
@@ -75,7 +75,7 @@ def test_a_file_is_replaced_and_a_link_is_followed(tmp_path):
     (tmp_path / "link").symlink_to("real")
     write_file(tmp_path / "link", "né\n")
     assert (tmp_path / "real").read_bytes() == b"n\xc3\xa9\n"
-    write_whole(tmp_path / "new", b"\0")
+    write_atomically(tmp_path / "new", b"\0")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new", "real"]
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
     with raises(UsageError, field="path", found=str(tmp_path / "none" / "f")):
         write_file(tmp_path / "none" / "f", "text")
     with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "none" / "f", "text")
+        write_atomically(tmp_path / "none" / "f", "text")
 
     def refuse(old, new):
         refused.append(new)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.metrics import get_metric
-from classic_rc.metrics.quoref import normalise
+from classic_rc.metrics.quoref import normalise_quoref_answer
 from classic_rc.predictions import Prediction
 
 em, f1 = get_metric("quoref_em"), get_metric("quoref_f1")
@@ -28,7 +28,7 @@ spans = st.lists(texts, min_size=1, max_size=4).map(tuple)
     ],
 )
 def test_normalise(text, expected):
-    assert normalise(text) == expected
+    assert normalise_quoref_answer(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_an_f1_on_the_edge_is_rounded_as_numpy_does():
 
 def pair_f1(right, text):
     """The F1 of one gold text and one predicted text, from its definition."""
-    gold, predicted = set(normalise(right).split()), set(normalise(text).split())
+    gold, predicted = set(normalise_quoref_answer(right).split()), set(normalise_quoref_answer(text).split())
     if not gold and not predicted:
         return 1.0
     numbers = gold & {"7.0", "8.0", "nan"}

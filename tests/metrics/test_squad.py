@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.metrics import get_metric
-from classic_rc.metrics.squad import normalise
+from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 
@@ -25,7 +25,7 @@ words = st.lists(st.sampled_from(["owl", "Owl,", "the", "nest", "a", "1.50", "-"
     ],
 )
 def test_normalise(text, expected):
-    assert normalise(text) == expected
+    assert normalise_squad_answer(text) == expected
 
 
 def test_the_best_accepted_text_counts():
@@ -54,18 +54,20 @@ def test_an_answer_is_one_text():
 @given(st.lists(words, min_size=1, max_size=3).map(tuple), words)
 def test_f1_follows_its_definition(gold, answer):
     def of(text):
-        predicted, right = normalise(answer).split(), normalise(text).split()
+        predicted, right = normalise_squad_answer(answer).split(), normalise_squad_answer(text).split()
         shared = sum(min(predicted.count(word), right.count(word)) for word in set(predicted))
         return 2 * shared / (len(predicted) + len(right)) if shared else 0.0
 
     assert f1.value(gold, (answer,)) == pytest.approx(max(map(of, gold)))
-    assert em.value(gold, (answer,)) == float(normalise(answer) in {normalise(text) for text in gold})
+    assert em.value(gold, (answer,)) == float(
+        normalise_squad_answer(answer) in {normalise_squad_answer(text) for text in gold}
+    )
 
 
 @given(words)
 def test_a_nonempty_text_matches_itself(text):
     assert em.value((text,), (text,)) == 1
-    assert f1.value((text,), (text,)) == float(normalise(text) != "")
+    assert f1.value((text,), (text,)) == float(normalise_squad_answer(text) != "")
 
 
 @given(st.lists(words, min_size=1, max_size=5), st.data())

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from classic_rc.questions import Dataset, Passage, Question, Task
-from classic_rc.reports.html import environment
+from classic_rc.reports.html import template_environment
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ _VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
 @pytest.fixture(scope="session")
 def part() -> Callable[..., str]:
     """Fills in a part that pages share: its name in parts.html, then what it shows."""
-    parts = environment().get_template("parts.html").module
+    parts = template_environment().get_template("parts.html").module
     return lambda name, *values: str(getattr(parts, name)(*values))
 
 

@@ -9,12 +9,12 @@ from urllib.parse import quote
 import pytest
 
 import classic_rc
-from classic_rc.evaluation import Contest, break_down, group_questions, with_intervals
+from classic_rc.evaluation import SharedResults, break_down, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
-from classic_rc.reports.page import PageContent, page_html, usual_keys
+from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
 TAB, ENTER = ("Tab", 9), ("Enter", 13, "\r")
 COUNT = 'document.getElementById("count").textContent'
@@ -48,8 +48,10 @@ def page(dataset: Dataset, *specs: str, explained: tuple[int, ...] = (0,)) -> st
     solvers = [classic_rc.parse_solver(spec) for spec in specs]
     evaluation = with_intervals(classic_rc.evaluate(dataset, solvers), 100)
     explanations = {row: Explainer(solvers[row], dataset) for row in explained}
-    contest = Contest.of(evaluation)
-    breakdowns = [break_down(contest, group_questions(dataset, key), n=100) for key in usual_keys(dataset)]
+    results = SharedResults.of(evaluation)
+    breakdowns = [
+        break_down(results, group_questions(dataset, key), n=100) for key in default_breakdown_keys(dataset)
+    ]
     return page_html(PageContent(evaluation, explanations=explanations, breakdowns=breakdowns))
 
 
@@ -263,9 +265,9 @@ def test_a_report_of_only_expectations_has_questions_and_no_verdicts(chromium, t
 
 @pytest.mark.parametrize("sample", ["multiple-answer", "cloze", "multi-span"])
 def test_every_task_can_be_browsed(chromium, tmp_path, sample):
-    from classic_rc.evaluation.plan import with_spans
+    from classic_rc.evaluation.plan import add_span_candidates
 
-    dataset = with_spans(classic_rc.load(f"sample:{sample}"))
+    dataset = add_span_candidates(classic_rc.load(f"sample:{sample}"))
     solvers = [classic_rc.parse_solver("sw+d")]
     explainer = Explainer(solvers[0], dataset)
     curves = []

@@ -9,8 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.evaluation import Contest, Evaluation, Row
-from classic_rc.evaluation.comparison import Comparison, Contender, Pair, Region, Standing
+from classic_rc.evaluation import Evaluation, Row, SharedResults
+from classic_rc.evaluation.comparison import (
+    Comparison,
+    PairedDifference,
+    SolvedRegion,
+    SystemEstimate,
+    SystemResults,
+)
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Outcomes
 from classic_rc.metrics import get_metric
@@ -18,24 +24,24 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
 
 ROWS = {"accuracy": np.ones((4, 1))}
-CONTENDERS = (Contender("sw+d", "sw+d", ROWS, "sw+d|n:4"), Contender("a|b_%", "x", ROWS, "x|n:4"))
+CONTENDERS = (SystemResults("sw+d", "sw+d", ROWS, "sw+d|n:4"), SystemResults("a|b_%", "x", ROWS, "x|n:4"))
 MADE = Comparison(
-    Contest("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
+    SharedResults("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
     get_metric("accuracy"),
     "permutation",
     Resampling(50, 10_000, 0),
     0.25,
     (
-        Standing("sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4),
-        Standing("a|b_%", "x|n:4", 0.5, Interval(0.45, 0.55), None, None, None),
+        SystemEstimate("sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4),
+        SystemEstimate("a|b_%", "x|n:4", 0.5, Interval(0.45, 0.55), None, None, None),
     ),
-    (Pair("sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6),),
+    (PairedDifference("sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6),),
     get_metric("em0"),
     (
-        Region(("sw+d", "a|b_%"), 2, 0.5),
-        Region(("sw+d",), 1, 0.25),
-        Region(("a|b_%",), 0, 0.0),
-        Region((), 1, 0.25),
+        SolvedRegion(("sw+d", "a|b_%"), 2, 0.5),
+        SolvedRegion(("sw+d",), 1, 0.25),
+        SolvedRegion(("a|b_%",), 0, 0.0),
+        SolvedRegion((), 1, 0.25),
     ),
     ("random",),
 )
@@ -110,7 +116,7 @@ def test_csv():
         ({"test": "bootstrap"}, "p: two-sided, from the same 10,000 resamples as the interval"),
         ({"test": "mcnemar"}, ")\np: two-sided, McNemar's test, exact"),
         (
-            {"contest": replace(MADE.contest, contenders=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
+            {"results": replace(MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
             "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
         ),
     ],

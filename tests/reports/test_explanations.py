@@ -12,11 +12,11 @@ import pytest
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import (
-    adds_up,
     explanation_html,
     explanation_text,
-    marked_passage,
-    marked_pieces,
+    mark_passage,
+    parts_sum_to_score,
+    split_at_marks,
 )
 from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
@@ -27,7 +27,7 @@ SYMBOLS = {"window": ("[", "]"), "question": ("<", ">"), "candidate": ("*", "*")
 
 
 def marked(text: str, *marks: tuple[int, int, str]) -> str:
-    return marked_passage(text, tuple(Mark(*mark) for mark in marks), SYMBOLS)
+    return mark_passage(text, tuple(Mark(*mark) for mark in marks), SYMBOLS)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
     solver = fitted(name, dataset, tmp_path)
     candidates = [c for q in dataset for c in solver.explain(q).candidates if c.numbers and c.evidence]
     assert candidates
-    assert all(map(adds_up, candidates))
+    assert all(map(parts_sum_to_score, candidates))
     assert 'class="bar"' in explanation_html(solver.explain(dataset[9]))
 
 
@@ -222,7 +222,7 @@ EMOJI = Passage("p", "one \N{GRINNING FACE} two <three>")
 
 def test_marks_may_nest_and_cross(part):
     marks = [Mark(0, 9, "window"), Mark(6, 9, "question", 0.5), Mark(6, 17, "sentence"), Mark(10, 17, "unheard-of")]
-    assert part("passage", marked_pieces(EMOJI.text, marks)) == (
+    assert part("passage", split_at_marks(EMOJI.text, marks)) == (
         '<p class="passage" dir="auto"><span class="mark window">one \N{GRINNING FACE} </span>'
         '<span class="mark question sentence window" title="question word: 0.5">two</span>'
         '<span class="mark sentence"> &lt;three&gt;</span></p>'

@@ -10,11 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-from classic_rc.audit.statistics import statistics
+from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import MissingPackageError, UsageError
-from classic_rc.evaluation import Contest, break_down, evaluate, group_questions
+from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import figures
@@ -196,8 +196,8 @@ def test_csv_holds_every_point_in_full_precision():
 @pytest.fixture(scope="module")
 def breakdowns(matplotlib):
     data = load("sample:single-choice")
-    contest = Contest.of(evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]))
-    return [break_down(contest, group_questions(data, key), n=50) for key in ("type", "question-type")]
+    results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]))
+    return [break_down(results, group_questions(data, key), n=50) for key in ("type", "question-type")]
 
 
 def test_a_panel_a_key_and_a_bar_a_cell(breakdowns):
@@ -224,8 +224,8 @@ def test_small_groups_are_pale(breakdowns):
 
 def test_without_systems_bars_are_shares(matplotlib):
     data = load("sample:single-choice")
-    contest = Contest(data.name, data.fingerprint, data.task, Contest.of(evaluate(data, [])).groups, ())
-    made = break_down(contest, group_questions(data, "verbatim"), n=10)
+    results = SharedResults(data.name, data.fingerprint, data.task, SharedResults.of(evaluate(data, [])).groups, ())
+    made = break_down(results, group_questions(data, "verbatim"), n=10)
     (axes,) = figures.breakdown_figure([made]).axes
     assert [bar.get_width() for bar in axes.patches] == [100, 50, 50]
     assert axes.get_xlabel() == "% of the questions"
@@ -243,8 +243,8 @@ def test_names_are_no_mathematics_and_no_commands(dataset_of_names):
 def dataset_of_names(matplotlib):
     data = load("sample:single-choice")
     labels = Labels("$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)})
-    contest = Contest.of(evaluate(data, [parse_solver("longest"), parse_solver("shortest")]))
-    return break_down(contest, group_questions(data, "$k$_", [labels]), n=10)
+    results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("shortest")]))
+    return break_down(results, group_questions(data, "$k$_", [labels]), n=10)
 
 
 def test_without_breakdowns_there_is_nothing_to_draw(matplotlib):
@@ -253,7 +253,7 @@ def test_without_breakdowns_there_is_nothing_to_draw(matplotlib):
 
 
 def test_histograms_show_lengths(matplotlib, quoref):
-    one = figures.histogram_figure(statistics([load("sample:single-choice")]))
+    one = figures.histogram_figure(describe_datasets([load("sample:single-choice")]))
     assert [axes.get_xlabel() for axes in one.axes] == [
         "tokens a passage",
         "tokens a question",
@@ -261,14 +261,14 @@ def test_histograms_show_lengths(matplotlib, quoref):
     ]
     shares = one.axes[1].patches[0].get_data().values
     assert shares.sum() == pytest.approx(100, abs=5)
-    two = figures.histogram_figure(statistics([quoref, load("sample:cloze")]))
+    two = figures.histogram_figure(describe_datasets([quoref, load("sample:cloze")]))
     assert [text.get_text() for text in two.legends[0].get_texts()] == ["mine_&$", "sample:cloze"]
     assert [len(axes.patches) for axes in two.axes] == [2, 2, 1]
 
 
 def test_without_text_there_is_nothing_to_draw(matplotlib):
     empty = Question("q", Passage("p", ""), "", (Candidate(""),), None, Task.SINGLE_CHOICE)
-    figure = figures.histogram_figure(statistics([Dataset([empty])]))
+    figure = figures.histogram_figure(describe_datasets([Dataset([empty])]))
     assert len(figure.axes) == 3
     with raises(UsageError, field="statistics"):
-        figures.histogram_figure(statistics([]))
+        figures.histogram_figure(describe_datasets([]))

@@ -15,9 +15,9 @@ import pytest
 
 from classic_rc.datasets.labels import Labels
 from classic_rc.evaluation import (
-    Contest,
     Evaluation,
     Row,
+    SharedResults,
     break_down,
     cross_tabulate,
     group_questions,
@@ -97,9 +97,9 @@ def breakdown() -> dict[str, str]:
         for i, q in enumerate(made.dataset[:40])
     }
     labels = [Labels("skills", of, names, "skills.csv")]
-    contest = Contest.of(made)
+    results = SharedResults.of(made)
     groupings = [group_questions(made.dataset, key, labels) for key in ("skills", "skills:alone", "skills:count")]
-    found = [break_down(contest, grouping, n=200) for grouping in groupings]
+    found = [break_down(results, grouping, n=200) for grouping in groupings]
     cross = cross_tabulate(groupings[0], groupings[0])
     tables = [*breakdown_tables(found), cross_table(cross)]
     plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}

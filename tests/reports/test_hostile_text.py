@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import pytest
 
-from classic_rc.audit import check
-from classic_rc.audit.statistics import statistics
+from classic_rc.audit import check_dataset
+from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets.labels import Labels
 from classic_rc.evaluation import (
-    Contest,
+    SharedResults,
     break_down,
     compare,
     cross_tabulate,
@@ -101,14 +101,14 @@ def made(text):
     solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
     evaluation = evaluate(data, solvers, group_by=text)
     evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
-    contest = Contest.of(evaluation)
-    comparison = compare(contest, n=50)
+    results = SharedResults.of(evaluation)
+    comparison = compare(results, n=50)
     label = Labels(
         f"{text} kind", {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)}, (), text
     )
     grouping = group_questions(data, f"{text} kind", [label])
-    breakdown, cross = break_down(contest, grouping, n=50), cross_tabulate(grouping, grouping)
-    counted = statistics([data])
+    breakdown, cross = break_down(results, grouping, n=50), cross_tabulate(grouping, grouping)
+    counted = describe_datasets([data])
     return {
         "results": ([results_table(evaluation)], results_csv([evaluation]), evaluation.to_dict()),
         "comparison": (comparison_tables(comparison), comparison_csv([comparison]), comparison.to_dict()),
@@ -233,10 +233,10 @@ def report_page(text: str) -> str:
     evaluation = with_significance(with_intervals(evaluate(data, solvers), 50), f"{text} long", 50)
     content = PageContent(
         replace(evaluation, notes=(text,), warnings=(text,)),
-        check(data, permutations=20),
-        statistics([data]),
+        check_dataset(data, permutations=20),
+        describe_datasets([data]),
         explanations={0: map(solvers[0].explain, data)},
-        breakdowns=[break_down(Contest.of(evaluation), group_questions(data, text), n=50)],
+        breakdowns=[break_down(SharedResults.of(evaluation), group_questions(data, text), n=50)],
         published=True,
         title=text,
         date=text,

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.reports.html import Bar, embedded_json, environment, escaped, fill_template
+from classic_rc.reports.html import Bar, escape_html, fill_template, json_for_script, template_environment
 from classic_rc.reports.tables import Table
 
 
 @given(st.text())
 def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
-    found = outline(f'<p title="{escaped(text)}">{escaped(text)}</p>')
+    found = outline(f'<p title="{escape_html(text)}">{escape_html(text)}</p>')
     ((tag, attributes),) = found.elements
     assert (tag, list(attributes)) == ("p", ["title"])
     assert found.text == (attributes["title"] or "")
@@ -31,7 +31,7 @@ def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
 
 @given(st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3)))
 def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
-    text = embedded_json(value)
+    text = json_for_script(value)
     assert json.loads(text) == value
     assert text.isascii()
     assert "<" not in text
@@ -42,15 +42,15 @@ def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
 @given(st.text())
 def test_whatever_a_template_writes_is_escaped(text):
     source = '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join }}</p>'
-    shown = escaped(text)
-    assert environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
+    shown = escape_html(text)
+    assert template_environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
 
 
 TEMPLATES = ("document.html", "explanation.html", "parts.html", "report.html")
 
 
 def test_these_are_all_templates():
-    assert tuple(sorted(environment().list_templates(["html"]))) == TEMPLATES
+    assert tuple(sorted(template_environment().list_templates(["html"]))) == TEMPLATES
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -95,7 +95,7 @@ def test_a_missing_value_is_an_error(name, missing):
 @pytest.mark.parametrize("source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"])
 def test_what_is_not_there_is_an_error(source):
     with pytest.raises(jinja2.UndefinedError, match="no_such"):
-        environment().from_string(source).render(table=Table("t", ["a"], []))
+        template_environment().from_string(source).render(table=Table("t", ["a"], []))
 
 
 def test_jinja_loads_with_the_first_page():
@@ -115,7 +115,7 @@ def test_jinja_loads_with_the_first_page():
 
 def test_numbers_that_json_lacks_are_refused():
     with pytest.raises(ValueError, match="JSON"):
-        embedded_json([float("nan")])
+        json_for_script([float("nan")])
 
 
 def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
@@ -156,7 +156,7 @@ def document(title, data):
     """A document with a title and a line."""
     title_block = "{% block title %}{{ title }}{% endblock %}"
     body_block = "{% block body %}<p>body</p>\n{% endblock %}"
-    template = environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
+    template = template_environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
     return template.render(title=title, data=data)
 
 

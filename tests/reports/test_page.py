@@ -8,14 +8,21 @@ from dataclasses import replace
 import pytest
 
 import classic_rc
-from classic_rc.audit import check
-from classic_rc.audit.statistics import statistics
-from classic_rc.evaluation import Contest, break_down, evaluate, group_questions, with_intervals
+from classic_rc.audit import check_dataset
+from classic_rc.audit.statistics import describe_datasets
+from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.reports.page import PageContent, curve_drawing, page_data, page_html, system_names, usual_keys
+from classic_rc.reports.page import (
+    PageContent,
+    curve_drawing,
+    default_breakdown_keys,
+    page_data,
+    page_html,
+    unique_row_names,
+)
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
@@ -29,10 +36,10 @@ def content(**changes) -> PageContent:
     grouping = group_questions(SAMPLE, "verbatim")
     filled = PageContent(
         EVALUATION,
-        check(SAMPLE, permutations=100),
-        statistics([SAMPLE]),
+        check_dataset(SAMPLE, permutations=100),
+        describe_datasets([SAMPLE]),
         explanations={1: Explainer(SOLVERS[1], SAMPLE)},
-        breakdowns=[break_down(Contest.of(EVALUATION), grouping, n=100)],
+        breakdowns=[break_down(SharedResults.of(EVALUATION), grouping, n=100)],
     )
     return replace(filled, **changes)
 
@@ -85,7 +92,7 @@ def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
 
 def test_equal_names_get_numbers():
     solvers = [classic_rc.parse_solver(f"sliding-window,window={n}") for n in (3, 4)]
-    assert system_names(evaluate(SAMPLE, solvers).rows) == ["sliding-window", "sliding-window (2)"]
+    assert unique_row_names(evaluate(SAMPLE, solvers).rows) == ["sliding-window", "sliding-window (2)"]
 
 
 def unpacked(data, entry):
@@ -144,7 +151,7 @@ def test_keys_that_tell_a_few_groups_apart():
         }
         for i in range(20)
     ]
-    assert usual_keys(classic_rc.from_rows(rows)) == ["few"]
+    assert default_breakdown_keys(classic_rc.from_rows(rows)) == ["few"]
 
 
 def test_a_curve_is_drawn_in_steps_with_a_point_for_each_system(part):

@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.datasets.official import Official
+from classic_rc.datasets.official import OfficialPart
 from classic_rc.decisions import TIE_POLICIES
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -18,10 +18,10 @@ from classic_rc.reports.published import (
     STATUSES,
     SUBSETS,
     PublishedRow,
-    published,
+    format_value,
+    load_published,
     published_rows,
     subset_mask,
-    value_text,
 )
 from classic_rc.solvers import parse_solver
 
@@ -60,20 +60,20 @@ def test_no_figure_is_there_twice_and_contradictory_ones_are_both_there():
         for row in PLAIN["rows"]
     ]
     assert len(set(keys)) == len(keys)
-    race = [r.value for r in published().rows if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)]
+    race = [r.value for r in load_published().rows if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)]
     assert race == [Decimal("32.2"), Decimal("37.3")]  # the table, and the text of the same paper
 
 
 @pytest.mark.parametrize("name", PLAIN["reproductions"])
 def test_reproductions_name_solvers_and_have_figures(name):
-    how = published().reproductions[name]
-    assert any(row.reproduction == name for row in published().rows)
+    how = load_published().reproductions[name]
+    assert any(row.reproduction == name for row in load_published().rows)
     assert how.reason
     assert parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
 
 
 def row_of(**facts) -> PublishedRow:
-    (row,) = (r for r in published().rows if all(getattr(r, key) == value for key, value in facts.items()))
+    (row,) = (r for r in load_published().rows if all(getattr(r, key) == value for key, value in facts.items()))
     return row
 
 
@@ -87,7 +87,7 @@ def test_figures_keep_the_digits_that_were_printed():
 def test_what_is_unknown_is_a_question_mark():
     row = row_of(system="DSW", dataset="DREAM", split="dev")
     assert row.value is None
-    assert value_text(row) == "?"
+    assert format_value(row) == "?"
     assert row.decimals == 0
 
 
@@ -103,7 +103,7 @@ def race(split: str, *levels: str) -> Dataset:
 
 def test_rows_of_some_data():
     origin, rows = published_rows(race("test", "middle", "high"))
-    assert origin == Official("RACE", "test", None)
+    assert origin == OfficialPart("RACE", "test", None)
     assert {row.subset for row in rows} == {None, "middle", "high"}
     assert {row.dataset for row in rows} == {"RACE"}
 

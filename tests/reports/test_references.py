@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc import __version__
 from classic_rc.errors import UsageError
-from classic_rc.reports.references import bibliography, citables, cited, references
+from classic_rc.reports.references import bibliography, citables, find_citable, references
 from tests.errors import raises
 
 OUR_OWN = {
@@ -85,14 +85,14 @@ def test_the_package_cites_itself_with_its_version():
 
 
 def test_names_may_be_of_solvers_variants_datasets_metrics_and_keys():
-    assert [c.kind for c in cited("sw+d")] == ["solver"]
-    assert cited("sw+d:mcobzarenco")[0].cites == ("richardson2013", "sugawara2017")
-    assert cited("mctest")[0].kind == "dataset"
-    assert cited("f1_a")[0].kind == "metric"
-    assert cited("hill2015")[0].kind == "reference"
+    assert [c.kind for c in find_citable("sw+d")] == ["solver"]
+    assert find_citable("sw+d:mcobzarenco")[0].cites == ("richardson2013", "sugawara2017")
+    assert find_citable("mctest")[0].kind == "dataset"
+    assert find_citable("f1_a")[0].kind == "metric"
+    assert find_citable("hill2015")[0].kind == "reference"
     assert {c.name for c in citables() if c.kind == "variant"} >= {"ir:clark2016", "lexical:smith2015"}
     with raises(UsageError, field="solver, dataset or metric", found="mctestt", expected=re.compile(r"\bmctest\b")):
-        cited("mctestt")
+        find_citable("mctestt")
 
 
 def test_a_reference_of_several_things_is_printed_once_behind_a_line_for_each():

@@ -9,8 +9,8 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.published import published
-from classic_rc.reports.reproduction import Reproduced, reproduce, reproduction_records, reproduction_table
+from classic_rc.reports.published import load_published
+from classic_rc.reports.reproduction import ReproducedFigure, reproduce, reproduction_records, reproduction_table
 from tests.errors import raises
 
 
@@ -88,8 +88,10 @@ def test_content_that_is_not_the_official_files_is_no_failure():
 
 
 def test_an_undocumented_difference_fails():
-    row = next(row for row in published().rows if row.reproduction == "sw-release")
-    result = Reproduced(row, published().reproductions["sw-release"], "mc160.dev", 120, float(row.value) + 0.02)
+    row = next(row for row in load_published().rows if row.reproduction == "sw-release")
+    result = ReproducedFigure(
+        row, load_published().reproductions["sw-release"], "mc160.dev", 120, float(row.value) + 0.02
+    )
     assert result.fails
     assert result.reason.startswith("UNEXPLAINED")
     assert not replace(result, ours=float(row.value) + 0.004).fails
@@ -97,8 +99,8 @@ def test_an_undocumented_difference_fails():
 
 
 def test_rounding_is_to_the_printed_digits():
-    row = next(row for row in published().rows if str(row.value) == "50.9")
-    result = Reproduced(row, published().reproductions["mcobzarenco"], "d", 320, 50.9375)
+    row = next(row for row in load_published().rows if str(row.value) == "50.9")
+    result = ReproducedFigure(row, load_published().reproductions["mcobzarenco"], "d", 320, 50.9375)
     assert result.agrees
     assert replace(result, ours=50.96).agrees is False
 

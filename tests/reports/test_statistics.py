@@ -8,14 +8,14 @@ import json
 
 import pytest
 
-from classic_rc.audit.statistics import statistics
+from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets import load
 from classic_rc.reports import render
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 
 def test_the_papers_figures_are_next_to_ours(quoref):
-    table, common = statistics_tables(statistics([quoref]))
+    table, common = statistics_tables(describe_datasets([quoref]))
     assert list(table.header) == ["", "train", "paper", "dev", "paper", "test", "paper", "counted"]
     assert list(table.rows[0]) == ["questions", "–", "19,399", "2", "2,418", "–", "2,537", "all"]
     assert list(common.header) == ["", "mine_&$"]
@@ -27,13 +27,13 @@ def test_the_papers_figures_are_next_to_ours(quoref):
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_every_form_has_every_figure(quoref, form):
-    text = "".join(render(table, form) for table in statistics_tables(statistics([quoref])))
+    text = "".join(render(table, form) for table in statistics_tables(describe_datasets([quoref])))
     assert "19,399" in text
     assert "5.0 (0.0)" in text
 
 
 def test_records_are_in_full_precision():
-    found = statistics([load("sample:single-choice")])
+    found = describe_datasets([load("sample:single-choice")])
     records = list(csv.DictReader(io.StringIO(statistics_csv(found))))
     own = json.loads(json.dumps(found.to_dict(), allow_nan=False))["common"]["rows"]
     assert len(records) == len(own)
@@ -43,5 +43,5 @@ def test_records_are_in_full_precision():
 
 
 def test_published_figures_are_in_records_too(quoref):
-    record = next(iter(csv.DictReader(io.StringIO(statistics_csv(statistics([quoref]))))))
+    record = next(iter(csv.DictReader(io.StringIO(statistics_csv(describe_datasets([quoref]))))))
     assert (record["column"], record["count"], record["published"]) == ("train", "", "19399")

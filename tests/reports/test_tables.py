@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.reports import FORMATS, Table, render
-from classic_rc.reports.tables import isolated, latex_escape, latex_preamble, markdown_block, markdown_escape
+from classic_rc.reports import TABLE_FORMATS, Table, render
+from classic_rc.reports.tables import (
+    isolate_direction,
+    latex_escape,
+    latex_preamble,
+    markdown_block,
+    markdown_escape,
+)
 
 PLAIN = Table(
     "mini · 2 questions",
@@ -99,7 +105,7 @@ def test_markdown_specials(text, shown):
     assert cell(text, "markdown") == shown
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_control_characters_are_spelled_out_everywhere(form):
     evil = "\x1b[31m\n\u202e"
     shown = render(Table(f"t{evil}", [f"h{evil}"], [[f"c{evil}"]], notes=[f"n{evil}"]), form)
@@ -118,7 +124,7 @@ def test_wide_and_zero_width_characters_line_up():
 
 def test_a_table_without_rows_or_notes():
     assert render(Table("t", ["a", "bb"], []), "table") == "t\na  bb\n-----\n"
-    for form in FORMATS:
+    for form in TABLE_FORMATS:
         assert render(Table("t", ["a"], []), form).endswith("\n")
 
 
@@ -196,9 +202,9 @@ def test_a_line_of_markdown_is_a_plain_paragraph(text, shown):
 
 
 def test_letters_from_right_to_left_are_isolated():
-    assert isolated("sw+d – 57.9") == "sw+d – 57.9"
+    assert isolate_direction("sw+d – 57.9") == "sw+d – 57.9"
     for text in ("שלום", "a مرحبا 1"):
-        assert isolated(text) == f"\u2068{text}\u2069"
+        assert isolate_direction(text) == f"\u2068{text}\u2069"
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4))

@@ -20,11 +20,11 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
 from classic_rc.retrieval import manifest as storage
-from classic_rc.retrieval.building import BUILDING, build_index, exclusive
+from classic_rc.retrieval.building import BUILDING, build_index, lock_folder
 from classic_rc.retrieval.corpus import fingerprint, passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD, Manifest
-from classic_rc.retrieval.reading import Passages, TextFile
+from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, Manifest
+from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from tests.errors import raises
 
@@ -81,7 +81,7 @@ class _CrashError(BaseException):
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
 def test_any_division_into_segments_gives_the_same_bits(tmp_path_factory, similarity, sentences, size):
     folder = tmp_path_factory.mktemp("split")
-    built = build_index([Passages("p", [_passage(sentences)])], folder / "index", segment_sentences=size)
+    built = build_index([PassageInput("p", [_passage(sentences)])], folder / "index", segment_sentences=size)
     assert len(built.manifest.segments) == -(-len(sentences) // size)
     assert built.manifest.fingerprint == fingerprint(sentences)
     whole = Sparse(similarity=similarity).index(sentences)
@@ -112,7 +112,7 @@ def test_the_manifest_counts(corpus, tmp_path):
 
 def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
     passages = [Passage("a", "Foxes ran. Grapes are sour!"), Passage("b", "The vine.", ((0, 3), (4, 9)))]
-    build_index([Passages("p", passages)], tmp_path / "index")
+    build_index([PassageInput("p", passages)], tmp_path / "index")
     stored, made = open_index(tmp_path / "index"), passage_corpus(passages, Sparse())
     assert stored.fingerprint == made.fingerprint
     assert answers_of(stored.engine) == answers_of(made.engine)
@@ -127,7 +127,7 @@ def test_segments_end_with_much_text_too(corpus, tmp_path):
 
 def test_a_large_vocabulary_is_reset(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
-    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, remembered_pieces=5)
+    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, max_cached_pieces=5)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 
@@ -277,14 +277,14 @@ def test_an_input_that_was_read_to_its_end_must_not_change(corpus, tmp_path, mon
 def test_damage_is_found_before_a_build_resumes(unfinished, corpus):
     path = unfinished / "segment-00001.bin"
     path.write_bytes(path.read_bytes().replace(b"number", b"numbar", 1))
-    with raises(DataError, source=str(path), found=re.compile("^sha256 "), hint=REBUILD):
+    with raises(DataError, source=str(path), found=re.compile("^sha256 "), hint=REBUILD_HINT):
         build_index(inputs_of(corpus), unfinished, segment_sentences=15)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"options": {}, "position": [0, 1, 0], "stamps": []}'])
 def test_a_damaged_state_of_an_unfinished_build_is_one_error(unfinished, corpus, content):
     (unfinished / BUILDING).write_text(content, encoding="utf-8")
-    with raises(DataError, source=str(unfinished / BUILDING), hint=REBUILD):
+    with raises(DataError, source=str(unfinished / BUILDING), hint=REBUILD_HINT):
         build_index(inputs_of(corpus), unfinished, segment_sentences=15)
 
 
@@ -351,7 +351,7 @@ def test_indexes_that_cannot_be_added_to(corpus, tmp_path):
 def test_an_empty_corpus_is_one_error_and_leaves_the_folder_free(tmp_path, corpus):
     empty = tmp_path / "empty.txt"
     empty.write_text("\n \n", encoding="utf-8")
-    for inputs, source in (([TextFile(str(empty))], str(empty)), ([Passages("none", [])], "none")):
+    for inputs, source in (([TextFile(str(empty))], str(empty)), ([PassageInput("none", [])], "none")):
         with raises(DataError, source=source, line=None):
             build_index(inputs, tmp_path / "index")
     build_index(inputs_of(corpus), tmp_path / "index")
@@ -458,36 +458,36 @@ def holder(tmp_path):
 def test_a_second_writer_is_refused_until_the_first_is_done(holder, tmp_path):
     with (
         raises(UsageError, field="folder", found=str(tmp_path), expected="an unlocked folder"),
-        exclusive(tmp_path),
+        lock_folder(tmp_path),
     ):
         pass
     holder.communicate()
-    with exclusive(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_the_lock_of_a_killed_writer_is_released(holder, tmp_path):
     holder.kill()
     holder.wait()
-    with exclusive(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_a_lock_holds_within_one_process_and_is_released_after_an_error(tmp_path):
     locked = raises(UsageError, field="folder", found=str(tmp_path), expected="an unlocked folder")
-    with locked, exclusive(tmp_path), exclusive(tmp_path):
+    with locked, lock_folder(tmp_path), lock_folder(tmp_path):
         pass
-    with exclusive(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_other_folders_are_not_locked(holder, tmp_path):
     (tmp_path / "other").mkdir()
-    with exclusive(tmp_path / "other"):
+    with lock_folder(tmp_path / "other"):
         pass
 
 
 def test_a_missing_folder_cannot_be_locked(tmp_path):
     folder = tmp_path / "nothing"
-    with raises(UsageError, field="folder", found=str(folder), expected=None), exclusive(folder):
+    with raises(UsageError, field="folder", found=str(folder), expected=None), lock_folder(folder):
         pass

@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.retrieval.corpus import Texts, add_to_fingerprint, fingerprint
+from classic_rc.retrieval.corpus import StoredTexts, fingerprint, update_fingerprint
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=8), max_size=12)
 
 
 @given(TEXTS)
 def test_texts_come_back_as_they_were(texts):
-    stored = Texts.of(texts)
+    stored = StoredTexts.of(texts)
     assert list(stored) == texts
     assert len(stored) == len(texts)
 
 
 @given(TEXTS, st.slices(12))
 def test_slices_are_those_of_a_list(texts, where):
-    assert list(Texts.of(texts)[where]) == texts[where]
+    assert list(StoredTexts.of(texts)[where]) == texts[where]
 
 
 def test_a_position_out_of_range_is_an_error():
-    texts = Texts.of(["a", "b"])
+    texts = StoredTexts.of(["a", "b"])
     assert texts[-1] == "b"
     for outside in (2, -3):
         with pytest.raises(IndexError):
@@ -42,7 +42,7 @@ def test_fingerprints_are_equal_where_the_texts_are(one, other):
 def test_fingerprints_can_be_continued(first, then):
     digest = hashlib.sha256()
     for part in (first, then):
-        add_to_fingerprint(digest, Texts.of(part).coded())
+        update_fingerprint(digest, StoredTexts.of(part).coded())
     assert digest.hexdigest() == fingerprint(first + then)
 
 
@@ -52,5 +52,5 @@ def test_the_fingerprint_is_that_of_lengths_and_bytes():
 
 
 def test_offsets_have_the_smallest_type():
-    assert Texts.of(["x" * 255]).offsets.itemsize == 1
-    assert Texts.of(["x" * 256]).offsets.itemsize == 2
+    assert StoredTexts.of(["x" * 255]).offsets.itemsize == 1
+    assert StoredTexts.of(["x" * 256]).offsets.itemsize == 2

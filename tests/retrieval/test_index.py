@@ -20,8 +20,8 @@ from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint
 from classic_rc.retrieval.index import StoredSparse, check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD
-from classic_rc.retrieval.reading import Passages, TextFile
+from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT
+from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.solvers.ir import IRSolver
 from tests.errors import raises
@@ -45,7 +45,7 @@ def index(tmp_path):
     text = tmp_path / "fables.txt"
     text.write_text("\n\n".join(SENTENCES[:3]), encoding="utf-8")
     passages = [Passage("p-1", " ".join(SENTENCES[3:5])), Passage("p-2", SENTENCES[5])]
-    build_index([TextFile(str(text)), Passages("set", passages)], tmp_path / "fables", segment_sentences=2)
+    build_index([TextFile(str(text)), PassageInput("set", passages)], tmp_path / "fables", segment_sentences=2)
     return tmp_path / "fables"
 
 
@@ -117,7 +117,7 @@ def test_an_index_without_some_sentences_is_pickled_as_its_path(index):
 
 def test_an_index_that_changed_after_pickling_is_refused(index):
     data = pickle.dumps(open_index(index).engine)
-    build_index([Passages("more", [Passage("m", "More.")])], index, append=True)
+    build_index([PassageInput("more", [Passage("m", "More.")])], index, append=True)
     with raises(DataError, source=str(index), hint="Open it again"):
         pickle.loads(data)
 
@@ -189,11 +189,11 @@ def test_a_missing_or_short_segment_is_refused_when_opened(index):
     path.write_bytes(content[:-1])
     found = {open_index: f"{len(content) - 1:,} bytes", check_index: re.compile("^sha256 ")}
     for look in (open_index, check_index):
-        with raises(DataError, source=str(path), found=found[look], hint=REBUILD):
+        with raises(DataError, source=str(path), found=found[look], hint=REBUILD_HINT):
             look(index)
     path.unlink()
     for look in (open_index, check_index):
-        with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REBUILD):
+        with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REBUILD_HINT):
             look(index)
 
 
@@ -263,7 +263,7 @@ def test_an_unusable_manifest_is_refused_when_opened(index, change, file, where,
     source = str(index / file)
     for look in (open_index, check_index):
         with raises(
-            DataError, source=source, where=where, field=field, found=found, expected=expected, hint=REBUILD
+            DataError, source=source, where=where, field=field, found=found, expected=expected, hint=REBUILD_HINT
         ):
             look(index)
 
@@ -278,7 +278,7 @@ def test_a_manifest_with_an_unknown_analyzer_is_refused_when_opened(index):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"kind": 1}'])
 def test_a_manifest_that_is_damaged_is_one_error(index, content):
     (index / MANIFEST).write_bytes(content)
-    with raises(DataError, source=str(index / MANIFEST), hint=REBUILD):
+    with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
         open_index(index)
 
 
@@ -293,12 +293,14 @@ def test_a_manifest_that_is_damaged_is_one_error(index, content):
 def test_a_check_compares_the_manifest_with_the_segments(index, change, field, found):
     _edit(index, change)
     open_index(index)
-    with raises(DataError, source=str(index / MANIFEST), field=field, found=found, hint=REBUILD):
+    with raises(DataError, source=str(index / MANIFEST), field=field, found=found, hint=REBUILD_HINT):
         check_index(index)
 
 
 def test_a_check_finds_a_changed_analyzer(index, monkeypatch):
     monkeypatch.setattr(module, "_SAMPLE", "Other words.")
     open_index(index)
-    with raises(DataError, source=str(index), field="analyzer", problem=re.compile("lucene-english"), hint=REBUILD):
+    with raises(
+        DataError, source=str(index), field="analyzer", problem=re.compile("lucene-english"), hint=REBUILD_HINT
+    ):
         check_index(index)

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays_of
 from classic_rc.errors import DataError, UsageError
 from classic_rc.retrieval import manifest as storage
 from classic_rc.retrieval.manifest import (
-    REBUILD,
+    REBUILD_HINT,
     StoredArray,
     check_content,
     map_arrays,
@@ -60,12 +60,12 @@ def test_a_missing_a_short_and_a_long_file_are_refused_at_once(written):
     content = path.read_bytes()
     for damaged in (content[:-1], content + b"\0", b""):
         path.write_bytes(damaged)
-        facts = {"found": f"{len(damaged):,} bytes", "expected": f"{len(content):,}", "hint": REBUILD}
+        facts = {"found": f"{len(damaged):,} bytes", "expected": f"{len(content):,}", "hint": REBUILD_HINT}
         with raises(DataError, source=str(path), **facts):
             map_arrays(folder, stored)
     path.unlink()
     for look in (map_arrays, check_content):
-        with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REBUILD):
+        with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REBUILD_HINT):
             look(folder, stored)
 
 
@@ -87,7 +87,7 @@ def test_every_altered_byte_is_found_by_the_checksum(written, place):
 )
 def test_an_impossible_array_table_is_an_error(written, array):
     folder, stored = written
-    facts = {"expected": "the arrays of the manifest", "hint": REBUILD}
+    facts = {"expected": "the arrays of the manifest", "hint": REBUILD_HINT}
     with raises(DataError, source=str(folder / stored.name), **facts):
         map_arrays(folder, stored._replace(arrays={"a": StoredArray(*array)}))
 

@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.engines import opensearch_cluster
 from classic_rc.retrieval.engines.opensearch_cluster import (
-    MARK,
+    INDEX_MARK,
     Access,
     Cluster,
     bulk_batches,
     constrained_search,
-    in_order,
     index_body,
-    may_pass,
+    is_temporary,
     msearch_body,
     query_search,
+    run_in_order,
     similarity_of,
     term_search,
 )
@@ -120,12 +120,12 @@ def test_results_come_in_order_whatever_ends_first():
         gates[i].set()
         return i
 
-    assert list(in_order(work, range(3), threads=3)) == [0, 1, 2]
+    assert list(run_in_order(work, range(3), threads=3)) == [0, 1, 2]
 
 
 def test_items_are_read_only_a_little_ahead():
     taken = []
-    results = in_order(lambda i: i, (taken.append(i) or i for i in range(100)), threads=2)
+    results = run_in_order(lambda i: i, (taken.append(i) or i for i in range(100)), threads=2)
     assert next(results) == 0
     assert len(taken) == 5
     results.close()
@@ -133,11 +133,11 @@ def test_items_are_read_only_a_little_ahead():
 
 def test_an_error_in_the_middle_ends_it():
     with pytest.raises(ZeroDivisionError):
-        list(in_order(lambda i: 1 // i, [1, 0, 1], threads=2))
+        list(run_in_order(lambda i: 1 // i, [1, 0, 1], threads=2))
 
 
 def test_overload_and_server_faults_are_temporary():
-    assert [status for status in (200, 400, 404, 409, 429, 500, 503, "N/A", None) if may_pass(status)] == [
+    assert [status for status in (200, 400, 404, 409, 429, 500, 503, "N/A", None) if is_temporary(status)] == [
         429,
         500,
         503,
@@ -418,7 +418,7 @@ def test_an_index_sets_bm25_and_the_english_analyzer_itself():
     assert text["index_options"] == "freqs"
     assert (settings["number_of_shards"], settings["number_of_replicas"]) == (3, 0)
     assert mappings["properties"]["number"]["type"] == "long"
-    assert mappings["_meta"] == {MARK: {"build": "x"}}
+    assert mappings["_meta"] == {INDEX_MARK: {"build": "x"}}
     assert mappings["dynamic"] == "strict"
 
 

@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.reading import (
-    LINES,
-    Passages,
-    PlaceWriter,
-    Record,
+    LINE_KINDS,
+    PassageInput,
+    SentencePlaceWriter,
     TextFile,
+    TextRecord,
     find_files,
-    first_line,
-    place_of,
+    read_first_line,
     read_lines,
     read_texts,
+    sentence_place,
 )
 from tests.errors import raises
 
@@ -100,7 +100,7 @@ def test_a_malformed_row_is_one_error_with_its_place(write, row, facts):
 
 
 def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
-    passages = Passages("p", [Passage("a", PARAGRAPH), Passage("b", "One.")])
+    passages = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One.")])
     for source in (
         TextFile(write("a.txt", "One.\n\nTwo.\nThree.\n")),
         TextFile(write("a.jsonl", rows({"text": "One."}, {"text": ""}, {"text": "Two."}))),
@@ -119,7 +119,7 @@ def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
 
 
 def test_passages_have_their_ids_and_the_sentence_marks_of_their_dataset():
-    source = Passages("p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))])
+    source = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))])
     assert records_of(source) == [(1, "a", SENTENCES), (2, "b", ["One", "two."])]
     read = []
     list(source.records(hashlib.sha256(), read.append))
@@ -132,10 +132,10 @@ def test_stamps_differ_where_content_does(write):
     assert TextFile(path).stamp == stamp
     os.utime(path, ns=(1, 1))
     assert TextFile(path).stamp != stamp
-    one = Passages("p", [Passage("a", "One.")])
-    assert one.stamp == Passages("q", [Passage("a", "One.")]).stamp
-    assert one.stamp != Passages("p", [Passage("b", "One.")]).stamp
-    assert one.stamp != Passages("p", [Passage("a", "One.", ((0, 3),))]).stamp
+    one = PassageInput("p", [Passage("a", "One.")])
+    assert one.stamp == PassageInput("q", [Passage("a", "One.")]).stamp
+    assert one.stamp != PassageInput("p", [Passage("b", "One.")]).stamp
+    assert one.stamp != PassageInput("p", [Passage("a", "One.", ((0, 3),))]).stamp
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
 
 
 def test_an_unknown_kind_of_lines(write):
-    with raises(UsageError, field="lines", found="words", expected=", ".join(map(repr, LINES))):
+    with raises(UsageError, field="lines", found="words", expected=", ".join(map(repr, LINE_KINDS))):
         read_texts(write("a.txt", "One."), lines="words")
 
 
@@ -198,7 +198,7 @@ def test_missing_inputs_are_refused(write, tmp_path):
     [("\n\nOne.\nTwo.", "One.\n"), ('{"a": 1}\n', {"a": 1}), ("[1] One.", "[1] One."), ("[1]", [1]), ("\n", None)],
 )
 def test_the_first_line_and_its_json(write, content, value):
-    assert first_line(write("a", content)) == value
+    assert read_first_line(write("a", content)) == value
 
 
 PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -324,18 +324,18 @@ RECORDS = st.lists(
 
 @given(RECORDS)
 def test_every_sentence_finds_its_input_and_its_line_or_label(records):
-    writer, expected = PlaceWriter(), []
+    writer, expected = SentencePlaceWriter(), []
     for name, number, label, n_sentences in records:
-        writer.add(name, Record(number, label, []), n_sentences)
+        writer.add(name, TextRecord(number, label, []), n_sentences)
         expected += [f"{name}:{number}" if label is None else f"{name}#{label}"] * n_sentences
     arrays = writer.arrays()
-    assert [place_of(arrays, i) for i in range(len(expected))] == expected
+    assert [sentence_place(arrays, i) for i in range(len(expected))] == expected
     assert len(arrays["places"]) == len(expected)
 
 
 def test_places_have_four_bytes_per_sentence_if_possible():
-    writer = PlaceWriter()
-    writer.add("a", Record(2**31 - 1, None, []), 5)
+    writer = SentencePlaceWriter()
+    writer.add("a", TextRecord(2**31 - 1, None, []), 5)
     assert writer.arrays()["places"].dtype == np.int32
-    writer.add("a", Record(2**31, None, []), 1)
+    writer.add("a", TextRecord(2**31, None, []), 1)
     assert writer.arrays()["places"].dtype == np.int64

@@ -165,7 +165,7 @@ def test_a_vocabulary_that_has_grown_too_large_is_reset():
     engine = Sparse(analyzer="whitespace")
     engine.segment_sentences = 2
     engine.index(["a b", "c", "d e f", "a"])
-    builder = SegmentBuilder("whitespace", remembered_pieces=1)
+    builder = SegmentBuilder("whitespace", max_cached_pieces=1)
     again = tuple(builder.build(group) for group in (["a b", "c"], ["d e f", "a"]))
     assert pickle.dumps(engine.segments) == pickle.dumps(again)
 

@@ -21,7 +21,7 @@ def ask(text, *options, passage=PASSAGE, id="q"):
     return Question(id, passage, text, tuple(map(Candidate, options)), None, Task.CLOZE)
 
 
-def scores_of(solver, *questions):
+def score_members(solver, *questions):
     return [row.tolist() for row in solver.score_candidates(questions)]
 
 
@@ -38,20 +38,20 @@ def test_words_are_expected_around_the_mention():
 
 def test_mentions_with_one_text_share_their_best_score():
     question = ask("@placeholder stayed", "Bob", "Ann", "Ann", "Bob")
-    assert scores_of(ClozeDistance(), question) == [[-2, 0, 0, -2]]
+    assert score_members(ClozeDistance(), question) == [[-2, 0, 0, -2]]
     assert ClozeDistance().predict([question])[0].answers == (("Ann",),)
 
 
 def test_alignment_of_a_mention_of_several_words():
     question = ask("old @placeholder met", "Ann Lee")
-    by = {a: scores_of(ClozeDistance(alignment=a), question)[0][0] for a in ("ends", "first", "last")}
+    by = {a: score_members(ClozeDistance(alignment=a), question)[0][0] for a in ("ends", "first", "last")}
     assert by == {"ends": 0, "first": -1, "last": -1}
 
 
 def test_own_words_may_cost_the_most():
     question = ask("Bob knows that @placeholder left", "Bob", "Ann")
-    matched = scores_of(ClozeDistance(max_distance=4), question)[0]
-    capped = scores_of(ClozeDistance(max_distance=4, own_words="cap"), question)[0]
+    matched = score_members(ClozeDistance(max_distance=4), question)[0]
+    capped = score_members(ClozeDistance(max_distance=4, own_words="cap"), question)[0]
     # The first "Bob" is where the query has it, three positions before the second "Bob".
     assert (matched[0], capped[0]) == (-8, -12)
     assert matched[1] == capped[1]
@@ -61,8 +61,8 @@ def test_stop_words_and_punctuation_may_cost_nothing():
     question = ask("and the @placeholder left ;", "Bob")
     words = {"stop_words": "smart", "punctuation": False}
     options = {"analyzer": "treebank", "max_distance": 5}
-    assert scores_of(ClozeDistance(**options), question) == [[-10]]
-    assert scores_of(ClozeDistance(**options, **words), question) == [[0]]
+    assert score_members(ClozeDistance(**options), question) == [[-10]]
+    assert score_members(ClozeDistance(**options, **words), question) == [[0]]
     nothing = ClozeDistance(**options, **words).score_candidates([ask("the @placeholder ;", "Bob")])
     assert (nothing.values.tolist(), nothing.evidence.tolist()) == ([0], [False])
 
@@ -75,7 +75,7 @@ def test_variants_are_caps():
 def test_the_window_matches_token_on_token():
     question = ask("@placeholder left Ann", "Bob", "Ann", "Eve")
     one, two = np.log(2), np.log(1.5)  # the weights of words that occur once, or twice
-    loose = scores_of(ClozeWindow(), question)[0]
+    loose = score_members(ClozeWindow(), question)[0]
     # Bob left Ann: three words; Ann left Ann, or Eve left Ann: the two that follow
     assert loose == pytest.approx([two + one + two, one + two, one + two])
     anchored = ClozeWindow(anchored=True).score_candidates([question])
@@ -86,8 +86,8 @@ def test_the_window_matches_token_on_token():
 def test_order_counts_in_the_window_and_not_in_the_sliding_window():
     here, there = ask("@placeholder met Bob", "Ann Lee"), ask("Bob met @placeholder", "Ann Lee")
     window, bag = ClozeWindow(), parse_solver("sliding-window")
-    assert scores_of(window, here)[0][0] > scores_of(window, there)[0][0]
-    assert scores_of(bag, here) == scores_of(bag, there)
+    assert score_members(window, here)[0][0] > score_members(window, there)[0][0]
+    assert score_members(bag, here) == score_members(bag, there)
 
 
 def test_idf_counts_passages(tmp_path):
@@ -99,9 +99,9 @@ def test_idf_counts_passages(tmp_path):
     solver.fit([question, other])
     assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (2, 2, 1)
     expected = [[2 * np.log(2) + np.log(3)]]
-    assert scores_of(solver, question) == pytest.approx(np.array(expected))
+    assert score_members(solver, question) == pytest.approx(np.array(expected))
     save_solver(solver, tmp_path / "saved.npz")
-    assert scores_of(load_solver(tmp_path / "saved.npz"), question) == scores_of(solver, question)
+    assert score_members(load_solver(tmp_path / "saved.npz"), question) == score_members(solver, question)
 
 
 SETTINGS = [

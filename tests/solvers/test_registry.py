@@ -9,7 +9,7 @@ import pytest
 
 import classic_rc.solvers
 from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVERS
-from classic_rc.solvers.registry import LINES
+from classic_rc.solvers.registry import SOLVER_ENTRIES
 
 FAMILIES = {
     *("random", "trivial", "cues", "cloze", "sliding", "ir", "score_file", "saved"),
@@ -36,16 +36,16 @@ def run(spec: str, data: str = "sample:single-choice") -> str:
     return f"from classic_rc.cli.main import main; main(['run', {data!r}, '-s', {spec!r}, '--quiet', '--cv', '2'])"
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", SOLVER_ENTRIES)
 def test_a_line_agrees_with_its_class(name):
-    line, solver = LINES[name], SOLVERS[name]
+    line, solver = SOLVER_ENTRIES[name], SOLVERS[name]
     assert line.home == f"{solver.__module__}:{solver.__qualname__}"
     assert (name, line.description, line.variants) == (solver.name, solver.description, tuple(solver.variants))
 
 
 def test_the_usual_solvers_are_known():
     usual = {spec for specs in (*DEFAULT_SOLVERS.values(), *LEARNING_SOLVERS.values()) for spec in specs}
-    assert {spec.partition(":")[0] for spec in usual} <= set(LINES)
+    assert {spec.partition(":")[0] for spec in usual} <= set(SOLVER_ENTRIES)
 
 
 def test_every_public_name_is_found_and_an_unknown_one_is_no_attribute():

@@ -17,7 +17,7 @@ from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import (
@@ -389,7 +389,7 @@ def test_every_solver_that_can_be_saved_comes_back(path):
     found = [learning(s) for s in SOLVERS.values() if is_persistent(s) and s.name != "combination"]
     assert {"surface-lr", "span-lr", "ngram-lm", "cloze-window"} <= {s.name for s in found if s}
     for solver in filter(None, found):
-        train = with_spans(synthetic_dataset(min(solver.tasks), n_passages=6))
+        train = add_span_candidates(synthetic_dataset(min(solver.tasks), n_passages=6))
         solver.fit(train)
         save_solver(solver, path)
         assert equal(load_solver(path).score_candidates(train), solver.score_candidates(train))

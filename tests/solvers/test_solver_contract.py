@@ -81,10 +81,10 @@ def test_a_solver_of_one_method_passes():
 @pytest.mark.parametrize(
     ("solver", "broken_promise"),
     [
-        (LooksAtGold, "look at gold"),
+        (LooksAtGold, "depend on gold"),
         (DependsOnOthers, "slice"),
         (LikesTheFirst, "permuting"),
-        (ForgetsOne, "one score for every candidate"),
+        (ForgetsOne, "one score per candidate"),
         (ChangesItself, "change a parameter"),
     ],
 )

@@ -27,7 +27,7 @@ def ask(*options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, text="Who?", id=
     return Question(id, PASSAGE, text, tuple(map(Candidate, options)), gold, task)
 
 
-def scores_of(solver, *questions):
+def score_members(solver, *questions):
     return [row.tolist() for row in solver.score_candidates(questions)]
 
 
@@ -39,9 +39,9 @@ def test_constants():
 
 def test_positions():
     two, three = ask("a", "b"), ask("a", "b", "c", id="r")
-    assert scores_of(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
-    assert scores_of(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
-    assert scores_of(ConstantPosition(position=2), two, three) == [[0, 1], [0, 0, 1]]
+    assert score_members(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
+    assert score_members(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
+    assert score_members(ConstantPosition(position=2), two, three) == [[0, 1], [0, 0, 1]]
 
 
 def test_the_majority_is_learned():
@@ -51,20 +51,20 @@ def test_the_majority_is_learned():
     with raises(NotFittedError, field="position", found="'majority'") as caught:
         solver.score_candidates(train)
     assert "--train DATA" in str(caught.value)
-    assert scores_of(solver.fit(train), train[0]) == [[0, 1]]
+    assert score_members(solver.fit(train), train[0]) == [[0, 1]]
     with raises(UsageError, field="position", found="'majority'", expected=re.compile("gold")):
         solver.fit([ask("a", gold=None)])
 
 
 def test_lengths():
     question = ask("a b c", "abcdefg")
-    assert scores_of(LongestCandidate(), question) == [[5, 7]]
-    assert scores_of(ShortestCandidate(unit="words"), question) == [[-3, -1]]
+    assert score_members(LongestCandidate(), question) == [[5, 7]]
+    assert score_members(ShortestCandidate(unit="words"), question) == [[-3, -1]]
 
 
 def test_frequencies_count_whole_names():
     question = ask("Bob", "Bob Lee", "Ann", "Eve", gold=("Bob",), task=Task.CLOZE, text="@placeholder knows Ann.")
-    assert scores_of(MaximumFrequency(), question) == [[3, 1, 2, 0]]
+    assert score_members(MaximumFrequency(), question) == [[3, 1, 2, 0]]
     scores = ExclusiveFrequency().score_candidates([question])
     assert scores.values.tolist() == [3, 1, 0, 0]
     assert scores.evidence.tolist() == [True, True, False, False]
@@ -88,5 +88,5 @@ def test_random_weighs_a_text_by_its_mentions():
 def test_random_chooses_each_option_equally():
     question = ask("a", "b", "c", "d")
     assert METRICS["accuracy"]([question], Random().expectation([question])) == 0.25
-    assert scores_of(Random(seed=1), question) == scores_of(Random(seed=1), question)
-    assert scores_of(Random(seed=1), question) != scores_of(Random(seed=2), question)
+    assert score_members(Random(seed=1), question) == score_members(Random(seed=1), question)
+    assert score_members(Random(seed=1), question) != score_members(Random(seed=2), question)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.teaching.grading import Checked, Grade, grade_file, grade_folder, grades_csv
+from classic_rc.teaching.grading import CheckResult, Grade, grade_file, grade_folder, grades_csv
 from classic_rc.testing.__main__ import main
 from tests.errors import raises
 
@@ -219,7 +219,11 @@ def test_a_time_limit_is_positive(tmp_path, timeout):
 
 
 def test_the_rows_are_harmless_csv():
-    checks = (Checked("a", "A", None), Checked("b", "B", 'it says "no", twice'), Checked("c", "C", None))
+    checks = (
+        CheckResult("a", "A", None),
+        CheckResult("b", "B", 'it says "no", twice'),
+        CheckResult("c", "C", None),
+    )
     rows = list(csv.reader(io.StringIO(grades_csv([Grade("=HYPERLINK(1)", "=1.py", checks)]))))
     assert rows == [
         ["student", "file", "score", "passed", "failed", "a", "b", "c"],

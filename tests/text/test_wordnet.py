@@ -63,21 +63,21 @@ def folder(tmp_path):
 
 def test_steps_up(folder):
     wordnet = WordNet(folder)
-    assert wordnet.steps_up("puppy", "animal") == 2
-    assert wordnet.steps_up("dog", "domestic_dog") == 0
-    assert wordnet.steps_up("fox", "animal") == 1
-    assert wordnet.steps_up("animal", "fox") is None
-    assert wordnet.steps_up("dog", "fox") is None
-    assert wordnet.steps_up("unknown", "animal") is wordnet.steps_up("dog", "unknown") is None
+    assert wordnet.hypernym_distance("puppy", "animal") == 2
+    assert wordnet.hypernym_distance("dog", "domestic_dog") == 0
+    assert wordnet.hypernym_distance("fox", "animal") == 1
+    assert wordnet.hypernym_distance("animal", "fox") is None
+    assert wordnet.hypernym_distance("dog", "fox") is None
+    assert wordnet.hypernym_distance("unknown", "animal") is wordnet.hypernym_distance("dog", "unknown") is None
 
 
 def test_inflected_forms_are_looked_up_by_their_bases(folder):
     wordnet = WordNet(folder)
-    assert wordnet.steps_up("puppies", "dogs") == 1
-    assert wordnet.steps_up("foxes", "fox") == 0
-    assert wordnet.steps_up("leaves", "leaf") == 0  # an exception
-    assert wordnet.steps_up("ran", "moving") == 1
-    assert wordnet.steps_up("going", "runs") == 0
+    assert wordnet.hypernym_distance("puppies", "dogs") == 1
+    assert wordnet.hypernym_distance("foxes", "fox") == 0
+    assert wordnet.hypernym_distance("leaves", "leaf") == 0  # an exception
+    assert wordnet.hypernym_distance("ran", "moving") == 1
+    assert wordnet.hypernym_distance("going", "runs") == 0
 
 
 def test_the_signature_is_the_content(folder):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow, StatisticsTable, statistics
+from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow, StatisticsTable, describe_datasets
 
-__all__ = ["DatasetStatistics", "StatisticsRow", "StatisticsTable", "statistics"]
+__all__ = ["DatasetStatistics", "StatisticsRow", "StatisticsTable", "describe_datasets"]

@@ -17,7 +17,7 @@ from classic_rc.text import sentences
 from classic_rc.text.encode import TextEncoder
 
 
-class Counted(NamedTuple):
+class TokenCounts(NamedTuple):
     """The token counts of some texts."""
 
     lengths: NDArray[np.int64]  # tokens per text, shape (n_texts,)
@@ -56,7 +56,7 @@ class AnalyzerCounter:
         return np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist())
 
 
-class Contents:
+class DatasetContents:
     """The questions and passages of a dataset, with their tokens.
 
     Parameters
@@ -71,23 +71,23 @@ class Contents:
         self._counter = counter
 
     @cached_property
-    def passages(self) -> Counted:
+    def passages(self) -> TokenCounts:
         """The distinct passages' tokens."""
         return self._count([passage.text for passage in self.dataset.passages])
 
     @cached_property
-    def questions(self) -> Counted:
+    def questions(self) -> TokenCounts:
         """The questions' tokens."""
         return self._count([question.text for question in self.dataset])
 
     @cached_property
-    def candidates(self) -> Counted:
+    def candidates(self) -> TokenCounts:
         """The candidates' tokens, question by question; generated spans are left out."""
         texts = (c.text for q in self.dataset if not q.task.has_spans for c in q.candidates)
         return self._count(list(texts))
 
     @cached_property
-    def gold(self) -> Counted:
+    def gold(self) -> TokenCounts:
         """The tokens of the right options or accepted texts, question by question."""
         return self._count(list(chain.from_iterable(q.gold_texts for q in self.dataset)))
 
@@ -101,18 +101,18 @@ class Contents:
         """Each passage's text, lower-cased and with single spaces, by identity."""
         return {id(passage): normalised_text(passage.text) for passage in self.dataset.passages}
 
-    def _count(self, texts: list[str]) -> Counted:
-        return Counted(*self._counter.count(texts))
+    def _count(self, texts: list[str]) -> TokenCounts:
+        return TokenCounts(*self._counter.count(texts))
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class MeasuredValues:
     """One number per passage, question or candidate; pooling concatenates them, so the mean is over all."""
 
     numbers: NDArray[Any]  # booleans for a share, shape (n,)
 
-    def __add__(self, other: Values) -> Values:
-        return Values(np.concatenate((self.numbers, other.numbers)))
+    def __add__(self, other: MeasuredValues) -> MeasuredValues:
+        return MeasuredValues(np.concatenate((self.numbers, other.numbers)))
 
     @property
     def value(self) -> float | None:
@@ -176,10 +176,10 @@ class Vocabulary:
         return {"count": self.value}
 
 
-Measure: TypeAlias = "Values | Count | Vocabulary"
+Measure: TypeAlias = "MeasuredValues | Count | Vocabulary"
 
 
-def pooled(measures: Iterable[Measure]) -> Measure:
+def pool_measures(measures: Iterable[Measure]) -> Measure:
     """Pool the measures of several parts, all of one kind, into one measure.
 
     Examples
@@ -196,111 +196,115 @@ class Statistic:
 
     label: str
     definition: str  # how it is counted, in words
-    measure: Callable[[Contents], Measure]  # a small function named after what it counts
+    measure: Callable[[DatasetContents], Measure]  # a small function named after what it counts
     decimals: int = 1  # of means; counts are integers
     is_share: bool = False  # whether tables show it in percent
 
 
-def n_passages(contents: Contents) -> Count:
+def n_passages(contents: DatasetContents) -> Count:
     """Count the passages that have a question."""
     return Count(len(contents.dataset.passages))
 
 
-def n_questions(contents: Contents) -> Count:
+def n_questions(contents: DatasetContents) -> Count:
     """Count the questions."""
     return Count(len(contents.dataset))
 
 
-def n_candidates(contents: Contents) -> Count:
+def n_candidates(contents: DatasetContents) -> Count:
     """Count the options or mentions."""
     return Count(len(contents.candidates.lengths))
 
 
-def questions_per_passage(contents: Contents) -> Values:
+def questions_per_passage(contents: DatasetContents) -> MeasuredValues:
     """Count the questions about each passage."""
     dataset = contents.dataset
     position = {id(passage): i for i, passage in enumerate(dataset.passages)}
     passage_of = np.array([position[id(q.passage)] for q in dataset], dtype=np.int64)
-    return Values(np.bincount(passage_of, minlength=len(position)))
+    return MeasuredValues(np.bincount(passage_of, minlength=len(position)))
 
 
-def candidates_per_question(contents: Contents) -> Values:
+def candidates_per_question(contents: DatasetContents) -> MeasuredValues:
     """Count the options or mentions of each question."""
-    return Values(np.array([len(q.candidates) for q in contents.dataset if not q.task.has_spans], dtype=np.int64))
+    return MeasuredValues(
+        np.array([len(q.candidates) for q in contents.dataset if not q.task.has_spans], dtype=np.int64)
+    )
 
 
-def gold_per_question(contents: Contents) -> Values:
+def gold_per_question(contents: DatasetContents) -> MeasuredValues:
     """Count the right options, or accepted texts, of each question whose gold is not hidden."""
-    return Values(np.array([len(q.gold) for q in contents.dataset if q.gold is not None], dtype=np.int64))
+    return MeasuredValues(np.array([len(q.gold) for q in contents.dataset if q.gold is not None], dtype=np.int64))
 
 
-def passage_tokens(contents: Contents) -> Values:
+def tokens_per_passage(contents: DatasetContents) -> MeasuredValues:
     """Count the tokens of each passage."""
-    return Values(contents.passages.lengths)
+    return MeasuredValues(contents.passages.lengths)
 
 
-def passage_sentences(contents: Contents) -> Values:
+def sentences_per_passage(contents: DatasetContents) -> MeasuredValues:
     """Count the sentences of each passage, as marked in the dataset, else by the sentence splitter."""
     counts = [len(sentences.passage_sentences(passage)) for passage in contents.dataset.passages]
-    return Values(np.array(counts, dtype=np.int64))
+    return MeasuredValues(np.array(counts, dtype=np.int64))
 
 
-def question_tokens(contents: Contents) -> Values:
+def tokens_per_question(contents: DatasetContents) -> MeasuredValues:
     """Count the tokens of each question."""
-    return Values(contents.questions.lengths)
+    return MeasuredValues(contents.questions.lengths)
 
 
-def candidate_tokens(contents: Contents) -> Values:
+def tokens_per_candidate(contents: DatasetContents) -> MeasuredValues:
     """Count the tokens of each option or mention."""
-    return Values(contents.candidates.lengths)
+    return MeasuredValues(contents.candidates.lengths)
 
 
-def gold_tokens(contents: Contents) -> Values:
+def tokens_per_gold_text(contents: DatasetContents) -> MeasuredValues:
     """Count the tokens of each right option or accepted text."""
-    return Values(contents.gold.lengths)
+    return MeasuredValues(contents.gold.lengths)
 
 
-def vocabulary(contents: Contents) -> Vocabulary:
+def vocabulary(contents: DatasetContents) -> Vocabulary:
     """Collect the distinct lower-cased tokens."""
     return Vocabulary(frozenset(word.lower() for word in contents.vocabulary))
 
 
-def gold_verbatim(contents: Contents) -> Values:
+def gold_verbatim(contents: DatasetContents) -> MeasuredValues:
     """Return whether the passage contains each right text, ignoring case and white space."""
-    return Values(np.array(list(_iter_verbatim(contents)), dtype=np.bool_))
+    return MeasuredValues(np.array(list(_iter_verbatim(contents)), dtype=np.bool_))
 
 
-def _iter_verbatim(contents: Contents) -> Iterator[bool]:
+def _iter_verbatim(contents: DatasetContents) -> Iterator[bool]:
     passages = contents.lowered_passages
     for question in contents.dataset:
         for text in question.gold_texts:
             yield normalised_text(text) in passages[id(question.passage)]
 
 
-def begins_with(word: str) -> Callable[[Contents], Values]:
+def begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
     """Return a measure of whether each question begins with `word`."""
 
-    def first_word(contents: Contents) -> Values:
+    def first_word(contents: DatasetContents) -> MeasuredValues:
         starts = [question.text.split(None, 1)[:1] for question in contents.dataset]
-        return Values(np.array([bool(s) and s[0].lower().rstrip(",'’s") == word for s in starts], dtype=np.bool_))
+        return MeasuredValues(
+            np.array([bool(s) and s[0].lower().rstrip(",'’s") == word for s in starts], dtype=np.bool_)
+        )
 
     return first_word
 
 
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
-COMMON: tuple[Statistic, ...] = (
+COMMON_STATISTICS: tuple[Statistic, ...] = (
     Statistic("passages", "passages with a question", n_passages),
     Statistic("questions", "all, including those with hidden gold", n_questions),
     Statistic("candidates", "options or mentions; generated spans are not counted", n_candidates),
     Statistic("questions a passage", "mean (s.d.)", questions_per_passage),
     Statistic("candidates a question", "mean (s.d.)", candidates_per_question),
     Statistic("right ones a question", "right options, or accepted texts; mean (s.d.)", gold_per_question),
-    Statistic("tokens a passage", "mean (s.d.)", passage_tokens),
-    Statistic("sentences a passage", "as marked in the dataset, else by the sentence splitter", passage_sentences),
-    Statistic("tokens a question", "mean (s.d.)", question_tokens),
-    Statistic("tokens a candidate", "mean (s.d.)", candidate_tokens),
-    Statistic("tokens a right answer", "mean (s.d.)", gold_tokens),
+    Statistic("tokens a passage", "mean (s.d.)", tokens_per_passage),
+    Statistic("sentences a passage", "as marked in the dataset, else by the splitter", sentences_per_passage),
+    Statistic("tokens a question", "mean (s.d.)", tokens_per_question),
+    Statistic("tokens a candidate", "mean (s.d.)", tokens_per_candidate),
+    Statistic("tokens a right answer", "mean (s.d.)", tokens_per_gold_text),
     Statistic("vocabulary", "distinct tokens of passages, questions and candidates, in lower case", vocabulary),
     Statistic(
         "right answers verbatim %",

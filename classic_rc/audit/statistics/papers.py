@@ -10,24 +10,24 @@ import numpy as np
 
 from classic_rc.audit.statistics.measures import (
     AnalyzerCounter,
-    Contents,
+    DatasetContents,
+    MeasuredValues,
     Statistic,
     TokenCounter,
-    Values,
     Vocabulary,
-    candidate_tokens,
     candidates_per_question,
     gold_per_question,
     n_passages,
     n_questions,
-    passage_sentences,
-    passage_tokens,
-    question_tokens,
+    sentences_per_passage,
+    tokens_per_candidate,
+    tokens_per_passage,
+    tokens_per_question,
 )
 from classic_rc.questions import Question, normalised_text
 from classic_rc.text.treebank import TreebankCounter
 
-Figure: TypeAlias = "float | tuple[float, float]"
+PublishedValue: TypeAlias = "float | tuple[float, float]"
 """A count, a mean or a share in percent; a pair if the paper also prints the standard deviation."""
 
 
@@ -35,7 +35,9 @@ Figure: TypeAlias = "float | tuple[float, float]"
 class PaperRow(Statistic):
     """A statistic as a paper defines it."""
 
-    published: Mapping[str, Figure] = field(default_factory=dict)  # the paper's figures by column, as printed
+    published: Mapping[str, PublishedValue] = field(
+        default_factory=dict
+    )  # the paper's figures by column, as printed
     split: str | None = None  # the only split that it counts
 
 
@@ -65,18 +67,18 @@ _MCTEST = PaperTable(
     (
         PaperRow("stories", "story texts", n_passages, published={"MC160": 160, "MC500": 500}),
         PaperRow(
-            "words a story", "whitespace-separated", passage_tokens, 0, published={"MC160": 204, "MC500": 212}
+            "words a story", "whitespace-separated", tokens_per_passage, 0, published={"MC160": 204, "MC500": 212}
         ),
         PaperRow(
             "words a question",
             "whitespace-separated, without the prefix one: or multiple:",
-            question_tokens,
+            tokens_per_question,
             published={"MC160": 8.0, "MC500": 7.7},
         ),
         PaperRow(
             "words an answer",
             "whitespace-separated, of all four options",
-            candidate_tokens,
+            tokens_per_candidate,
             published={"MC160": 3.4, "MC500": 3.4},
         ),
     ),
@@ -87,27 +89,27 @@ _MCTEST = PaperTable(
 # RACE -----------------------------------------------------------------------------------------------------------
 
 
-def race_passage_length(contents: Contents) -> Values:
+def race_passage_length(contents: DatasetContents) -> MeasuredValues:
     """Count the spaces between an article's Treebank tokens, one less than the tokens (released preprocess.py)."""
-    return Values(contents.passages.lengths - 1)
+    return MeasuredValues(contents.passages.lengths - 1)
 
 
-def race_question_length(contents: Contents) -> Values:
+def race_question_length(contents: DatasetContents) -> MeasuredValues:
     """Count the spaces between a question's Treebank tokens (released preprocess.py)."""
-    return Values(contents.questions.lengths - 1)
+    return MeasuredValues(contents.questions.lengths - 1)
 
 
-def race_option_length(contents: Contents) -> Values:
+def race_option_length(contents: DatasetContents) -> MeasuredValues:
     """Count the spaces between an option's Treebank tokens (released preprocess.py)."""
-    return Values(contents.candidates.lengths - 1)
+    return MeasuredValues(contents.candidates.lengths - 1)
 
 
-def race_vocabulary(contents: Contents) -> Vocabulary:
+def race_vocabulary(contents: DatasetContents) -> Vocabulary:
     """Collect the distinct lower-cased Treebank tokens."""
     return Vocabulary(frozenset(token.lower() for token in contents.vocabulary))
 
 
-def _published_in(*names: str) -> Callable[..., dict[str, Figure]]:
+def _published_in(*names: str) -> Callable[..., dict[str, PublishedValue]]:
     """Return a function that assigns figures to these columns, in order."""
     return lambda *figures: dict(zip(names, figures, strict=False))
 
@@ -158,34 +160,34 @@ _RACE_TABLE = PaperTable(
 # MultiRC --------------------------------------------------------------------------------------------------------
 
 
-def used_sentences(contents: Contents) -> Values:
+def used_sentences(contents: DatasetContents) -> MeasuredValues:
     """Count the sentences that each question needs, as annotated."""
-    return Values(
+    return MeasuredValues(
         np.array([len(q.meta["sentences_used"]) for q in _questions_with_sentences(contents)], dtype=np.int64)
     )
 
 
-def sentence_distance(contents: Contents) -> Values:
+def sentence_distance(contents: DatasetContents) -> MeasuredValues:
     """Return the distances from one needed sentence to the next: 1 for neighbours."""
     gaps = [np.diff(sorted(q.meta["sentences_used"])) for q in _questions_with_sentences(contents)]
-    return Values(np.concatenate([np.empty(0, dtype=np.int64), *gaps]))
+    return MeasuredValues(np.concatenate([np.empty(0, dtype=np.int64), *gaps]))
 
 
-def _questions_with_sentences(contents: Contents) -> list[Question]:
+def _questions_with_sentences(contents: DatasetContents) -> list[Question]:
     return [question for question in contents.dataset if question.meta.get("sentences_used")]
 
 
-def correct_verbatim(contents: Contents) -> Values:
+def correct_verbatim(contents: DatasetContents) -> MeasuredValues:
     """Return whether the paragraph contains each right option, ignoring case."""
     return _options_verbatim(contents, right=True)
 
 
-def incorrect_verbatim(contents: Contents) -> Values:
+def incorrect_verbatim(contents: DatasetContents) -> MeasuredValues:
     """Return whether the paragraph contains each wrong option, ignoring case."""
     return _options_verbatim(contents, right=False)
 
 
-def _options_verbatim(contents: Contents, right: bool) -> Values:
+def _options_verbatim(contents: DatasetContents, right: bool) -> MeasuredValues:
     passages = contents.lowered_passages
     verbatim = [
         normalised_text(candidate.text) in passages[id(q.passage)]
@@ -194,7 +196,7 @@ def _options_verbatim(contents: Contents, right: bool) -> Values:
         for i, candidate in enumerate(q.candidates)
         if (i in q.gold) is right
     ]
-    return Values(np.array(verbatim, dtype=np.bool_))
+    return MeasuredValues(np.array(verbatim, dtype=np.bool_))
 
 
 _MULTIRC = _published_in("MultiRC")
@@ -209,12 +211,12 @@ _MULTIRC_TABLE = PaperTable(
         PaperRow(
             "tokens a paragraph",
             "whitespace-separated, without the sentence marks",
-            passage_tokens,
+            tokens_per_passage,
             published=_MULTIRC((263.1, 92.4)),
         ),
-        PaperRow("sentences a paragraph", "as marked", passage_sentences, published=_MULTIRC((14.3, 4.1))),
-        PaperRow("tokens a question", "whitespace-separated", question_tokens, published=_MULTIRC((10.9, 4.8))),
-        PaperRow("tokens an option", "whitespace-separated", candidate_tokens, published=_MULTIRC((4.7, 5.5))),
+        PaperRow("sentences a paragraph", "as marked", sentences_per_passage, published=_MULTIRC((14.3, 4.1))),
+        PaperRow("tokens a question", "whitespace-separated", tokens_per_question, published=_MULTIRC((10.9, 4.8))),
+        PaperRow("tokens an option", "whitespace-separated", tokens_per_candidate, published=_MULTIRC((4.7, 5.5))),
         PaperRow("sentences used", "needed, as annotated", used_sentences, 2, published=_MULTIRC((2.37, 0.63))),
         PaperRow(
             "distance between them",
@@ -252,10 +254,10 @@ _MULTIRC_TABLE = PaperTable(
 # ReCoRD ---------------------------------------------------------------------------------------------------------
 
 
-def record_entities(contents: Contents) -> Values:
+def record_entities(contents: DatasetContents) -> MeasuredValues:
     """Count the entity mentions of each passage, including repeated names."""
     mentions = {id(q.passage): len(q.candidates) for q in contents.dataset}
-    return Values(np.array(list(mentions.values()), dtype=np.int64))
+    return MeasuredValues(np.array(list(mentions.values()), dtype=np.int64))
 
 
 _SPLITS = _published_in("train", "dev", "test")
@@ -272,11 +274,13 @@ _RECORD_TABLE = PaperTable(
         PaperRow(
             "tokens a passage",
             "whitespace-separated, including highlights",
-            passage_tokens,
+            tokens_per_passage,
             published=_SPLITS(169.5, 168.6, 168.1),
         ),
         PaperRow("entities a passage", "mentions", record_entities, published=_SPLITS(17.8, 17.5, 17.3)),
-        PaperRow("tokens a query", "whitespace-separated", question_tokens, published=_SPLITS(21.3, 22.1, 22.2)),
+        PaperRow(
+            "tokens a query", "whitespace-separated", tokens_per_question, published=_SPLITS(21.3, 22.1, 22.2)
+        ),
     ),
     ("The paper does not define a token; here tokens are whitespace-separated.",),
     splits=(),

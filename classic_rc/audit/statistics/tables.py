@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from classic_rc.audit.statistics.measures import (
-    COMMON,
+    COMMON_STATISTICS,
     AnalyzerCounter,
-    Contents,
+    DatasetContents,
     Measure,
+    MeasuredValues,
     Statistic,
     TokenCounter,
-    Values,
-    pooled,
+    pool_measures,
 )
-from classic_rc.audit.statistics.papers import PAPER_TABLES, Figure, PaperRow, PaperTable
-from classic_rc.datasets.official import Official, official_parts
+from classic_rc.audit.statistics.papers import PAPER_TABLES, PaperRow, PaperTable, PublishedValue
+from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.questions import Dataset
 
 _ALL = "all"
@@ -39,7 +39,7 @@ class StatisticsRow:
 
     statistic: Statistic
     measures: tuple[Measure | None, ...]
-    published: tuple[Figure | None, ...]
+    published: tuple[PublishedValue | None, ...]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DatasetStatistics:
 
     common: StatisticsTable
     papers: tuple[StatisticsTable, ...]
-    lengths: dict[str, dict[str, Values]]
+    lengths: dict[str, dict[str, MeasuredValues]]
 
     @property
     def tables(self) -> tuple[StatisticsTable, ...]:
@@ -112,7 +112,7 @@ class DatasetStatistics:
         return {"common": self.common.to_dict(), "papers": [table.to_dict() for table in self.papers]}
 
 
-def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetStatistics:
+def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetStatistics:
     """Compute the statistics of datasets.
 
     Parameters
@@ -138,18 +138,18 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     >>> [(row.statistic.label, row.measures[0].value) for row in table.rows[:2]]
     [('passages', 6), ('questions', 24)]
     """
-    parts = [part for dataset in datasets for part in sorted(official_parts(dataset), key=_sort_key)]
+    parts = [part for dataset in datasets for part in sorted(match_official_parts(dataset), key=_sort_key)]
     counter = AnalyzerCounter(analyzer)
     splits = [split for _, part in parts for split in _iter_splits(part)]
     kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
-    contents = [Contents(split, counter) for split in splits]
+    contents = [DatasetContents(split, counter) for split in splits]
     together = len(splits) > 1 and len(kinds) == 1
     common = _common_table([split.name for split in splits], contents, together, analyzer)
     lengths = {
         split.name: {
-            "passage": Values(content.passages.lengths),
-            "question": Values(content.questions.lengths),
-            "candidate": Values(content.candidates.lengths),
+            "passage": MeasuredValues(content.passages.lengths),
+            "question": MeasuredValues(content.questions.lengths),
+            "candidate": MeasuredValues(content.candidates.lengths),
         }
         for split, content in zip(splits, contents, strict=True)
     }
@@ -161,7 +161,7 @@ def statistics(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetSt
     return DatasetStatistics(common, papers, lengths)
 
 
-def _sort_key(part: tuple[Official | None, Dataset]) -> tuple[str, int]:
+def _sort_key(part: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
     origin, dataset = part
     known = dataset.split in _SPLITS
     return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(_SPLITS)
@@ -178,19 +178,21 @@ def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
         yield replace(own, name=f"{dataset.name}.{name}", split=name)
 
 
-def _common_table(names: list[str], contents: list[Contents], together: bool, analyzer: str) -> StatisticsTable:
+def _common_table(
+    names: list[str], contents: list[DatasetContents], together: bool, analyzer: str
+) -> StatisticsTable:
     rows = []
-    for statistic in COMMON:
+    for statistic in COMMON_STATISTICS:
         measures = [statistic.measure(content) for content in contents]
         if together:
-            measures.append(pooled(measures))
-        if any(not isinstance(m, Values) or len(m.numbers) for m in measures):
+            measures.append(pool_measures(measures))
+        if any(not isinstance(m, MeasuredValues) or len(m.numbers) for m in measures):
             rows.append(StatisticsRow(statistic, tuple(measures), (None,) * len(measures)))
     columns = (*names, _ALL) if together else tuple(names)
     return StatisticsTable("Statistics", columns, tuple(rows), (f"Tokens come from the analyzer {analyzer}.",))
 
 
-def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> StatisticsTable:
+def _paper_table(paper: PaperTable, parts: list[tuple[OfficialPart, Dataset]]) -> StatisticsTable:
     counter = paper.counter()
     columns = [(name, list(_column_contents(paper, name, parts, counter))) for name in paper.columns]
     if paper.total is not None:
@@ -209,25 +211,25 @@ def _paper_table(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> St
     return StatisticsTable(paper.title, tuple(name for name, _ in columns), rows, notes)
 
 
-_Content = tuple["str | None", Contents]
+_Content = tuple["str | None", DatasetContents]
 """A split's name and the part of its contents that belongs to one column."""
 
 
 def _column_contents(
-    paper: PaperTable, column: str, parts: list[tuple[Official, Dataset]], counter: TokenCounter
+    paper: PaperTable, column: str, parts: list[tuple[OfficialPart, Dataset]], counter: TokenCounter
 ) -> Iterator[_Content]:
     for origin, part in parts:
         questions = [q for q in part if paper.column_of(origin.dataset, origin.split, q) == column]
         if questions:
-            yield origin.split, Contents(replace(part, questions=questions), counter)
+            yield origin.split, DatasetContents(replace(part, questions=questions), counter)
 
 
 def _pool_measures(row: PaperRow, contents: list[_Content]) -> Measure | None:
     measures = [row.measure(content) for split, content in contents if row.split in (None, split)]
-    return pooled(measures) if measures else None
+    return pool_measures(measures) if measures else None
 
 
-def _missing_splits(paper: PaperTable, parts: list[tuple[Official, Dataset]]) -> Iterator[str]:
+def _missing_splits(paper: PaperTable, parts: list[tuple[OfficialPart, Dataset]]) -> Iterator[str]:
     available = {origin.split for origin, _ in parts}
     missing = [split for split in paper.splits if split not in available]
     if missing:

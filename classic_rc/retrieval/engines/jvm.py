@@ -16,7 +16,7 @@ from textwrap import shorten
 from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError, UsageError
-from classic_rc.io.compression import ZIP_ERRORS, zip_member
+from classic_rc.io.compression import ZIP_ERRORS, read_zip_member
 
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
 """The environment variable that names the jars: folders, files or patterns, separated as in ``PATH``."""
@@ -97,7 +97,7 @@ def _read_required_java(paths: tuple[Path, ...], source: str) -> int:
         try:
             for name, found in formats.items():
                 with suppress(KeyError):
-                    found.append(int.from_bytes(zip_member(path, name, 8)[6:], "big"))
+                    found.append(int.from_bytes(read_zip_member(path, name, 8)[6:], "big"))
         except ZIP_ERRORS as error:
             raise DataError(f"the jar cannot be read ({error})", source=str(path)) from None
     for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
@@ -219,12 +219,12 @@ def java_errors(doing: str, source: str | None = None, hint: str | None = None) 
         raise DataError(problem, source=source, hint=hint) from None
 
 
-def java_text(text: str) -> str:
+def to_java_text(text: str) -> str:
     """Return `text` with U+FFFD for unpaired surrogates, which pyjnius cannot pass on.
 
     Examples
     --------
-    >>> ascii(java_text("fo\\ud800x"))
+    >>> ascii(to_java_text("fo\\ud800x"))
     "'fo\\\\ufffdx'"
     """
     try:

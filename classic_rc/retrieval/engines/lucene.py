@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.base import Best, Engine, Hits
-from classic_rc.retrieval.engines.jvm import java_class, java_errors, java_text, start_java
+from classic_rc.retrieval.engines.jvm import java_class, java_errors, start_java, to_java_text
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
@@ -53,7 +53,7 @@ def write_index(directory: Any, sentences: Iterable[str]) -> None:
         document = java_class("org.apache.lucene.document.Document")()
         document.add(field)
         for sentence in sentences:
-            field.setStringValue(java_text(sentence))
+            field.setStringValue(to_java_text(sentence))
             writer.addDocument(document)
         writer.forceMerge(1)
     except BaseException:
@@ -123,7 +123,7 @@ class LuceneSearcher:
         query = self._parse(text)
         return [] if query is None else self._run(query, k)
 
-    def best_of_both(self, question: str, options: Sequence[str]) -> Iterator[tuple[int, float]]:
+    def search_constrained_queries(self, question: str, options: Sequence[str]) -> Iterator[tuple[int, float]]:
         """Yield for each option the best document with a term of both sides, and its score, or (-1, 0)."""
         of_question = self._parse(question)
         for option in options:
@@ -156,7 +156,7 @@ class LuceneSearcher:
 
     def _parse(self, text: str) -> Any:
         """The query that any term of `text` satisfies; None if the text has no term."""
-        return self._parser.createBooleanQuery(self._field, java_text(text))
+        return self._parser.createBooleanQuery(self._field, to_java_text(text))
 
     def _run(self, query: Any, k: int) -> list[tuple[int, float]]:
         return [(hit.doc, hit.score) for hit in self._searcher.search(query, k).scoreDocs]
@@ -336,7 +336,7 @@ class Lucene(Engine):
             best = [
                 hit
                 for question, own in zip(questions, options, strict=True)
-                for hit in self._searcher.best_of_both(question, own)
+                for hit in self._searcher.search_constrained_queries(question, own)
             ]
         return Best(*_to_arrays(best), _count_offsets(options))
 

@@ -16,20 +16,20 @@ import numpy as np
 from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.base import Best, Engine, Hits
-from classic_rc.retrieval.corpus import add_to_fingerprint
+from classic_rc.retrieval.corpus import update_fingerprint
 from classic_rc.retrieval.engines.opensearch_cluster import (
-    MARK,
+    INDEX_MARK,
     Access,
     Body,
     Cluster,
     bulk_batches,
     constrained_search,
-    in_order,
+    error_reason,
     index_body,
-    may_pass,
+    is_temporary,
     msearch_body,
     query_search,
-    reason,
+    run_in_order,
     similarity_of,
     term_search,
 )
@@ -61,7 +61,7 @@ class ClusterIndex:
         if "error" in answer:
             return None
         (index,) = answer.values()
-        return index["mappings"].get("_meta", {}).get(MARK), index["settings"]["index"]
+        return index["mappings"].get("_meta", {}).get(INDEX_MARK), index["settings"]["index"]
 
     def create(self, similarity: BM25, shards: int, note: Body) -> None:
         """Create the index, with a note that has the id of this build."""
@@ -86,11 +86,11 @@ class ClusterIndex:
             answer = self.cluster.ask(lambda client: client.bulk(index=self.name, body=body, filter_path=wanted))
             return [item["create"] for item in answer["items"]]
 
-        answers = self.cluster.ask_for_each(documents, send, lambda answer: may_pass(answer["status"]))
+        answers = self.cluster.ask_for_each(documents, send, lambda answer: is_temporary(answer["status"]))
         for number, answer in enumerate(answers, first):
             # 409, a conflict: the sentence had arrived, but the answer was lost.
             if answer["status"] not in (201, 409):
-                self.refuse(f"sentence {number} was rejected", found=reason(answer))
+                self.refuse(f"sentence {number} was rejected", found=error_reason(answer))
         return len(documents)
 
     def finish(self, count: int, replicas: int, note: Body) -> None:
@@ -100,7 +100,7 @@ class ClusterIndex:
         self._check_build(note)
         settings = {"index": {"refresh_interval": None, "number_of_replicas": replicas, "blocks.write": True}}
         self.cluster.ask(lambda client: client.indices.put_settings(index=self.name, body=settings))
-        mapping = {"_meta": {MARK: note}}
+        mapping = {"_meta": {INDEX_MARK: note}}
         self.cluster.ask(lambda client: client.indices.put_mapping(index=self.name, body=mapping))
 
     def check_count(self, expected: int) -> None:
@@ -127,7 +127,7 @@ class ClusterIndex:
         answers = self.cluster.ask_for_each(searches, send, _is_unfinished)
         for answer in answers:
             if "error" in answer:
-                self.refuse("a search failed", found=reason(answer))
+                self.refuse("a search failed", found=error_reason(answer))
             if _is_unfinished(answer):
                 shards = answer["_shards"]
                 failed = f"{shards['failed']} of {shards['total']} shards failed"
@@ -156,7 +156,7 @@ class ClusterIndex:
 def _is_unfinished(answer: dict[str, Any]) -> bool:
     """Whether a search should be repeated: its answer is incomplete or a temporary error."""
     if "error" in answer:
-        return may_pass(answer["status"])
+        return is_temporary(answer["status"])
     return bool(answer["timed_out"] or answer["_shards"]["failed"])
 
 
@@ -335,7 +335,7 @@ class OpenSearch(Engine):
         self._index.create(self.similarity, self.shards, note)
         digest = hashlib.sha256()
         batches = bulk_batches(_hash_while_reading(sentences, digest))
-        count = sum(in_order(lambda batch: self._index.add(*batch), batches, self.threads))
+        count = sum(run_in_order(lambda batch: self._index.add(*batch), batches, self.threads))
         note |= {"sentences": count, "fingerprint": digest.hexdigest()}
         self._index.finish(count, self.replicas, note)
         self._note = note
@@ -421,7 +421,7 @@ class OpenSearch(Engine):
         waiting, work = iter(searches), max(1, self.n_sentences)
         size = max(1, min(_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST // k, _WORK_PER_REQUEST // work))
         batches = iter(lambda: list(islice(waiting, size)), [])
-        for found in in_order(self._index.search, batches, self.threads):
+        for found in run_in_order(self._index.search, batches, self.threads):
             yield from ([self._parse_hit(hit) for hit in hits] for hits in found)
 
     def _parse_hit(self, hit: Body) -> tuple[int, float]:
@@ -443,5 +443,5 @@ def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None
 
 def _hash_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
     for sentence in sentences:
-        add_to_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
+        update_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
         yield sentence

@@ -227,7 +227,7 @@ class Cluster:
             return False
         if isinstance(error, self._errors.ConnectionError):
             return self._has_answered
-        return may_pass(getattr(error, "status_code", None))
+        return is_temporary(getattr(error, "status_code", None))
 
     def _translate_error(self, error: Any) -> ClassicRCError:
         errors, where = self._errors, self.name
@@ -256,19 +256,19 @@ class Cluster:
             return DataError(_NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}")
         if isinstance(error, errors.AuthorizationException):
             return UsageError(
-                f"{where}: the user lacks a permission: {reason(answer)}",
+                f"{where}: the user lacks a permission: {error_reason(answer)}",
                 field=f"{PREFIX}USER",
-                found=reason(answer),
+                found=error_reason(answer),
             )
-        return DataError(f"status {error.status_code}", source=where, found=reason(answer))
+        return DataError(f"status {error.status_code}", source=where, found=error_reason(answer))
 
 
-def may_pass(status: Any) -> bool:
+def is_temporary(status: Any) -> bool:
     """Return whether a status is temporary: the cluster is too busy, or the server has a fault."""
     return isinstance(status, int) and (status == 429 or status >= 500)
 
 
-def reason(answer: Mapping[str, Any]) -> str:
+def error_reason(answer: Mapping[str, Any]) -> str:
     """Return the reason of an error answer, in the cluster's own words.
 
     Examples
@@ -294,7 +294,7 @@ def _describe_connection_error(error: Any) -> str:
     return _shorten(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def run_in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """``map`` in several threads, with at most twice as many items ahead as threads.
 
     Examples
@@ -316,7 +316,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads:
                 future.cancel()
 
 
-MARK = "classic_rc"
+INDEX_MARK = "classic_rc"
 """The key in a mapping's ``_meta`` for this package's note on an index that it made."""
 
 _NAME = "sentences"
@@ -350,7 +350,7 @@ def index_body(similarity: BM25, shards: int, note: Body) -> Body:
         },
         "mappings": {
             "dynamic": "strict",
-            "_meta": {MARK: note},
+            "_meta": {INDEX_MARK: note},
             "properties": {"number": {"type": "long", "index": False}, "text": text},
         },
     }

@@ -337,14 +337,14 @@ def passage_chunks_are_active_by_edges(v: Variables, constants: Constants) -> Ro
     return _tie_nodes_to_edges(v.edges[limited], v.chunk_nodes, v.chunks[limited])
 
 
-def few_sentences(v: Variables, constants: Constants) -> Rows:
+def limit_sentences(v: Variables, constants: Constants) -> Rows:
     """Allow at most `max_sentences` active sentences (``maxActiveSentences``, 2)."""
     return (
         _NO_ROWS if constants.max_sentences is None else _bound_sum(v.sentence_nodes, upper=constants.max_sentences)
     )
 
 
-def few_edges_a_sentence(v: Variables, constants: Constants) -> Rows:
+def limit_edges_per_sentence(v: Variables, constants: Constants) -> Rows:
     """Allow at most `max_edges` edges into one sentence (``maxNumberOfWordsAlignedPerSentence``, 8)."""
     return (
         _NO_ROWS
@@ -353,7 +353,7 @@ def few_edges_a_sentence(v: Variables, constants: Constants) -> Rows:
     )
 
 
-def few_copies(v: Variables, constants: Constants) -> Rows:
+def limit_copies(v: Variables, constants: Constants) -> Rows:
     """Allow at most `max_copies` active chunks with the same words.
 
     ``maxAlignmentToRepeatedWordsInParagraph``, 3.
@@ -364,7 +364,7 @@ def few_copies(v: Variables, constants: Constants) -> Rows:
     return _bound_group_sums(groups, v.chunk_nodes, upper=constants.max_copies)
 
 
-def some_question_chunks(v: Variables, constants: Constants) -> Rows:
+def bound_question_chunks(v: Variables, constants: Constants) -> Rows:
     """Require 1 to 3 active chunks of the question, and 10 to 65 % of its chunks.
 
     ``minQuestionTermsAligned``, ``maxQuestionTermsAligned``, and both with ``Ratio``.
@@ -373,7 +373,7 @@ def some_question_chunks(v: Variables, constants: Constants) -> Rows:
     return _bound_sum(v.question_nodes, lower, upper)
 
 
-def what_follows_without(v: Variables, constants: Constants) -> Rows:
+def require_chunk_after_without(v: Variables, constants: Constants) -> Rows:
     """Require the chunk after the question's "without" (``termAfterWithoutMustBeAligned``)."""
     if not constants.align_without or not len(v.required):
         return _NO_ROWS
@@ -382,7 +382,7 @@ def what_follows_without(v: Variables, constants: Constants) -> Rows:
     return _bound_group_sums(np.arange(len(v.required)), v.required, lower=1)
 
 
-def option_is_aligned(v: Variables, constants: Constants) -> Rows:
+def require_option_edge(v: Variables, constants: Constants) -> Rows:
     """Require an edge of the option (``activeOptionVarImplesOneActiveConnectedEdge``, ``onlyOneActiveOption``)."""
     return _bound_sum(v.option_edges, lower=1) if constants.align_option else _NO_ROWS
 
@@ -391,11 +391,11 @@ CONSTRAINTS: tuple[Callable[[Variables, Constants], Rows], ...] = (
     question_chunks_are_active_by_edges,
     sentences_are_active_by_edges,
     passage_chunks_are_active_by_edges,
-    few_sentences,
-    few_edges_a_sentence,
-    few_copies,
-    some_question_chunks,
-    what_follows_without,
-    option_is_aligned,
+    limit_sentences,
+    limit_edges_per_sentence,
+    limit_copies,
+    bound_question_chunks,
+    require_chunk_after_without,
+    require_option_edge,
 )
 """All constraints. The first three define the nodes; the others are limits, which a constant can turn off."""

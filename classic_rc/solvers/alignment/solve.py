@@ -137,14 +137,14 @@ _FINISHED = (0, 2)
 """SciPy's statuses for an optimum (0) and for an infeasible program (2). All others are about limits."""
 
 
-class Solution(NamedTuple):
+class SolvedProgram(NamedTuple):
     """The result of solving a program."""
 
     graph: Graph | None  # the best support graph; None if no graph meets the constraints or none was found
     complete: bool = True  # False if the search stopped at its node limit, so that a better graph may exist
 
 
-def solve(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
+def solve(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
     """Find the support graph with the greatest value.
 
     Parameters
@@ -155,7 +155,7 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
         The number of nodes of its search tree that HiGHS may visit.
     """
     if not _is_feasible(program, constants):
-        return Solution(None)
+        return SolvedProgram(None)
     if not _needs_edges(program, constants):
         return solve_by_highs(program, constants, node_limit)
     bounds = sentence_bounds(program, constants)
@@ -163,10 +163,10 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
     if best is None:
         return solve_by_highs(program, constants, node_limit)
     if bounds.proves(best):
-        return Solution(bounds.graph(best))
+        return SolvedProgram(bounds.graph(best))
     # A better graph can use only sentences that reach the best value so far, so HiGHS gets a smaller program.
     solution = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
-    return max(solution, Solution(bounds.graph(best), solution.complete), key=_value)
+    return max(solution, SolvedProgram(bounds.graph(best), solution.complete), key=_value)
 
 
 def _is_feasible(program: Program, constants: Constants) -> bool:
@@ -186,11 +186,11 @@ def _needs_edges(program: Program, constants: Constants) -> bool:
     return least > 0 or constants.align_option or (constants.align_without and bool(program.required))
 
 
-def _value(solution: Solution) -> float:
+def _value(solution: SolvedProgram) -> float:
     return -np.inf if solution.graph is None else solution.graph.value
 
 
-def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> Solution:
+def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
     """Find the graph like :func:`solve`, but only with HiGHS."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -198,7 +198,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     variables = Variables.of(program, constants)
     if not variables.n:
         infeasible = _needs_edges(program, constants)
-        return Solution(None if infeasible else Graph.of(program, program.question, program.option, constants))
+        return SolvedProgram(None if infeasible else Graph.of(program, program.question, program.option, constants))
     # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
     parts = [constraint(variables, constants) for constraint in CONSTRAINTS]
     starts = np.cumsum([0, *(len(part.lower) for part in parts)])
@@ -217,11 +217,11 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     )
     complete = result.status in _FINISHED
     if result.x is None:
-        return Solution(None, complete)
+        return SolvedProgram(None, complete)
     active = result.x[variables.edges] > 0.5  # integers, up to the solver's tolerance
     n = variables.n_question_edges
     graph = Graph.of(program, program.question.only(active[:n]), program.option.only(active[n:]), constants)
-    return Solution(graph, complete)
+    return SolvedProgram(graph, complete)
 
 
 def _objective_weights(program: Program, variables: Variables, constants: Constants) -> NDArray[np.float64]:

@@ -14,14 +14,14 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program
-from classic_rc.solvers.alignment.solve import Solution, solve
+from classic_rc.solvers.alignment.solve import SolvedProgram, solve
 from classic_rc.solvers.alignment.texts import (
     AlignedQuestion,
     Chunker,
     Entailment,
     GroupChunker,
     RunChunker,
-    aligned,
+    align_questions,
 )
 from classic_rc.solvers.base import (
     ANALYZER,
@@ -31,8 +31,8 @@ from classic_rc.solvers.base import (
     WORDNET,
     Parameter,
     Solver,
+    is_integer,
     is_number,
-    is_whole,
 )
 from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.text.analyzers import get_analyzer
@@ -42,13 +42,15 @@ from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
-QUESTIONS_A_SHARD = 1_000
+QUESTIONS_PER_SHARD = 1_000
 """The least number of questions for each process: fewer are solved faster than another process starts."""
 
 
 def _limit_parameter(help: str) -> Parameter:
     """Declare a limit that None turns off."""
-    return Parameter(help, also="a positive number or None", fits=lambda value: value is None or is_whole(value, 1))
+    return Parameter(
+        help, also="a positive number or None", fits=lambda value: value is None or is_integer(value, 1)
+    )
 
 
 def _share_parameter(help: str) -> Parameter:
@@ -163,7 +165,7 @@ class AlignmentILP(Solver):
         "node_limit": Parameter(
             "the number of nodes after which the search for a candidate's graph stops",
             also="a positive number",
-            fits=lambda value: is_whole(value, 1),
+            fits=lambda value: is_integer(value, 1),
         ),
         "decision": DECISION,
     }
@@ -242,19 +244,19 @@ class AlignmentILP(Solver):
         """Score like :meth:`score_candidates`, with up to `jobs` processes."""
         from joblib import Parallel, delayed, effective_n_jobs
 
-        n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_A_SHARD)
+        n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_PER_SHARD)
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()
         shards = [[questions[i] for i in range(*bound)] for bound in zip(bounds[:-1], bounds[1:], strict=True)]
         return self._join_parts(questions, Parallel(n_jobs=n_shards)(delayed(self._score_part)(s) for s in shards))
 
-    def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[Solution]]]:
+    def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[SolvedProgram]]]:
         """Yield each question with its programs and their solutions, one for each candidate."""
         self._check_values()
         constants = self.constants
-        for question in aligned(questions, self._chunker(), self._entailment(), constants):
-            solutions: dict[int, Solution] = {}  # candidates with the same text share a program: solve it once
+        for question in align_questions(questions, self._chunker(), self._entailment(), constants):
+            solutions: dict[int, SolvedProgram] = {}  # candidates with the same text share a program: solve it once
             for program in question.programs:
                 if id(program) not in solutions:
                     solutions[id(program)] = solve(program, constants, self.node_limit)
@@ -351,7 +353,7 @@ class _PartScores(NamedTuple):
 
 
 def explain_graphs(
-    alignment: AlignedQuestion, solutions: Sequence[Solution], constants: Constants, plain: Explanation
+    alignment: AlignedQuestion, solutions: Sequence[SolvedProgram], constants: Constants, plain: Explanation
 ) -> Explanation:
     """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
     explained = list(plain.candidates)

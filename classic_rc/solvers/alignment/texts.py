@@ -108,7 +108,7 @@ class GroupChunker(NamedTuple):
                 where=f"question {question.id}",
             )
         chunks = annotated.chunks
-        spans = tagged(annotated.pos or ()) if chunks is None else ((c.start, c.end) for c in chunks)
+        spans = chunks_of_tags(annotated.pos or ()) if chunks is None else ((c.start, c.end) for c in chunks)
         groups = [(span, [i for i in range(*span) if self._is_content(annotated.tokens[i])]) for span in spans]
         if not any(words for _, words in groups):
             everything = [i for i, token in enumerate(annotated.tokens) if any(c.isalnum() for c in token)]
@@ -124,7 +124,7 @@ class GroupChunker(NamedTuple):
         return any(c.isalnum() for c in token) and token.lower() not in self.stop_words
 
 
-def tagged(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
+def chunks_of_tags(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the runs of nominal tags and of verbal tags; the end is exclusive.
 
     Examples
@@ -244,7 +244,7 @@ class _PassageArrays(NamedTuple):
     copies: NDArray[np.int64]
 
 
-def aligned(
+def align_questions(
     questions: Sequence[Question], chunker: Chunker, entailment: Entailment, constants: Constants
 ) -> Iterator[AlignedQuestion]:
     """Yield each question with its programs; consecutive questions about one passage share its chunks."""

@@ -112,7 +112,7 @@ class Composite(Solver):
         theirs = (f"{name}: {caveat}" for name, member in members for caveat in member.caveats(questions))
         return (*super().caveats(questions), *theirs)
 
-    def scores_of(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
+    def score_members(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
         """Return the scores of some fitted members. Members with the same analyzer share one encoding.
 
         Raises
@@ -188,7 +188,7 @@ class Composite(Solver):
         return by_name
 
 
-def unfitted(estimator: Any) -> Any:
+def clone_members_unfitted(estimator: Any) -> Any:
     """Return a clone without learned state."""
     from sklearn.base import clone
 

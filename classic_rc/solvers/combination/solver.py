@@ -20,15 +20,21 @@ from classic_rc.solvers.base import (
     Parameter,
     Solver,
     Variant,
+    is_integer,
     is_number,
-    is_whole,
     provenance,
 )
-from classic_rc.solvers.combination.composite import Composite, unfitted
-from classic_rc.solvers.combination.weights import Weighting, search_shares, spread, stack, within_questions
+from classic_rc.solvers.combination.composite import Composite, clone_members_unfitted
+from classic_rc.solvers.combination.weights import (
+    Weighting,
+    nonzero_deviation,
+    search_shares,
+    stack,
+    standardise_within_questions,
+)
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
-from classic_rc.solvers.learning import OutOfFold, right_candidates
-from classic_rc.solvers.saved import learns_something, solver_from_plain, solver_to_plain
+from classic_rc.solvers.learning import OutOfFold, gold_labels
+from classic_rc.solvers.saved import has_fitted_state, solver_from_plain, solver_to_plain
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
 from classic_rc.text.encode import without_gold
@@ -128,7 +134,7 @@ class Combination(Composite):
         "folds": Parameter(
             "with stacked weights, the number of folds",
             also="a positive number",
-            fits=lambda value: is_whole(value, 1),
+            fits=lambda value: is_integer(value, 1),
         ),
         "group": Parameter("a key of meta: questions with equal values stay in one fold"),
         "decision": DECISION,
@@ -200,14 +206,14 @@ class Combination(Composite):
         if self.learns_from == "gold":
             train = self._training(train)
             self.trained_on_ = provenance(train)
-        self.solvers_ = [unfitted(member).fit_for(asked, train) for member in self.solvers]
+        self.solvers_ = [clone_members_unfitted(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
-            scored = self.scores_of(self.solvers_, without_gold(asked))
+            scored = self.score_members(self.solvers_, without_gold(asked))
             self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
-            self.scales_ = [spread(scores.values) for scores in scored]
+            self.scales_ = [nonzero_deviation(scores.values) for scores in scored]
         if self._weights_are("stacked"):
             assert train is not None
-            self._set_weighting(stack(self._score_unseen(asked, train), right_candidates(self.name, train), self.C))
+            self._set_weighting(stack(self._score_unseen(asked, train), gold_labels(self.name, train), self.C))
         elif not self.tunes_parameters:
             weights: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
             self._set_weighting(Weighting.of_scores(weights))
@@ -223,7 +229,7 @@ class Combination(Composite):
         scored = self.member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
         # The search is over shares of standardised scores, so that its grid suits members of any scale.
-        scales = np.array([spread(scores.values) for scores in scored])
+        scales = np.array([nonzero_deviation(scores.values) for scores in scored])
 
         def weighting_of(shares: NDArray[np.float64]) -> Weighting:
             weights = shares / scales
@@ -231,14 +237,14 @@ class Combination(Composite):
 
         def objective(shares: NDArray[np.float64]) -> float:
             scores = weighting_of(shares).total(scored)
-            fitted = unfitted(decision).fit(scores, questions)
+            fitted = clone_members_unfitted(decision).fit(scores, questions)
             if isinstance(fitted, TunedThreshold):
                 return fitted.best_score_
             return metric(questions, fitted.decide(scores, questions))
 
         weighting = weighting_of(search_shares(objective, len(scored)))
         self._set_weighting(weighting)
-        self.decision_ = unfitted(decision).fit(weighting.total(scored), questions)
+        self.decision_ = clone_members_unfitted(decision).fit(weighting.total(scored), questions)
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -250,7 +256,7 @@ class Combination(Composite):
         self._check_values()
         if not hasattr(self, "solvers_"):
             raise NotFittedError(f"the members of {self.name} are not fitted: call fit(questions) first")
-        return self._normalise_scores(self.scores_of(self.solvers_, questions))
+        return self._normalise_scores(self.score_members(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
         """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
@@ -277,7 +283,7 @@ class Combination(Composite):
         arrays: dict[str, NDArray[Any]] = {}
         for i, member in enumerate(self.solvers_):
             member_state = None
-            if learns_something(member):
+            if has_fitted_state(member):
                 member_state, member_arrays = solver_to_plain(member)
                 arrays |= {f"{i}.{name}": array for name, array in member_arrays.items()}
             state["members"].append(member_state)
@@ -288,7 +294,7 @@ class Combination(Composite):
         self.solvers_ = []
         for i, (member, member_state) in enumerate(zip(self.solvers, state["members"], strict=True)):
             if member_state is None:
-                self.solvers_.append(unfitted(member).fit([]))
+                self.solvers_.append(clone_members_unfitted(member).fit([]))
                 continue
             member_arrays = {
                 name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
@@ -341,7 +347,7 @@ class Combination(Composite):
 
     def _normalise_scores(self, scored: list[Scores]) -> list[Scores]:
         if self.normalise == "question":
-            return [within_questions(scores) for scores in scored]
+            return [standardise_within_questions(scores) for scores in scored]
         if self.normalise == "standard":
             return [
                 Scores((scores.values - centre) / scale, scores.offsets, scores.evidence)
@@ -353,11 +359,11 @@ class Combination(Composite):
         """Return each member's normalised scores of the training questions, without having seen their gold."""
         others = [member for member in self.solvers_ if member.learns_from != "gold"]
         self._note_learned_gold(train, "weights were learned from", others)
-        scores_of_others = iter(self.scores_of(others, train))
+        scores_of_others = iter(self.score_members(others, train))
 
         def score_out_of_fold(member: Solver) -> Scores:
             def learn(part: Sequence[Question]) -> Solver:
-                return unfitted(member).fit_for(asked, part)
+                return clone_members_unfitted(member).fit_for(asked, part)
 
             folds = OutOfFold(learn, train, FoldPlan(self.folds, self.group))
             return folds.score(train, np.arange(len(train)))

@@ -43,7 +43,7 @@ class Weighting(NamedTuple):
         return Scores(values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0))
 
 
-def within_questions(scores: Scores) -> Scores:
+def standardise_within_questions(scores: Scores) -> Scores:
     r"""Return :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the question's candidates.
 
     If all candidates of a question have the same score, they get 0.
@@ -63,7 +63,7 @@ def within_questions(scores: Scores) -> Scores:
     return Scores((scores.values - mean[question]) / divisor, scores.offsets, scores.evidence)
 
 
-def spread(values: NDArray[np.float64]) -> float:
+def nonzero_deviation(values: NDArray[np.float64]) -> float:
     """Return the standard deviation of some scores, or 1 if it is 0, so that it can be a divisor."""
     deviation = float(values.std()) if len(values) else 0.0
     return deviation or 1.0
@@ -128,7 +128,7 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     from sklearn.linear_model import LogisticRegression
 
     centres = [float(scores.values.mean()) for scores in scored]
-    scales = [spread(scores.values) for scores in scored]
+    scales = [nonzero_deviation(scores.values) for scores in scored]
     columns = [(s.values - centre) / scale for s, centre, scale in zip(scored, centres, scales, strict=True)]
     columns += [scores.evidence.astype(np.float64) for scores in scored]
     learner = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-8, max_iter=1000)

@@ -15,7 +15,7 @@ from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import window_sweep
 from classic_rc.solvers.learning import one_thread
-from classic_rc.solvers.lexical.texts import Texts
+from classic_rc.solvers.lexical.texts import LexicalTexts
 
 COMPONENTS = ("window", "distance", "bag of words", "sentences")
 """The components' names, in the order of columns and weights."""
@@ -39,7 +39,7 @@ BUGS: Mapping[str, str] = {
 """The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` names them."""
 
 
-def named_bugs(bugs: str) -> frozenset[str]:
+def parse_bugs(bugs: str) -> frozenset[str]:
     """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus name.
 
     Raises
@@ -59,14 +59,19 @@ def named_bugs(bugs: str) -> frozenset[str]:
 class Components(NamedTuple):
     """The component scores of the candidates, in the arrays' order."""
 
-    texts: Texts  # the texts that the components have read
+    texts: LexicalTexts  # the texts that the components have read
     scores: NDArray[np.float64]  # shape (n_candidates, 4), columns as in COMPONENTS
     evidence: NDArray[np.bool_]  # shape (n_candidates,): whether a component found anything
     ruled: NDArray[np.bool_]  # shape (n_candidates, 4): where the rule for negated questions decides
 
 
 def component_scores(
-    texts: Texts, linked: Texts | None, is_linked: NDArray[np.bool_], *, negation: bool, bugs: Collection[str]
+    texts: LexicalTexts,
+    linked: LexicalTexts | None,
+    is_linked: NDArray[np.bool_],
+    *,
+    negation: bool,
+    bugs: Collection[str],
 ) -> Components:
     """Compute each component's score of each candidate.
 
@@ -101,7 +106,7 @@ def component_scores(
     return Components(texts, scores, evidence, ruled)
 
 
-def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def assign_sentences(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
     if "sentence-borders" not in bugs:
         return texts.sentences, texts.kept
@@ -119,12 +124,12 @@ def counted_sentences(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.i
     return sentence, texts.kept & (sentence < np.diff(texts.start_offsets)[passage])
 
 
-def _count_kept_before(texts: Texts) -> NDArray[np.int64]:
+def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
     """Return the number of tokens before each token that are not stop words: shape (n_passage_tokens + 1,)."""
     return offsets_of(texts.kept.astype(np.int8))
 
 
-def _score_window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
+def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     as_released = "last-window" in bugs
     sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released).sum(axis=1)
     if not as_released:
@@ -135,7 +140,7 @@ def _score_window(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
     return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _smoothed_weights(texts.stem_counts)), sums)
 
 
-def _score_distance(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _score_distance(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     words = texts.words
     if "distance" not in bugs:
         is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
@@ -149,12 +154,12 @@ def _score_distance(texts: Texts, bugs: Collection[str]) -> tuple[NDArray[np.flo
     )
 
 
-def _score_bag(texts: Texts) -> NDArray[np.int64]:
+def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
     return bag_of_words(texts.words, np.where(texts.kept, _smoothed_weights(texts.word_counts), 0))
 
 
-def _score_sentences(texts: Texts, bugs: Collection[str]) -> NDArray[np.int64]:
-    sentences, counts = counted_sentences(texts, bugs)
+def _score_sentences(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
+    sentences, counts = assign_sentences(texts, bugs)
     return best_sentences(texts.stems, np.where(counts, _smoothed_weights(texts.stem_counts), 0), sentences)
 
 
@@ -162,7 +167,7 @@ def _smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
     return inverse_count_weights(counts + SMOOTHING)
 
 
-def _apply_negation_rule(texts: Texts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return, for each component, the candidates without a word in the passage, and where the rule decides.
 
     Both have shape (n_candidates, 4). The rule decides for negated questions with exactly one such candidate.
@@ -218,7 +223,7 @@ def component_weights(weights: str) -> NDArray[np.float64]:
     return numbers
 
 
-def learned_weights(
+def learn_weights(
     scores: NDArray[np.float64], offsets: NDArray[np.int64], right: NDArray[np.int64], C: float
 ) -> NDArray[np.float64]:
     r"""Learn weights w that make right candidates outscore the wrong candidates of their question.

@@ -28,17 +28,17 @@ from classic_rc.solvers.base import (
     provenance,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
-from classic_rc.solvers.learning import right_candidates
+from classic_rc.solvers.learning import gold_labels
 from classic_rc.solvers.lexical.components import (
     COMPONENTS,
     SMOOTHING,
     WIDTHS,
     Components,
+    assign_sentences,
     component_scores,
     component_weights,
-    counted_sentences,
-    learned_weights,
-    named_bugs,
+    learn_weights,
+    parse_bugs,
 )
 from classic_rc.solvers.lexical.texts import AnnotatedReader, Token, raw_texts, raw_tokens
 from classic_rc.text.analyzers import get_analyzer
@@ -206,12 +206,12 @@ class LexicalMatcher(Solver):
         self._check_all()
         self._read_files()
         if self.weights == "learned":
-            right = right_candidates(self.name, questions)
+            right = gold_labels(self.name, questions)
             components = self.components(questions)
             encoded = components.texts.encoded
             columns = [encoded.scores(column, components.evidence) for column in components.scores.T]
             values = np.stack([column.values for column in columns], axis=1)
-            self.weights_ = learned_weights(values, columns[0].offsets, right, self.C)
+            self.weights_ = learn_weights(values, columns[0].offsets, right, self.C)
             self.trained_on_ = provenance(questions)
         return self
 
@@ -249,7 +249,7 @@ class LexicalMatcher(Solver):
     def components(self, questions: Sequence[Question]) -> Components:
         """Compute the unweighted components of the questions' candidates."""
         self._check_all()
-        bugs, linked = named_bugs(self.bugs), None
+        bugs, linked = parse_bugs(self.bugs), None
         reader = self.annotated_reader()
         if reader is None:
             texts = raw_texts(questions, self.analyzer, self.normaliser, self.stop_words)
@@ -320,7 +320,7 @@ class LexicalMatcher(Solver):
     def _check_all(self) -> None:
         get_analyzer(self.analyzer)
         self.check_parameters()
-        named_bugs(self.bugs)
+        parse_bugs(self.bugs)
         if self.weights != "learned":
             component_weights(self.weights)
         needs_annotation = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
@@ -362,7 +362,7 @@ class LexicalMatcher(Solver):
         categories = annotations.question_of(question).categories
         if folder is not None:
             categories |= folder.of_question.get(question.id, frozenset())
-        return categories <= LINKED_CATEGORIES if categories else "no-category" in named_bugs(self.bugs)
+        return categories <= LINKED_CATEGORIES if categories else "no-category" in parse_bugs(self.bugs)
 
     def _annotated_parts(self) -> list[str]:
         """Return what is read from the annotation."""
@@ -378,7 +378,7 @@ class LexicalMatcher(Solver):
         """Return, for everything in use that an annotation can provide, its approximation, or None if annotated."""
         annotations, _ = self._files()
         passages = () if annotations is None else annotations.passages.values()
-        as_released = "sentence-borders" in named_bugs(self.bugs)
+        as_released = "sentence-borders" in parse_bugs(self.bugs)
         borders = [p.unfiltered_sentences or p.sentences if as_released else p.sentences for p in passages]
         approximations: dict[str, str | None] = {"sentences": None if all(borders) and borders else "rules"}
         if self.normaliser != "none":
@@ -406,7 +406,7 @@ def explain_components(solver: LexicalMatcher, question: Question) -> Explanatio
         tokens = raw_tokens(question.passage, solver.analyzer, solver.normaliser, solver.stop_words)
     else:
         tokens = reader.tokens(question)
-    sentences, counts = counted_sentences(components.texts, named_bugs(solver.bugs))
+    sentences, counts = assign_sentences(components.texts, parse_bugs(solver.bugs))
     token_weights = inverse_count_weights(components.texts.stem_counts + SMOOTHING).tolist()
     rows = components.texts.encoded.candidate_rows
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)

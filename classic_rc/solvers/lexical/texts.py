@@ -37,7 +37,7 @@ def is_word(token: str) -> bool:
     return token[:1] not in _PUNCTUATION
 
 
-def says_not(question: str) -> bool:
+def is_negated(question: str) -> bool:
     """Return whether a question has "not", "never" or "n't", which approximate a parser's negation of its root.
 
     Examples
@@ -60,7 +60,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Texts:
+class LexicalTexts:
     """Passages, questions and candidates in the form that the matcher's components read."""
 
     # The questions, and their texts as words without punctuation.
@@ -86,7 +86,7 @@ class Texts:
         return self.encoded.arrays
 
 
-def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> Texts:
+def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> LexicalTexts:
     """Build texts from raw text, with an analyzer, a stemmer and our own sentence splitter.
 
     Parameters
@@ -111,14 +111,14 @@ def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, sto
         candidate_tokens=stem_of[words.candidate_tokens],
         n_words=max(len(ids), 1),
     )
-    return Texts(
+    return LexicalTexts(
         _with_arrays(encoded, words),
         stems,
         ~stop_flags(vocabulary, encoded.analyzer, stop_words)[words.passage_tokens],
         sentences[counts[arrays.passage_tokens]],
         token_counts(words),
         token_counts(stems),
-        np.array([says_not(questions[i].query) for i in encoded.order.tolist()], dtype=np.bool_),
+        np.array([is_negated(questions[i].query) for i in encoded.order.tolist()], dtype=np.bool_),
         token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
         sentence_offsets,
     )
@@ -182,7 +182,7 @@ class AnnotatedReader:
         self._stem = None if normaliser == "lemma" else stemmer(normaliser)
         self._stop_words = stop_list(stop_words)
 
-    def texts(self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False) -> Texts:
+    def texts(self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False) -> LexicalTexts:
         """Build the questions' texts.
 
         Parameters
@@ -234,7 +234,7 @@ class AnnotatedReader:
             *shape,
         )
         starts = [self._sentence_starts(q) for q in first.values()]
-        return Texts(
+        return LexicalTexts(
             EncodedDataset(questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None),
             stems,
             np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_),
@@ -263,7 +263,7 @@ class AnnotatedReader:
     def negated(self, question: Question) -> bool:
         """Return whether a question is negated: by its annotation or, if that has no negation, by its words."""
         annotated = self.annotations.question_of(question).negated
-        return says_not(question.query) if annotated is None else annotated
+        return is_negated(question.query) if annotated is None else annotated
 
     def _all_tokens(self, annotated: AnnotatedText, question: Question) -> list[Token]:
         passage, places = question.passage, annotated.token_places(question.passage.text)

@@ -20,14 +20,14 @@ from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, is_nu
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 from classic_rc.solvers.ngram_lm.texts import (
-    Scored,
+    ScoredTexts,
     Substitutions,
-    answer_windows,
     gold_queries,
     passage_texts,
-    shared_windows,
-    substitutions,
-    totals,
+    score_answer_tokens,
+    score_answers,
+    score_shared_tokens,
+    substitute_candidates,
 )
 
 _QUESTION_TEXTS = ("passages", "queries")
@@ -182,7 +182,7 @@ class NGramLM(Solver):
         There is no evidence if neither the model nor the cache knows a word of the candidate.
         """
         texts = self.put_in(questions)
-        sums = totals(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
+        sums = score_answers(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
         values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
         return Scores(values[texts.rows], texts.offsets, self._has_evidence(texts)[texts.rows])
 
@@ -211,7 +211,7 @@ class NGramLM(Solver):
                 found="'partial'",
                 expected="'full'",
             )
-        return substitutions(model, questions, with_passages=self.cache_weight > 0)
+        return substitute_candidates(model, questions, with_passages=self.cache_weight > 0)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the corpus, with its files by content, if it has files."""
@@ -285,13 +285,15 @@ def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
     scores = solver.score_candidates([question])
     texts = solver.put_in([question])
     partial, weight = solver.scoring == "partial", solver.cache_weight
-    shared = list(shared_windows(solver.model_, texts, partial=partial, cache_weight=weight))
+    shared = list(score_shared_tokens(solver.model_, texts, partial=partial, cache_weight=weight))
     others = sum(float(part.logs.sum()) for part in shared)
     n_others = sum(len(part.logs) for part in shared)
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         row = int(texts.rows[i])
-        tokens = answer_windows(solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight)
+        tokens = score_answer_tokens(
+            solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight
+        )
         numbers = {**_label_tokens(solver, texts, tokens), "other words": others}
         if solver.normalise == "length":
             numbers["words in all"] = float(n_others + len(tokens.logs))
@@ -301,7 +303,7 @@ def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _label_tokens(solver: NGramLM, texts: Substitutions, tokens: Scored) -> dict[str, float]:
+def _label_tokens(solver: NGramLM, texts: Substitutions, tokens: ScoredTexts) -> dict[str, float]:
     """Return the log-probability of each word; equal words in equal contexts are added up."""
     model = solver.model_
     words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]

@@ -104,7 +104,7 @@ class Substitutions(NamedTuple):
     vocabulary: list[str]  # ids from the model's n_words on are those of vocabulary[id - n_words]
 
 
-def substitutions(
+def substitute_candidates(
     model: LanguageModel, questions: Sequence[Question], *, with_passages: bool = False
 ) -> Substitutions:
     """Put the candidates into their questions, and encode the result for a model.
@@ -164,7 +164,7 @@ _BLOCK_TOKENS = 2**20
 _LEFT, _ANSWER, _RIGHT = range(3)
 
 
-class Scored(NamedTuple):
+class ScoredTexts(NamedTuple):
     """Predicted tokens, in order. All arrays have the shape (n_tokens,)."""
 
     owner: NDArray[np.int64]  # the question (of shared tokens) or the answer that each token belongs to
@@ -174,14 +174,16 @@ class Scored(NamedTuple):
     orders: NDArray[np.int64]  # the length of the longest n-gram of the model that ends in each token
 
 
-class Totals(NamedTuple):
+class LogProbabilityTotals(NamedTuple):
     """Sums over the predicted tokens of each answer, of shape (n_answers,)."""
 
     logs: NDArray[np.float64]  # natural logarithms
     n_tokens: NDArray[np.int64]
 
 
-def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float) -> Totals:
+def score_answers(
+    model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
+) -> LogProbabilityTotals:
     """Compute the log-probability of each answer's text, and the number of tokens that it is the sum of.
 
     Parameters
@@ -196,20 +198,20 @@ def totals(model: LanguageModel, texts: Substitutions, *, partial: bool, cache_w
     # The tokens that no candidate affects are scored once for each question, the others once for each answer.
     n_questions, n_answers = len(texts.left.offsets) - 1, len(texts.question)
     logs, n_tokens = np.zeros(n_answers), np.zeros(n_answers, dtype=np.int64)
-    for scored in shared_windows(model, texts, partial=partial, cache_weight=cache_weight):
+    for scored in score_shared_tokens(model, texts, partial=partial, cache_weight=cache_weight):
         logs += np.bincount(scored.owner, scored.logs, n_questions)[texts.question]
         n_tokens += np.bincount(scored.owner, minlength=n_questions)[texts.question]
     for part in _split_answers(model, texts):
-        scored = answer_windows(model, texts, part, partial=partial, cache_weight=cache_weight)
+        scored = score_answer_tokens(model, texts, part, partial=partial, cache_weight=cache_weight)
         n_part = part.stop - part.start
         logs[part] += np.bincount(scored.owner - part.start, scored.logs, n_part)
         n_tokens[part] += np.bincount(scored.owner - part.start, minlength=n_part)
-    return Totals(logs, n_tokens)
+    return LogProbabilityTotals(logs, n_tokens)
 
 
-def shared_windows(
+def score_shared_tokens(
     model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
-) -> Iterator[Scored]:
+) -> Iterator[ScoredTexts]:
     """Score the tokens that no candidate affects.
 
     These are the tokens before the answer, and the tokens so far after it that it is not in their context.
@@ -223,9 +225,9 @@ def shared_windows(
     yield _score_tokens(model, texts, texts.right, place, questions, questions, cache_weight)
 
 
-def answer_windows(
+def score_answer_tokens(
     model: LanguageModel, texts: Substitutions, answers: slice, *, partial: bool, cache_weight: float
-) -> Scored:
+) -> ScoredTexts:
     """Score the tokens that an answer affects: its own, and the next ones that have it in their context.
 
     Parameters
@@ -281,7 +283,7 @@ def _score_tokens(
     owners: NDArray[np.int64],
     questions: NDArray[np.int64],
     cache_weight: float,
-) -> Scored:
+) -> ScoredTexts:
     """Predict the tokens at positions `place` of ragged rows; each row has an owner and a question."""
     predictions = token_probabilities(model.model, model.known(text.tokens), text.offsets)
     values = predictions.values[place]
@@ -292,4 +294,4 @@ def _score_tokens(
         count = occurrences(texts.passages.counts, passage, text.tokens[place])
         mixed = (1 - cache_weight) * values + cache_weight * count / np.maximum(length, 1)
         values = np.where(length > 0, mixed, values)
-    return Scored(owners[row], place, text, np.log(values), predictions.orders[place])
+    return ScoredTexts(owners[row], place, text, np.log(values), predictions.orders[place])

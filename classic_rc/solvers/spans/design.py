@@ -70,7 +70,7 @@ def bucket_edges(values: NDArray[np.int64], buckets: int) -> list[NDArray[np.int
 class SpanDesign:
     """The mapping of features to columns: buckets of each number, shapes, wh-words with shapes, then words."""
 
-    groups: tuple[str, ...]  # names of classic_rc.solvers.spans.features.GROUPS
+    groups: tuple[str, ...]  # names of classic_rc.solvers.spans.features.SPAN_FEATURE_GROUPS
     words: WordWeights  # each of its words has a column
     edges: Sequence[NDArray[np.int64]] = ()  # of each number, where its second, third, … bucket begins
 

@@ -203,7 +203,7 @@ def question_kinds(questions: Sequence[str]) -> NDArray[np.int64]:
     return np.array([WH_WORDS.index(match[0]) if match else 0 for match in matches], dtype=np.int64)
 
 
-GROUPS: Mapping[str, str] = {
+SPAN_FEATURE_GROUPS: Mapping[str, str] = {
     "matching-words": "the summed tf-idf of question words left and right of the span, in it, and in its sentence",
     "matching-bigrams": "the same for question bigrams",
     "lengths": "the number of words left and right of the span, in it, and in its sentence",
@@ -218,18 +218,18 @@ _SCALE = 2**16
 
 
 def span_groups(text: str) -> tuple[str, ...]:
-    """Return the groups that `text` names (``"all"``, ``"lengths+shape"``), in the order of :data:`GROUPS`.
+    """Return the groups that `text` names: ``"all"``, or ``"lengths+shape"`` in the order of the table.
 
     Raises
     ------
     UsageError
         A group is unknown.
     """
-    names = [name for part in text.split("+") for name in (GROUPS if part == "all" else (part,))]
+    names = [name for part in text.split("+") for name in (SPAN_FEATURE_GROUPS if part == "all" else (part,))]
     for name in names:
-        if name not in GROUPS:
-            raise unknown_name("group of span features", name, ["all", *GROUPS])
-    return tuple(group for group in GROUPS if group in names)
+        if name not in SPAN_FEATURE_GROUPS:
+            raise unknown_name("group of span features", name, ["all", *SPAN_FEATURE_GROUPS])
+    return tuple(group for group in SPAN_FEATURE_GROUPS if group in names)
 
 
 class WordWeights(NamedTuple):

@@ -23,7 +23,7 @@ from classic_rc.solvers.base import (
     SEED,
     Parameter,
     Solver,
-    is_whole,
+    is_integer,
     provenance,
 )
 from classic_rc.solvers.explanation import Explanation
@@ -43,7 +43,8 @@ class SpanLR(Solver):
 
     x has the features of question and span, each 0 or 1. The weights w separate the right spans of the training
     questions from a sample of the wrong ones by logistic regression, and the score is the log-odds. The features
-    are the groups of :data:`~classic_rc.solvers.spans.features.GROUPS`. Sums and lengths are put into buckets with
+    are the groups of :data:`~classic_rc.solvers.spans.features.SPAN_FEATURE_GROUPS`.
+    Sums and lengths are put into buckets with
     equally many training candidates each.
 
     Differences from the paper: candidates are generated spans instead of constituents; there are no parse features
@@ -95,12 +96,12 @@ class SpanLR(Solver):
         "buckets": Parameter(
             "the number of buckets of each number",
             also="a whole number of at least 2",
-            fits=lambda value: is_whole(value, 2),
+            fits=lambda value: is_integer(value, 2),
         ),
         "negatives": Parameter(
             "how many wrong spans of each question to learn from; None for all",
             also="a whole number of at least 1 or None",
-            fits=lambda value: value is None or is_whole(value, 1),
+            fits=lambda value: value is None or is_integer(value, 1),
         ),
         "learner": Parameter("the learner of the weights", ("liblinear", "lbfgs", "sgd")),
         "C": REGULARISATION,
@@ -291,7 +292,9 @@ def _find_right_candidates(spans: EncodedSpans) -> NDArray[np.bool_]:
     flags = []
     texts: dict[int, list[str]] = {}
     for question, number in zip(spans.questions, spans.question_list.tolist(), strict=True):
-        normalise = quoref.normalise if question.task is Task.MULTI_SPAN else squad.normalise
+        normalise = (
+            quoref.normalise_quoref_answer if question.task is Task.MULTI_SPAN else squad.normalise_squad_answer
+        )
         if number not in texts:
             texts[number] = [normalise(candidate.text) for candidate in spans.lists[number]]
         accepted = {normalise(text) for text in question.gold_texts}

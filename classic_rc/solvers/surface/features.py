@@ -15,7 +15,7 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
-GROUPS: Mapping[str, str] = {
+SURFACE_FEATURE_GROUPS: Mapping[str, str] = {
     "lengths": "the lengths of passage, question and candidate, in characters and in words",
     "overlap": "how many distinct words each pair of passage, question and candidate shares",
     "answer": "the distinct words of the candidate",
@@ -26,7 +26,7 @@ GROUPS: Mapping[str, str] = {
 }
 """The groups of features, by name. ``all`` means the first five."""
 
-_ALL = tuple(GROUPS)[:5]
+_ALL = tuple(SURFACE_FEATURE_GROUPS)[:5]
 
 INPUTS: Mapping[str, frozenset[str]] = {
     "all": frozenset({"passage", "question"}),
@@ -63,7 +63,7 @@ _LEAST_PAIRS = 2**4
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
-    """Return the groups that `text` names (``"all"``, ``"lengths+answer"``), in the order of :data:`GROUPS`.
+    """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of the table.
 
     Raises
     ------
@@ -72,9 +72,9 @@ def feature_groups(text: str) -> tuple[str, ...]:
     """
     names = [name for part in text.split("+") for name in (_ALL if part == "all" else (part,))]
     for name in names:
-        if name not in GROUPS:
-            raise unknown_name("group of features", name, ["all", *GROUPS])
-    return tuple(group for group in GROUPS if group in names)
+        if name not in SURFACE_FEATURE_GROUPS:
+            raise unknown_name("group of features", name, ["all", *SURFACE_FEATURE_GROUPS])
+    return tuple(group for group in SURFACE_FEATURE_GROUPS if group in names)
 
 
 class WordFeatures(NamedTuple):

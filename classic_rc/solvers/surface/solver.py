@@ -22,7 +22,7 @@ from classic_rc.solvers.base import (
     Parameter,
     Solver,
     Variant,
-    is_whole,
+    is_integer,
     provenance,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
@@ -30,8 +30,8 @@ from classic_rc.solvers.learning import (
     LogisticModel,
     Model,
     fit_model,
+    gold_labels,
     make_learner,
-    right_candidates,
     shrinks_weights,
 )
 from classic_rc.solvers.surface.design import Design
@@ -82,7 +82,8 @@ class SurfaceLR(Solver):
     ----------
     analyzer : str or Analyzer
     features : str
-        Names of :data:`~classic_rc.solvers.surface.features.GROUPS` joined by a plus, or ``"all"``, which is
+        Names of :data:`~classic_rc.solvers.surface.features.SURFACE_FEATURE_GROUPS`
+        joined by a plus, or ``"all"``, which is
         ``lengths+overlap+answer+text-answer+question-answer``.
     inputs : {"all", "no-passage", "no-question", "candidates"}
         The inputs to read. Features that need other inputs are left out, which makes a partial-input baseline
@@ -135,13 +136,13 @@ class SurfaceLR(Solver):
         "question_words": Parameter(
             "how many words to read from the start of the question; None for all",
             also="a positive whole number or None",
-            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+            fits=lambda value: value is None or is_integer(value, 1, 2**31),
         ),
         "scaling": Parameter("whether to divide lengths and counts by their root mean square", ("rms", "none")),
         "hashing": Parameter(
             "the number of columns that words and pairs share by a hash; None for one column each",
             also="a positive whole number or None",
-            fits=lambda value: value is None or is_whole(value, 1, 2**31),
+            fits=lambda value: value is None or is_integer(value, 1, 2**31),
         ),
         "learner": Parameter("the learner of the weights: a name or a scikit-learn classifier"),
         "C": REGULARISATION,
@@ -185,7 +186,7 @@ class SurfaceLR(Solver):
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
         features = self._feature_set()
-        right = right_candidates(self.name, questions)
+        right = gold_labels(self.name, questions)
         if questions[0].task not in self.tasks:
             task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
             raise UsageError(

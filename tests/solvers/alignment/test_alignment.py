@@ -15,7 +15,7 @@ from classic_rc.evaluation import evaluate
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import AlignmentILP, parse_solver, save_solver, solver_spec
 from classic_rc.solvers.alignment.program import Constants
-from classic_rc.solvers.alignment.solve import Solution
+from classic_rc.solvers.alignment.solve import SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
 from classic_rc.text.annotations import Annotations
@@ -115,7 +115,7 @@ def test_equal_candidates_are_solved_once(monkeypatch):
 
     def counted(program, constants, node_limit):
         calls.append(program)
-        return Solution(None)
+        return SolvedProgram(None)
 
     monkeypatch.setattr("classic_rc.solvers.alignment.solver.solve", counted)
     scores(question("Who stole the bike?", "a fox", "Mary", "a fox"))
@@ -124,7 +124,7 @@ def test_equal_candidates_are_solved_once(monkeypatch):
 
 def test_any_number_of_processes_gives_the_same_scores(monkeypatch):
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
-    monkeypatch.setattr("classic_rc.solvers.alignment.solver.QUESTIONS_A_SHARD", 5)
+    monkeypatch.setattr("classic_rc.solvers.alignment.solver.QUESTIONS_PER_SHARD", 5)
     one, two = (evaluate(dataset, [AlignmentILP()], jobs=jobs).rows[0] for jobs in (1, 2))
     assert one.metrics() == two.metrics()
     solver = AlignmentILP().fit(dataset)
@@ -134,7 +134,9 @@ def test_any_number_of_processes_gives_the_same_scores(monkeypatch):
 
 
 def test_programs_that_stopped_are_reported(monkeypatch):
-    monkeypatch.setattr("classic_rc.solvers.alignment.solver.solve", lambda *args: Solution(None, complete=False))
+    monkeypatch.setattr(
+        "classic_rc.solvers.alignment.solver.solve", lambda *args: SolvedProgram(None, complete=False)
+    )
     solver = AlignmentILP(node_limit=7).fit([WHO])
     assert solver.caveats([WHO]) == ()
     solver.score_candidates([WHO])

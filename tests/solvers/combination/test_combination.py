@@ -19,7 +19,7 @@ from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import Overrides, configured
+from classic_rc.evaluation.plan import Overrides, configure_solver
 from classic_rc.formats import write_predictions
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
@@ -42,7 +42,7 @@ from classic_rc.solvers import (
     save_solver,
 )
 from classic_rc.solvers.combination import composite as composite_module
-from classic_rc.solvers.combination.weights import search_shares, within_questions
+from classic_rc.solvers.combination.weights import search_shares, standardise_within_questions
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import encode
 from tests.errors import raises
@@ -105,7 +105,7 @@ ROWS = st.lists(st.lists(st.integers(-50, 50).map(float), max_size=6), max_size=
 
 @given(ROWS)
 def test_scores_within_a_question_are_standardised(rows):
-    for row, plain in zip(within_questions(Scores.from_lists(rows)), rows, strict=True):
+    for row, plain in zip(standardise_within_questions(Scores.from_lists(rows)), rows, strict=True):
         if len(set(plain)) > 1:
             assert row.mean() == pytest.approx(0, abs=1e-12)
             assert row.std() == pytest.approx(1)
@@ -115,11 +115,13 @@ def test_scores_within_a_question_are_standardised(rows):
 
 @given(ROWS, st.floats(0.01, 100), st.floats(-100, 100), st.randoms())
 def test_standardised_scores_do_not_depend_on_unit_or_order(rows, scale, shift, random):
-    plain = within_questions(Scores.from_lists(rows))
-    other = within_questions(Scores.from_lists([[scale * v + shift for v in row] for row in rows]))
+    plain = standardise_within_questions(Scores.from_lists(rows))
+    other = standardise_within_questions(Scores.from_lists([[scale * v + shift for v in row] for row in rows]))
     assert other.values == pytest.approx(plain.values, abs=1e-6)
     shuffled = [random.sample(range(len(row)), len(row)) for row in rows]
-    moved = within_questions(Scores.from_lists([[r[i] for i in o] for r, o in zip(rows, shuffled, strict=True)]))
+    moved = standardise_within_questions(
+        Scores.from_lists([[r[i] for i in o] for r, o in zip(rows, shuffled, strict=True)])
+    )
     for row, order, same_row in zip(plain, shuffled, moved, strict=True):
         assert np.array_equal(row[order], same_row)
 
@@ -330,7 +332,7 @@ def test_grid_search_sets_members_parameters():
 
 def test_a_seed_for_all_solvers_applies_to_members():
     solver = Combination(solvers=[Random(seed=3), SlidingWindow(decision=Argmax(seed=5))])
-    ready = configured(solver, DEV, Overrides(seed=9))
+    ready = configure_solver(solver, DEV, Overrides(seed=9))
     assert ready.solvers[0].seed == 9
     assert (solver.solvers[0].seed, ready.solvers[1].decision.seed) == (3, 5)
 

@@ -7,7 +7,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.resampling import percentile_interval, resampled_means
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.formats import read_scores
 from classic_rc.kernels import SCALE, window_and_distance
@@ -98,7 +98,7 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
     found = [round(100 * row.metrics()["f1_a"], 1) for row in rows]
     assert found == pytest.approx([58.4, 63.5, 64.4, 67.7], abs=0.11)
     statistics = np.column_stack([row.outcomes.statistics["f1_a"] for row in (rows[3], rows[2])])
-    means = resampled_means(statistics, passage_groups(dataset), n=1000)
+    means = resample_means(statistics, passage_groups(dataset), n=1000)
     width = statistics.shape[1] // 2
     assert percentile_interval(metric.from_means(means[:, :width]) - metric.from_means(means[:, width:])).low > 0
 

@@ -17,8 +17,8 @@ from classic_rc.kernels import reference
 from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
-from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learned_weights
-from classic_rc.solvers.lexical.texts import raw_tokens, says_not
+from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learn_weights
+from classic_rc.solvers.lexical.texts import is_negated, raw_tokens
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
@@ -67,7 +67,7 @@ def annotate(questions, path, chains=(), **facts):
         q.id: AnnotatedQuestion(
             annotated(Passage("", q.text)),
             tuple(annotated(Passage("", c.text)) for c in q.candidates),
-            **facts.get(q.id, {"negated": says_not(q.query)}),
+            **facts.get(q.id, {"negated": is_negated(q.query)}),
         )
         for q in questions
     }
@@ -162,7 +162,7 @@ def test_distance_as_released():
     [("Who didn't go?", True), ("Who did NOT go?", True), ("Who never left?", True), ("Who tied a knot?", False)],
 )
 def test_words_of_negation(text, negated):
-    assert says_not(text) is negated
+    assert is_negated(text) is negated
 
 
 def test_a_negated_question_prefers_the_one_candidate_without_a_word():
@@ -345,8 +345,8 @@ def test_learned_weights_do_not_depend_on_units():
     rng = np.random.default_rng(0)
     scores, offsets = rng.normal(size=(40, 4)), np.arange(0, 41, 4)
     right = (np.arange(40) % 4 == rng.integers(0, 4)).astype(np.int64)
-    weights = learned_weights(scores, offsets, right, 1.0)
-    scaled = learned_weights(scores * (1, 10, 100, 0.1), offsets, right, 1.0)
+    weights = learn_weights(scores, offsets, right, 1.0)
+    scaled = learn_weights(scores * (1, 10, 100, 0.1), offsets, right, 1.0)
     assert scaled * (1, 10, 100, 0.1) == pytest.approx(weights, rel=1e-6)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver
@@ -124,7 +124,7 @@ def test_partial_scoring_keeps_the_solver_contract_for_cloze_queries_only():
 def test_candidates_are_scored_in_blocks_with_the_same_bits(monkeypatch):
     from classic_rc.solvers.ngram_lm import texts as windows
 
-    for dataset in (CLOZE, with_spans(synthetic_dataset(Task.SPAN))):
+    for dataset in (CLOZE, add_span_candidates(synthetic_dataset(Task.SPAN))):
         solver = NGramLM(cache_weight=0.2).fit(dataset)
         whole = solver.score_candidates(dataset)
         with monkeypatch.context() as patch:

@@ -15,8 +15,8 @@ from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.features import (
-    GROUPS,
     NUMBERS,
+    SPAN_FEATURE_GROUPS,
     WH_WORDS,
     SpanFeatures,
     SpanNumbers,
@@ -155,8 +155,8 @@ def test_sums_over_columns_equal_matrix_products(groups):
 def test_columns_have_readable_labels():
     question = Question("q", Passage("p", "Ann ran."), "Who ran?", (Candidate("Ann", 0, 3),), None, Task.SPAN)
     spans, words = encoded([question]), WordWeights.of_counts(["ann", "ran"], np.array([1, 1]), 1)
-    features = SpanFeatures.of(tuple(GROUPS), words, spans, *pairs_of(spans))
-    design = SpanDesign(tuple(GROUPS), words, [np.array([1])] * 13)
+    features = SpanFeatures.of(tuple(SPAN_FEATURE_GROUPS), words, spans, *pairs_of(spans))
+    design = SpanDesign(tuple(SPAN_FEATURE_GROUPS), words, [np.array([1])] * 13)
     columns = design.columns(features)
     labels = design.labels(np.concatenate((columns.fixed[:, 0], columns.words)))
     assert labels == [
@@ -178,6 +178,6 @@ def test_columns_have_readable_labels():
 
 def test_groups_are_named():
     assert span_groups("shape+lengths") == ("lengths", "shape")
-    assert span_groups("all") == tuple(GROUPS)
+    assert span_groups("all") == tuple(SPAN_FEATURE_GROUPS)
     with raises(UsageError, field="group of span features", found="shapes", expected=re.compile(r"^shape\b")):
         span_groups("shapes")

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import SpanLR, load_solver, save_solver
 from classic_rc.testing import check_solver
@@ -34,7 +34,7 @@ def dataset(task: Task = Task.MULTI_SPAN, n: int = 30) -> Dataset:
             Question(f"{i}-who", passage, "By whom was the ring found?", (), (finder,), task),
             Question(f"{i}-when", passage, "When was the ring found?", (), (str(year),), task),
         ]
-    return with_spans(Dataset(questions, "rings"))
+    return add_span_candidates(Dataset(questions, "rings"))
 
 
 def answers(solver: SpanLR, questions) -> list[str]:

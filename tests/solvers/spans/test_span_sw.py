@@ -10,7 +10,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import with_spans
+from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.kernels import SCALE, reference
 from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.questions import Candidate, Passage, Question, Task
@@ -133,7 +133,9 @@ def test_a_question_without_spans_can_be_scored_and_explained():
 
 
 def test_scores_of_quoref_equal_the_definition(shared_data):
-    dataset = with_spans(load(shared_data / "quoref" / "quoref-dev-v0.1.json")[:6], SpanGenerator(max_tokens=3))
+    dataset = add_span_candidates(
+        load(shared_data / "quoref" / "quoref-dev-v0.1.json")[:6], SpanGenerator(max_tokens=3)
+    )
     solver = SpanSlidingWindow.variant("squad2016-distance")
     questions = [replace(q, candidates=q.candidates.generate()) for q in dataset]
     scores = solver.score_candidates(questions)

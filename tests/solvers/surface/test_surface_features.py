@@ -14,7 +14,7 @@ from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.surface import features as surface_features
 from classic_rc.solvers.surface.design import HashedColumns, VocabularyColumns
-from classic_rc.solvers.surface.features import GROUPS, INPUTS, FeatureSet, feature_groups
+from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
@@ -79,7 +79,7 @@ def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[di
 
 
 @pytest.mark.parametrize("analyzer", ["word", "multirc2018"])
-@pytest.mark.parametrize("groups", ["all", RELEASED, "+".join(GROUPS)])
+@pytest.mark.parametrize("groups", ["all", RELEASED, "+".join(SURFACE_FEATURE_GROUPS)])
 @settings(max_examples=40)
 @given(
     questions=datasets(),
