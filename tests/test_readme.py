@@ -1,17 +1,22 @@
-"""What the README shows is true, and its Python examples run as doctests."""
+"""What the README and the pages that continue it show is true; their Python examples run as doctests."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from classic_rc.cli.main import build_parser, main
 
-README = Path(__file__).resolve().parents[1] / "README.md"
-TEXT = README.read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+USAGE, SOLVER_PAGE, SPEED = (
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("usage.md", "solvers.md", "speed.md")
+)
+WANTED = re.findall(r"^\| .* \| `((?:classic-rc|python) .*)` \|$", TEXT, re.MULTILINE)
 
 
 def test_the_first_block_holds_the_two_commands():
@@ -23,21 +28,72 @@ def test_the_first_block_holds_the_two_commands():
 
 
 def test_the_table_is_the_one_that_the_command_prints(capsys):
+    command = re.search(r"`classic-rc (run [^`]*)` prints", TEXT).group(1)
     shown = re.search(r"```\n(sample:single-choice.*?)```", TEXT, re.DOTALL).group(1)
-    assert main(["run", "sample:single-choice", "--quiet"]) == 0
+    assert main([*command.split(), "--quiet"]) == 0
     assert capsys.readouterr().out.startswith(shown)
 
 
-@pytest.mark.parametrize("line", re.findall(r"^classic-rc (.*?)(?:\s+#.*)?$", TEXT, re.MULTILINE))
+def test_there_is_a_command_for_each_of_five_wishes():
+    assert len(WANTED) == 5
+    assert TEXT.partition(WANTED[-1])[0].count("\n") < 50
+
+
+@pytest.mark.parametrize("command", [c for c in WANTED if c.startswith("classic-rc ")])
+def test_what_somebody_wants_is_one_command_with_the_sample(command, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out
+
+
+def test_grading_is_one_command(tmp_path, monkeypatch):
+    from classic_rc.testing.__main__ import main as testing
+
+    (command,) = (c for c in WANTED if c.startswith("python -m"))
+    program, option, module, *arguments = shlex.split(command)
+    assert (program, option, module) == ("python", "-m", "classic_rc.testing")
+    monkeypatch.chdir(tmp_path)
+    for i, argument in enumerate(arguments):
+        if argument.startswith("docs/"):
+            arguments[i] = str(ROOT / argument)
+    testing(arguments)
+    grades = (tmp_path / "grades.csv").read_text(encoding="utf-8").splitlines()
+    assert len(grades) == 2
+    assert grades[1].startswith("my_solver,")
+
+
+def test_python_is_one_line(capsys):
+    (command,) = (c for c in WANTED if c.startswith("python -c"))
+    program, option, code = shlex.split(command)
+    assert (program, option) == ("python", "-c")
+    exec(code, {})
+    assert capsys.readouterr().out == "0.4166666666666667\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for text in (TEXT, USAGE, SOLVER_PAGE)
+        for line in re.findall(r"^classic-rc (.*?)(?:\s+#.*)?$", text, re.MULTILINE)
+    ],
+)
 def test_every_command_line_is_one_that_the_program_takes(line):
-    args = build_parser().parse_args(line.split())
+    args = build_parser().parse_args(shlex.split(line))
     assert args.command
+
+
+def test_every_command_is_described():
+    from classic_rc.cli.main import COMMANDS
+
+    for name in COMMANDS:
+        assert f"| `classic-rc {name} " in USAGE, name
 
 
 def test_the_speeds_are_the_measured_ones():
     from benchmarks.report import BEGIN, END, RESULTS, readme_section
 
-    section = TEXT.partition(BEGIN)[2].partition(END)[0]
+    section = SPEED.partition(BEGIN)[2].partition(END)[0]
     assert section.strip() == readme_section(json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
 
 
@@ -45,4 +101,4 @@ def test_every_solver_is_described():
     from classic_rc.solvers import SOLVERS
 
     for name in SOLVERS:
-        assert f"`{name}`" in TEXT
+        assert f"`{name}`" in SOLVER_PAGE

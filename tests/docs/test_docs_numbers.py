@@ -1,0 +1,154 @@
+"""Numbers in the pages are what the commands above them print, on the datasets' own files.
+
+A comment comes before a block of ``classic-rc`` commands:
+
+* ``<!-- tested -->``: the next Markdown table has rows for the ``-s`` values, and perhaps others. Its columns are
+  metrics as ``run`` prints them, or datasets, whose cells are then accuracies.
+* ``<!-- tested: output -->``: the next block is the beginning of what the commands print.
+* ``<!-- tested: numbers -->``: every number with two decimals in the next table is one that the commands print.
+
+With ``, slow`` at its end, the test has the marker ``slow``.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from classic_rc.cli.main import main
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+MARK = re.compile(
+    r"^<!-- tested(?:: (\w+))?(, slow)? -->\n```\n(.*?)^```\n(.*?)(?=^<!-- tested|\Z)", re.MULTILINE | re.DOTALL
+)
+VALUE = re.compile(r"[+-]?\d[\d.]*( \[[\d., -]+\])?$")
+
+
+class Shown(NamedTuple):
+    """Commands, and the table or block that follows them."""
+
+    kind: str
+    slow: bool
+    commands: list[str]
+    text: str
+
+
+def marked(text: str) -> list[Shown]:
+    """Everything in a page that is marked as tested."""
+    found = []
+    for kind, slow, block, rest in MARK.findall(text):
+        pattern = r"```\n(.*?)```" if kind == "output" else r"((?:^\|.*\n)+)"
+        (first, *_) = re.findall(pattern, rest, re.MULTILINE | re.DOTALL if kind == "output" else re.MULTILINE)
+        found.append(Shown(kind, bool(slow), block.replace("\\\n", " ").splitlines(), first))
+    return found
+
+
+def output(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints, without comments behind it."""
+    program, *arguments = shlex.split(command, comments=True)
+    assert program == "classic-rc"
+    assert main([*arguments, "--quiet"]) == 0
+    return capsys.readouterr().out
+
+
+def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
+    """The rows that ``run`` prints for each dataset, in order: column names to cells."""
+    found = {}
+    for dataset, header, body in re.findall(r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE):
+        names = re.split(r" {2,}", header)
+        rows = [re.split(r" {2,}", line) for line in body.splitlines()]
+        assert all(len(row) in (len(names), len(names) - 1) for row in rows)
+        found[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
+    return found
+
+
+def results(command: str, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], dict[str, str]]:
+    """Run a command: by dataset and ``-s`` value, what it prints."""
+    arguments = shlex.split(command, comments=True)
+    specs = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "-s"]
+    found = {}
+    for dataset, rows in printed_rows(output(command, capsys)).items():
+        remaining = iter(rows)
+        for spec in specs:
+            solver = spec.partition(",")[0].partition(":")[0]
+            found[dataset, spec] = next(r for r in remaining if r["system"].partition(":")[0] == solver)
+    return found
+
+
+def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
+    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in shown.text.splitlines())
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for command in shown.commands:
+        found |= results(command, capsys)
+    datasets = {dataset for dataset, _ in found}
+    compared = 0
+    for first, *cells in rows:
+        name = re.match(r"`(.*?)`", first)
+        if name is None:  # a row of words, such as a published figure
+            continue
+        own = {d: values for (d, spec), values in found.items() if spec == name.group(1)} or {
+            d: values for (d, spec), values in found.items() if spec.startswith(name.group(1))
+        }
+        if not own:  # a row that needs what these commands do not, such as WordNet
+            continue
+        for column, cell in zip(header[1:], cells, strict=True):
+            value = cell.replace("†", "").replace("*", "").strip()
+            if not VALUE.match(value):
+                continue
+            dataset = column.lower().replace(" ", ".")
+            if dataset in datasets:
+                printed = own[dataset]["Acc."]
+            else:
+                values = next(iter(own.values())) if len(own) == 1 else {}
+                if column not in values:  # not what `run` prints, such as a difference or a time
+                    continue
+                printed = values[column]
+            assert value in (printed, printed.partition(" [")[0]), (first, column)
+            compared += 1
+    assert compared
+
+
+PARTS = [
+    pytest.param(shown, id=f"{page.stem}-{number}", marks=[pytest.mark.slow] if shown.slow else [])
+    for page in sorted(DOCS.rglob("*.md"))
+    for number, shown in enumerate(marked(page.read_text(encoding="utf-8")), start=1)
+]
+
+
+@pytest.mark.parametrize("shown", PARTS)
+def test_the_page_has_what_its_commands_print(shown, shared_data, monkeypatch, capsys):
+    monkeypatch.chdir(shared_data)
+    if not shown.kind:
+        check_rows(shown, capsys)
+        return
+    printed = "".join(output(command, capsys) for command in shown.commands)
+    if shown.kind == "output":
+        assert printed.startswith(shown.text)
+    else:
+        assert shown.kind == "numbers"
+        numbers = set(re.findall(r"(?<![\d.,])\d+\.\d\d(?!\d)", shown.text))
+        assert numbers
+        assert numbers - set(re.findall(r"(?<![\d.,])\d+\.\d\d(?!\d)", printed)) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "block"),
+    [
+        ("", "\n| | Acc. |\n|---|---:|\n| `sw+d` | 41.68† |\n"),
+        (": output", "\n```\nsample:single-choice (json)\n```\n"),
+        (": numbers", "\n| `sw+d` accuracy 41.68 |\n"),
+    ],
+)
+def test_a_wrong_number_is_found(kind, block, tmp_path, monkeypatch, capsys):
+    command = f"<!-- tested{kind} -->\n```\nclassic-rc run sample:single-choice -s sw+d\n```\n"
+    (shown,) = marked(command + block)
+    assert not shown.slow
+    with pytest.raises(AssertionError):
+        test_the_page_has_what_its_commands_print(shown, tmp_path, monkeypatch, capsys)
+    (right,) = marked((command + block).replace("41.68", "41.67").replace("(json)\n", ""))
+    if kind != ": output":
+        test_the_page_has_what_its_commands_print(right, tmp_path, monkeypatch, capsys)
