@@ -1,4 +1,4 @@
-"""The README's table of speeds, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
+"""The tables of docs/speed.md, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from benchmarks.timing import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results.json"
+PAGE = ROOT / "docs" / "speed.md"
 
 BEGIN, END = "<!-- speed: python -m benchmarks.report -->\n", "<!-- end of speed -->\n"
 
@@ -35,8 +36,8 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
 
-def readme_section(results: dict[str, Any]) -> str:
-    """Return the README section between the two comments."""
+def speed_section(results: dict[str, Any]) -> str:
+    """Return the section of docs/speed.md between the two comments."""
     tables = {t["title"]: t for tables in results["benchmarks"].values() for t in tables}
     machine = results["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
@@ -45,13 +46,12 @@ def readme_section(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the section into the README."""
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    """Write the section into docs/speed.md."""
+    text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    section = readme_section(json.loads(RESULTS.read_text(encoding="utf-8")))
-    readme.write_text(before + BEGIN + "\n" + section + "\n" + END + after, encoding="utf-8", newline="\n")
+    section = speed_section(json.loads(RESULTS.read_text(encoding="utf-8")))
+    PAGE.write_text(before + BEGIN + "\n" + section + "\n" + END + after, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.draws import mix, text_keys
@@ -130,6 +128,9 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
     >>> near_duplicate_groups(["A fox ran.", fox, fox.replace("hen", "cat"), "a fox ran"]).tolist()
     [0, 1, 1, 0]
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     pairs = near_duplicate_pairs(texts)
     shape = (len(texts), len(texts))
     links = coo_array((np.ones(len(pairs.first), dtype=bool), (pairs.first, pairs.second)), shape=shape)
@@ -255,6 +256,8 @@ class _Collection:
 
     def _containments(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the share of distinct 4-grams of the text with fewer that the other one has, for each pair."""
+        from scipy.sparse import coo_array
+
         texts, row = np.unique(np.concatenate([one, two]), return_inverse=True)
         tokens = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])].astype(np.int64)
         starts, text = _gram_starts(self.lengths[texts])

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "classic_rc"
 
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
-    {"errors", "_version"},
+    {"errors", "_version", "deprecated"},
     {"plugins"},
     {"kernels"},
     {"questions", "predictions"},
@@ -30,7 +30,7 @@ LEVELS = (
     {"decisions"},
     {"solvers"},
     {"evaluation"},
-    {"audit"},
+    {"audit", "analysis"},
     {"reports", "plots"},
     {"teaching", "testing"},
     {"cli", "__init__", "__main__"},

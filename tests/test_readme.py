@@ -91,10 +91,10 @@ def test_every_command_is_described():
 
 
 def test_the_speeds_are_the_measured_ones():
-    from benchmarks.report import BEGIN, END, RESULTS, readme_section
+    from benchmarks.report import BEGIN, END, RESULTS, speed_section
 
     section = SPEED.partition(BEGIN)[2].partition(END)[0]
-    assert section.strip() == readme_section(json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
+    assert section.strip() == speed_section(json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
 
 
 def test_every_solver_is_described():

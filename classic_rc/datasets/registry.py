@@ -152,7 +152,8 @@ def from_rows(
     Parameters
     ----------
     rows : iterable of mapping
-        Rows in our own schema (:class:`~classic_rc.datasets.jsonl.JsonLinesReader`); in a Hugging Face schema (RACE,
+        Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
+        (RACE,
         SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM); or in any other schema with
         `fields`.
     fields, gold_as

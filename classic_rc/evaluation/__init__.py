@@ -1,5 +1,10 @@
 """Run solvers on datasets and measure their answers."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from classic_rc.deprecated import find_deprecated
 from classic_rc.evaluation.breakdown import break_down, cross_tabulate
 from classic_rc.evaluation.comparison import SharedResults, compare
 from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
@@ -20,3 +25,7 @@ __all__ = [
     "with_intervals",
     "with_significance",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return find_deprecated(__name__, name, {"Contest": "classic_rc.evaluation:SharedResults"})

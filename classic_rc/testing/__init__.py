@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from classic_rc.deprecated import find_deprecated
+
 if TYPE_CHECKING:
     from classic_rc.testing.solver_check import check_solver
     from classic_rc.testing.synthetic import synthetic_dataset
@@ -15,14 +17,18 @@ __all__ = ["check_solver", "synthetic_dataset"]
 _HOMES = {
     "check_solver": "classic_rc.testing.solver_check",
     "synthetic_dataset": "classic_rc.testing.synthetic",
-    # The grading of assignments was here before it moved to classic_rc.teaching; the old names still work.
-    **dict.fromkeys(("Checked", "Grade", "grade_file", "grade_folder"), "classic_rc.teaching.grading"),
+}
+_MOVED = {
+    "Checked": "classic_rc.teaching:CheckResult",
+    "Grade": "classic_rc.teaching:Grade",
+    "grade_file": "classic_rc.teaching:grade_file",
+    "grade_folder": "classic_rc.teaching:grade_folder",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'classic_rc.testing' has no attribute {name!r}")
+        return find_deprecated(__name__, name, _MOVED)
     return getattr(import_module(_HOMES[name]), name)
 
 
