@@ -83,7 +83,7 @@ def find_value(node: Node, path: str) -> Node | None:
     Examples
     --------
     >>> row = Node({"q": {"choices": [{"text": "yes"}, {"text": "no"}]}}, "rows")
-    >>> lookup(row, "q.choices.text").value, lookup(row, "q.choices.1.text").value, lookup(row, "q.label")
+    >>> find_value(row, "q.choices.text").value, find_value(row, "q.choices.1.text").value, find_value(row, "q.label")
     (['yes', 'no'], 'no', None)
     """
     if isinstance(node.value, dict) and path in node.value:

@@ -278,7 +278,7 @@ def strip_compression_suffix(path: str) -> str:
 
     Examples
     --------
-    >>> without_compression("Corpus.JSONL.gz")
+    >>> strip_compression_suffix("Corpus.JSONL.gz")
     'corpus.jsonl'
     """
     name = path.lower()
