@@ -426,7 +426,7 @@ def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
     Parameters
     ----------
     arrays : mapping of str to ndarray
-        The arrays of :meth:`PlaceWriter.arrays`.
+        The arrays of :meth:`SentencePlaceWriter.arrays`.
     sentence : int
         Its number in the segment.
     """

@@ -345,8 +345,8 @@ class WordDistance(_Matcher):
 class SlidingWindowDistance(_Matcher):
     """Sliding window minus weighted word distance: ``sw - distance_weight * d``.
 
-    The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on MC500 dev is marked
-    as tuned on its own data; on any other data the weight is fixed.
+    The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on MC500 dev is
+    marked as tuned on its own data; on any other data the weight is fixed.
 
     Parameters
     ----------
