@@ -1,24 +1,43 @@
-"""Groups of questions about equal passages, folds that keep groups whole, and the overlap of two datasets."""
+"""Groups of questions about equal passages, folds that keep near duplicates together, and shared questions."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.io.hashing import sha256_of_text
 from classic_rc.kernels.draws import text_keys
-from classic_rc.questions import Dataset, Question, normalised_text
+from classic_rc.near_duplicates import VERSION, near_duplicate_groups, near_duplicate_pairs
+from classic_rc.questions import Dataset, Passage, Question, normalised_text
+from classic_rc.text.analyzers import get_analyzer
+
+FOLDS_VERSION = f"near{VERSION}"
+"""The version of the rules that decide which questions stay in one fold, for signatures."""
+
+_CONTENT_WORDS = 3
+"""A question repeated with equal options identifies its source only with this many words that are no stop words."""
+
+_COMMON_SHARE = 0.1
+"""Options of more than this share of the passages, and of more than two, are constant: they identify no source."""
 
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True)
 class FoldPlan:
-    """A split of questions into folds of whole groups of passages.
+    """A split of questions into folds that keep equal and nearly equal passages together.
+
+    These questions are in one fold: questions about equal passages or about near duplicates
+    (:mod:`classic_rc.near_duplicates`); questions with equal words and equal options, if they have at least three
+    content words and the options are not those of other questions too; and questions with equal values of `group`.
+    The relation is transitive. If it leaves fewer groups than folds, or one group with more than half of the
+    questions, only equal passages and values stay together, with a warning.
 
     Parameters
     ----------
@@ -72,7 +91,7 @@ class FoldPlan:
         UsageError
             There are fewer than two groups, or no question has the field to group by.
         """
-        groups = passage_groups(questions, self.group)
+        groups = self.groups(questions).numbers
         n_groups = int(groups.max(initial=-1)) + 1
         if n_groups < 2:
             units = "passages or groups" if self.group else "passages"
@@ -85,6 +104,27 @@ class FoldPlan:
             )
         fold = groups % min(self.n_folds, n_groups)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
+
+    def groups(self, questions: Sequence[Question]) -> FoldGroups:
+        """Return the group of each question; no group is in two folds."""
+        equal = passage_groups(questions, self.group)
+        joined = _join_near_duplicates(equal, questions)
+        sizes, fewest = np.bincount(joined), min(self.n_folds, int(equal.max(initial=-1)) + 1)
+        problem = None
+        if len(sizes) < fewest:
+            problem = f"near duplicates leave {len(sizes)} groups for {self.n_folds} folds"
+        elif 2 * sizes.max(initial=0) > len(questions) and 2 * np.bincount(equal).max() <= len(questions):
+            problem = f"near duplicates connect {sizes.max()} of {len(questions)} questions"
+        if problem is None:
+            return FoldGroups(joined, None)
+        return FoldGroups(equal, f"{problem}: folds keep only equal passages together, so answers may carry over")
+
+
+class FoldGroups(NamedTuple):
+    """The groups of questions that a plan keeps in one fold."""
+
+    numbers: NDArray[np.int64]  # of each question's group, shape (n_questions,)
+    warning: str | None  # if near duplicates can be in different folds
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
@@ -120,7 +160,7 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
 class Overlap:
     """The part of a dataset that is also in another one."""
 
-    passages: int  # number of passages with the same normalised text
+    passages: int  # number of passages with an equal or nearly equal text
     questions: int  # number of questions with the same words, and the same passage or the same options
     affected: frozenset[str]  # ids of these questions and of all questions about these passages
 
@@ -129,9 +169,13 @@ class Overlap:
 
 
 def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
-    """Find the part of `dataset` that is also in `other`, ignoring case and white space."""
-    texts = {normalised_text(p.text) for p in other.passages}
-    shared = {id(p) for p in dataset.passages if normalised_text(p.text) in texts}
+    """Find the part of `dataset` that is also in `other`.
+
+    A passage is shared if it is equal to a passage of `other` but for case and white space, or a near duplicate
+    (:mod:`classic_rc.near_duplicates`). A question is shared if it has the words of a question about an equal
+    passage, or its words and options.
+    """
+    shared = {id(passage) for passage in shared_passages(dataset, other)}
     common_texts = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
     other_keys = {key for q in other for key in _question_keys(q, common_texts)}
     repeated = {q.id for q in dataset if not other_keys.isdisjoint(_question_keys(q, common_texts))}
@@ -173,7 +217,7 @@ def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
     return [None if value is None else str(value) for value in values]
 
 
-def _merge_groups(groups: NDArray[np.int64], values: Sequence[str | None]) -> NDArray[np.int64]:
+def _merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -> NDArray[np.int64]:
     """Join the groups that share a value; a joined group is ordered by the smallest of its groups."""
     least = list(range(int(groups.max(initial=-1)) + 1))
 
@@ -183,13 +227,81 @@ def _merge_groups(groups: NDArray[np.int64], values: Sequence[str | None]) -> ND
             group = least[group]
         return group
 
-    first: dict[str, int] = {}
+    first: dict[Hashable, int] = {}
     for group, value in zip(groups.tolist(), values, strict=True):
         if value is not None:
             one, other = root(group), root(first.setdefault(value, group))
             least[max(one, other)] = min(one, other)
     roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
     return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
+
+
+def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
+    """Return the passages of `dataset` that are equal to a passage of `other`, or near duplicates of one."""
+    texts = {normalised_text(passage.text) for passage in other.passages}
+    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in other.passages]).first
+    found = set(near.tolist())
+    return [p for i, p in enumerate(dataset.passages) if i in found or normalised_text(p.text) in texts]
+
+
+def _join_near_duplicates(groups: NDArray[np.int64], questions: Sequence[Question]) -> NDArray[np.int64]:
+    """Join the groups whose passages are near duplicates or that share a question with its options."""
+    passages = {id(q.passage): q.passage for q in questions}
+    near = _near_groups([passage.text for passage in passages.values()])
+    number = dict(zip(passages, near.tolist(), strict=True))
+    joined = _merge_groups(groups, [number[id(q.passage)] for q in questions])
+    return _merge_groups(joined, _repeatable_keys(questions))
+
+
+def _near_groups(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the groups of near duplicates; all solvers of a run ask for those of the same texts."""
+    key = sha256_of_text("\0".join(texts))
+    if key not in _recent_groups:
+        _recent_groups[key] = near_duplicate_groups(texts)
+        while len(_recent_groups) > _MAX_RECENT:
+            del _recent_groups[next(iter(_recent_groups))]
+    return _recent_groups[key]
+
+
+_recent_groups: dict[str, NDArray[np.int64]] = {}
+_MAX_RECENT = 4
+
+
+def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
+    """Return for each question the words and options that identify it anywhere, or None if they are too common."""
+    texts_of: dict[Hashable, set[str]] = {}
+    passages_of: dict[Hashable, set[str]] = {}
+    keys: list[tuple[str, Hashable] | None] = []
+    for question in questions:
+        if not question.task.has_choices:
+            keys.append(None)
+            continue
+        text, options = (
+            normalised_text(question.text),
+            tuple(sorted(normalised_text(c.text) for c in question.candidates)),
+        )
+        texts_of.setdefault(options, set()).add(text)
+        passages_of.setdefault(options, set()).add(normalised_text(question.passage.text))
+        keys.append((text, options))
+    n_passages = len(set(chain.from_iterable(passages_of.values())))
+    common = {
+        options
+        for options, texts in texts_of.items()
+        if len(texts) > 1 or len(passages_of[options]) > max(2, _COMMON_SHARE * n_passages)
+    }
+    analyzer = get_analyzer("char+stop=smart")
+    repeated = _repeated(key[0] for key in keys if key is not None)
+    specific = {text for text in repeated if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS}
+    return [key if key is not None and key[0] in specific and key[1] not in common else None for key in keys]
+
+
+def _repeated(texts: Iterable[str]) -> set[str]:
+    """Return the texts that occur more than once."""
+    seen: set[str] = set()
+    again: set[str] = set()
+    for text in texts:
+        (again if text in seen else seen).add(text)
+    return again
 
 
 def _question_keys(question: Question, common_texts: Container[str]) -> Iterator[tuple[str, ...]]:

@@ -19,6 +19,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 INDEX = ROOT / "docs" / "api.md"
 
 HEAD = """# API reference

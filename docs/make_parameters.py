@@ -6,8 +6,11 @@ python docs/make_parameters.py
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, whatever is installed
 
 from classic_rc.solvers.base import Parameter, Solver
 from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS

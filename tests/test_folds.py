@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from classic_rc.errors import UsageError
+from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.folds import FoldPlan, drop_overlap_with, find_overlap, passage_groups
+from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers import Solver
 from tests.errors import raises
 
 
@@ -126,3 +131,155 @@ def test_what_is_shared_is_left_out():
     assert drop_overlap_with(rest, DEV) is rest
     with raises(UsageError, field="dataset", found="dev", expected=re.compile("dev")):
         drop_overlap_with(DEV, DEV)
+
+
+WORDS = [f"w{i}" for i in range(2000)]
+
+
+def near_copy(rng, text, n_words=4):
+    words = text.split()
+    for place in rng.sample(range(len(words)), n_words):
+        words[place] = f"new{rng.randrange(10**9)}"
+    return " ".join(words)
+
+
+def story(rng, n_words=60):
+    return " ".join(rng.choices(WORDS, k=n_words))
+
+
+def straddling(plan, questions, pairs):
+    """The pairs of questions that are in different folds."""
+    fold_of = {i: k for k, (_, own) in enumerate(plan.folds(questions)) for i in own.tolist()}
+    return [pair for pair in pairs if fold_of[pair[0]] != fold_of[pair[1]]]
+
+
+def test_near_duplicates_are_in_one_fold():
+    rng = random.Random(1)
+    texts = [story(rng) for _ in range(40)]
+    copies = [near_copy(rng, text) for text in texts]
+    questions = questions_about(texts + copies)
+    plan = FoldPlan()
+    assert straddling(plan, questions, [(i, i + 40) for i in range(40)]) == []
+    assert len(plan.folds(questions)) == 5
+    assert plan.groups(questions).warning is None
+
+
+class FromTheNearestPassage(Solver):
+    """Answers at the position that was right for the passage with most of the same words: it finds any leak."""
+
+    learns_from = "gold"
+
+    def __init__(self, *, decision=None):
+        self.decision = decision
+
+    def fit(self, questions, y=None):
+        self.known_ = [(set(q.passage.text.split()), min(q.gold)) for q in questions]
+        return self
+
+    def score_candidates(self, questions):
+        rows = []
+        for question in questions:
+            words = set(question.passage.text.split())
+            right = max(self.known_, key=lambda entry: len(entry[0] & words))[1]
+            rows.append([float(i == right) for i in range(len(question.candidates))])
+        return Scores.from_lists(rows)
+
+
+def test_answers_to_near_copies_do_not_carry_over():
+    accuracies = []
+    for seed in range(20):
+        rng = random.Random(seed)
+        texts = [story(rng) for _ in range(50)]
+        labels = [rng.randrange(4) for _ in texts]
+        rows = [*zip(texts, labels, strict=True)]
+        rows += [(near_copy(rng, text), label) for text, label in rows for _ in range(2)]
+        questions = [
+            Question(
+                f"q{i}",
+                Passage(f"p{i}", text),
+                "?",
+                tuple(Candidate(f"{i} {k}") for k in range(4)),
+                frozenset({label}),
+                Task.SINGLE_CHOICE,
+            )
+            for i, (text, label) in enumerate(rows)
+        ]
+        row = evaluate(Dataset(questions, name="copies"), [FromTheNearestPassage()], cv=5).rows[0]
+        assert "|folds:near1" in row.signature
+        accuracies.append(row.metrics()["accuracy"])
+    assert abs(np.mean(accuracies) - 0.25) < 0.05
+
+
+def test_one_group_of_most_questions_is_given_up_with_a_warning():
+    rng = random.Random(2)
+    text = story(rng)
+    questions = questions_about([near_copy(rng, text, 2) for _ in range(30)] + [story(rng) for _ in range(20)])
+    warning = FoldPlan().groups(questions).warning
+    assert warning is not None
+    assert "30 of 50" in warning
+    assert [len(own) for _, own in FoldPlan().folds(questions)] == [10] * 5
+    dataset = Dataset(questions, name="template")
+    assert warning in evaluate(dataset, [FromTheNearestPassage()], cv=5).warnings
+    assert warning not in evaluate(dataset, [FromTheNearestPassage()], train=dataset).warnings
+
+
+def test_too_few_groups_are_given_up_with_a_warning():
+    rng = random.Random(3)
+    texts = [story(rng) for _ in range(4)]
+    questions = questions_about([near_copy(rng, text, 2) for text in texts for _ in range(5)])
+    warning = FoldPlan(5).groups(questions).warning
+    assert warning is not None
+    assert "4 groups for 5 folds" in warning
+    assert len(FoldPlan(5).folds(questions)) == 5
+    assert FoldPlan(4).groups(questions).warning is None
+
+
+def test_few_equal_passages_are_no_reason_to_warn():
+    assert FoldPlan(5).groups(questions_about(["one", "two", "three"] * 4)).warning is None
+
+
+def repeated_questions(rows):
+    """A dataset of `rows` and 20 other questions, each with its own passage."""
+    rng = random.Random(4)
+    others = [(story(rng), f"what is number {i} of these things", f"a{i}|b{i}|c{i}") for i in range(20)]
+    rows = [(story(rng), *row) for row in rows]
+    return dataset("repeated", *rows, *others)
+
+
+def test_questions_repeated_with_their_options_are_in_one_fold():
+    asked = [("Why did captain Nemo leave?", "rain|war|love")] * 2
+    questions = repeated_questions(asked)
+    groups = FoldPlan().groups(questions).numbers
+    assert groups[0] == groups[1]
+    assert len(set(groups.tolist())) == 21
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            ("Why did captain Nemo leave?", "rain|war|love"),
+            ("Why did captain Nemo leave?", "ice|war|love"),
+        ],
+        [
+            ("Why did captain Nemo leave?", "yes|no"),
+            ("Why did captain Nemo leave?", "yes|no"),
+            ("Who?", "yes|no"),
+        ],
+        [("What did he do?", "ran|sat")] * 2,
+        [("Why did captain Nemo leave?", "true|false")] * 5,
+    ],
+)
+def test_questions_that_only_look_repeated_are_apart(rows):
+    questions = repeated_questions(rows)
+    assert len(set(FoldPlan().groups(questions).numbers.tolist())) == len(questions)
+
+
+def test_near_duplicates_overlap():
+    rng = random.Random(5)
+    texts = [story(rng) for _ in range(3)]
+    train = dataset("train", *((text, f"t{i}", "a|b") for i, text in enumerate(texts)))
+    dev = dataset("dev", (near_copy(rng, texts[1]), "new?", "c|d"), (story(rng), "other?", "c|d"))
+    shared = find_overlap(train, dev)
+    assert (shared.passages, shared.questions, shared.affected) == (1, 0, {"q1"})
+    assert [q.id for q in drop_overlap_with(train, dev)] == ["q0", "q2"]

@@ -273,7 +273,9 @@ def measure_partial_inputs(
             trials.append(trial)
         advance(len(dataset))
     results = _test_trials(trials, groups, permutations, resamples, seed) if trials else ()
-    warnings = dict.fromkeys([*learning.notes, *(f"{t.member.name}: {w}" for t in trials for w in t.warnings)])
+    fold_warning = learning.folds.groups(dataset).warning if any(t.out_of_fold for t in trials) else None
+    notes = [*learning.notes, *([fold_warning] if fold_warning else [])]
+    warnings = dict.fromkeys([*notes, *(f"{t.member.name}: {w}" for t in trials for w in t.warnings)])
     learned_from = learning.folds.label if train is None else train.name
     return PartialInputs(results, left_out, learned_from, permutations, resamples, seed, tuple(warnings))
 

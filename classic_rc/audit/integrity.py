@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import Any
 
-from classic_rc.folds import normalised_text
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc.metrics.squad import normalise_squad_answer
-from classic_rc.questions import Dataset, Question, Task
+from classic_rc.near_duplicates import near_duplicate_pairs
+from classic_rc.questions import Dataset, Question, Task, normalised_text
 
 _EXAMPLES = 3
 
@@ -65,7 +68,9 @@ KINDS: Mapping[str, Kind] = {
         Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
         Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
         Kind("passage-repeated", _W, "passages with the text of another one", "folds and splits may separate them"),
+        Kind("passage-nearly-repeated", _W, "near copies of another passage", "splits may separate them"),
         Kind("passage-in-train", _W, "passages that are in the training data", "seen in training, then tested on"),
+        Kind("passage-nearly-in-train", _W, "near copies of training passages", "nearly seen in training"),
         Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
         Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
         Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
@@ -73,7 +78,8 @@ KINDS: Mapping[str, Kind] = {
     )
 }  # fmt: skip
 """All kinds of defects by name, the most severe first. Repetitions are counted from the second time on. Texts are
-equal if they differ only in case, white space and, for options, the punctuation at their end."""
+equal if they differ only in case, white space and, for options, the punctuation at their end. Near copies are
+near duplicates (:mod:`classic_rc.near_duplicates`) that are not equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +195,10 @@ def _is_reachable(question: Question) -> bool:
 
 def _find_repetitions(dataset: Dataset) -> _Defects:
     texts = _passage_texts(dataset)
-    seen: set[str] = set()
-    for passage in dataset.passages:
-        text = texts[id(passage)]
-        if text and text in seen:
-            yield "passage-repeated", passage.id
-        seen.add(text)
+    first = {texts[id(passage)]: passage for passage in reversed(dataset.passages)}
+    repeated = {id(p) for p in dataset.passages if texts[id(p)] and first[texts[id(p)]] is not p}
+    near = near_duplicate_pairs([passage.text for passage in dataset.passages]).second
+    yield from _passage_defects("passage-repeated", "passage-nearly-repeated", dataset, repeated, near)
     first_questions: dict[Hashable, Question] = {}
     for question in dataset:
         of_passage, *anywhere = _question_keys(question, texts[id(question.passage)])
@@ -211,13 +215,25 @@ def _find_repetitions(dataset: Dataset) -> _Defects:
 def _find_overlap(dataset: Dataset, train: Dataset) -> _Defects:
     texts, known = _passage_texts(dataset), _passage_texts(train)
     known_texts = set(known.values())
-    for passage in dataset.passages:
-        if texts[id(passage)] in known_texts:
-            yield "passage-in-train", passage.id
+    in_train = {id(passage) for passage in dataset.passages if texts[id(passage)] in known_texts}
+    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in train.passages]).first
+    yield from _passage_defects("passage-in-train", "passage-nearly-in-train", dataset, in_train, near)
     train_keys = {key for q in train for key in _question_keys(q, known[id(q.passage)])}
     for question in dataset:
         if not train_keys.isdisjoint(_question_keys(question, texts[id(question.passage)])):
             yield "question-in-train", question.id
+
+
+def _passage_defects(
+    equal_kind: str, near_kind: str, dataset: Dataset, equal: Container[int], near: NDArray[np.int64]
+) -> _Defects:
+    """Yield equal passages (by identity), and passages that are only near duplicates (by position)."""
+    near_positions = set(near.tolist())
+    for position, passage in enumerate(dataset.passages):
+        if id(passage) in equal:
+            yield equal_kind, passage.id
+        elif position in near_positions and passage.text.strip():
+            yield near_kind, passage.id
 
 
 def _passage_texts(dataset: Dataset) -> dict[int, str]:

@@ -32,6 +32,7 @@ from classic_rc.evaluation.signature import (
     plain_params,
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
+from classic_rc.folds import FOLDS_VERSION
 from classic_rc.io.progress import progress_bar
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset
@@ -77,7 +78,8 @@ def evaluate(
         each fifth of the passages on the other four (``cv5`` in the row). If it is `dataset` itself, the row is
         marked and followed by its out-of-fold row.
     cv : int, optional
-        Number of folds of whole passages. Solvers that learn from gold learn out of fold, in place of `train`.
+        Number of folds. Solvers that learn from gold learn out of fold, in place of `train`. A fold has whole
+        passages, and near duplicates are in one fold (:class:`classic_rc.folds.FoldPlan`).
         Out-of-fold tuning uses as many folds (five by default).
     group : str, optional
         A key of `meta` (article, author). Questions with equal values stay in one fold, as equal passages do.
@@ -153,6 +155,7 @@ def evaluate(
         *_data_warnings(dataset, solvers),
         *plan.learning.notes,
         *_fit_warnings(systems),
+        *_fold_warnings(systems, plan),
         *_unused_warnings(systems, plan),
     )
     notes = () if oracle is None else (oracle.note,)
@@ -187,6 +190,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         tie_tolerance=None if tolerance == TIE_TOLERANCE else tolerance,
         seed=facts["seed"],
         **system.origins(dataset_signature),
+        folds=FOLDS_VERSION if system.uses_folds else None,
         **solver.signature_facts(),
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
@@ -354,6 +358,13 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
 def _fit_warnings(systems: Sequence[FittedSystem]) -> Iterator[str]:
     """Yield each solver's caveats once."""
     yield from dict.fromkeys(f"{system.solver.name}: {caveat}" for system in systems for caveat in system.caveats)
+
+
+def _fold_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
+    """Warn if folds could not keep near duplicates together."""
+    if any(system.uses_folds for system in systems):
+        warning = plan.learning.folds.groups(plan.dataset).warning
+        yield from [warning] if warning else []
 
 
 def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:

@@ -221,6 +221,11 @@ class FittedSystem:
         """Whether it was tuned on the same content that it answers."""
         return self.tune is not None and self.tune.fingerprint == self.dataset.fingerprint
 
+    @property
+    def uses_folds(self) -> bool:
+        """Whether it learned or was tuned out of fold."""
+        return self.cross_fit or self._learned is not None
+
     def solver_of(self, i: int) -> Solver:
         """Return the solver that scores question `i` of the dataset: with one solver per fold, that of its fold."""
         by_fold = self._learned or self._tuned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import classic_rc
 from classic_rc.audit.integrity import KINDS, Severity, find_defects
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
@@ -138,3 +139,22 @@ def test_kinds_stand_by_falling_severity():
     order = list(Severity)
     places = [order.index(kind.severity) for kind in KINDS.values()]
     assert places == sorted(places)
+
+
+def test_near_copies_are_found_and_equal_passages_are_not_counted_twice():
+    words = [f"word{i}" for i in range(60)]
+    text = " ".join(words)
+    near = " ".join(["new", *words[1:30], "other", *words[31:]])
+    shared = {"candidates": ["a", "b"], "gold": 0}
+    rows = [
+        {"id": f"q{i}", "passage_id": f"p{i}", "passage": passage, "question": f"{i}?", **shared}
+        for i, passage in enumerate([text, text.upper(), near, "A fox ran.", "A fox sat."])
+    ]
+    dataset = classic_rc.from_rows(rows)
+    found = {finding.kind.name: finding for finding in find_defects(dataset)}
+    assert found["passage-repeated"].examples == ("p1",)
+    assert found["passage-nearly-repeated"].examples == ("p2",)
+    train = classic_rc.from_rows([rows[0], rows[3]])
+    found = {finding.kind.name: finding for finding in find_defects(dataset, train)}
+    assert found["passage-in-train"].examples == ("p0", "p1", "p3")
+    assert found["passage-nearly-in-train"].examples == ("p2",)
