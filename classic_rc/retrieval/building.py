@@ -7,7 +7,6 @@ import heapq
 import itertools
 import json
 import os
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from classic_rc.retrieval.manifest import (
     check_content,
     has_right_checksum,
     map_arrays,
+    quote_path,
     read_json,
     segment_name,
     write_arrays,
@@ -163,7 +163,7 @@ class BuildState:
 
     @classmethod
     def _resume(cls, folder: Path, plan: BuildPlan) -> BuildState:
-        hint = f"Remove {shlex.quote(str(folder / BUILDING))} to discard the unfinished build, then start again"
+        hint = f"Remove {quote_path(folder / BUILDING)} to discard the unfinished build, then start again"
         options, stamps, state = read_json(folder / BUILDING, cls._parse, hint)
         different = [name for name, value in plan.options.items() if options.get(name) != value]
         if different:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -21,6 +20,7 @@ from classic_rc.retrieval.manifest import (
     StoredFile,
     check_analyzer,
     check_content,
+    quote_path,
 )
 from classic_rc.retrieval.reading import sentence_place
 from classic_rc.retrieval.segment import Segment
@@ -131,7 +131,7 @@ class StoredSparse(Sparse):
         """
         raise UsageError(
             f"the index in {self.folder} is read-only: "
-            f"add to it with `classic-rc index CORPUS -o {shlex.quote(str(self.folder))} --append`"
+            f"add to it with `classic-rc index CORPUS -o {quote_path(self.folder)} --append`"
         )
 
     def source(self, number: int) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -60,6 +61,15 @@ class StoredFile(NamedTuple):
     size: int  # in bytes
     sha256: str
     arrays: dict[str, StoredArray]
+
+
+def quote_path(path: Path) -> str:
+    """Return a path as a shell takes it, for commands in messages."""
+    if os.name == "nt":  # its shells know no single quotes
+        from subprocess import list2cmdline
+
+        return list2cmdline([str(path)])
+    return shlex.quote(str(path))
 
 
 def write_arrays(path: Path, arrays: Arrays) -> StoredFile:

@@ -20,7 +20,7 @@ from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint
 from classic_rc.retrieval.index import StoredSparse, check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT
+from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, quote_path
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.solvers.ir import IRSolver
@@ -153,9 +153,10 @@ def test_an_open_index_is_read_only(index):
         open_index(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {index} --append`" in str(caught.value)
     index = index.rename(index.with_name("old fables; 2"))
+    assert quote_path(index)[0] == quote_path(index)[-1] in "'\""
     with raises(UsageError) as caught:
         open_index(index).engine.index(["A fox."])
-    assert f"`classic-rc index CORPUS -o '{index}' --append`" in str(caught.value)
+    assert f"`classic-rc index CORPUS -o {quote_path(index)} --append`" in str(caught.value)
 
 
 def test_folders_without_an_index_are_refused(tmp_path, index):

@@ -19,7 +19,15 @@ from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.retrieval import segment_files
 from classic_rc.retrieval.building import BUILDING, build_index
 from classic_rc.retrieval.index import check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, Manifest, add_checksum, map_arrays, write_arrays
+from classic_rc.retrieval.manifest import (
+    MANIFEST,
+    REBUILD_HINT,
+    Manifest,
+    add_checksum,
+    map_arrays,
+    quote_path,
+    write_arrays,
+)
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.segment_files import VERIFIED
 from tests.errors import raises
@@ -410,6 +418,6 @@ def test_a_crafted_state_of_a_build_is_one_error(tmp_path, change):
     state = json.loads(_unfinished(text, folder))
     change(state)
     (folder / BUILDING).write_text(json.dumps(state), encoding="utf-8")
-    hint = f"Remove '{folder / BUILDING}' to discard the unfinished build, then start again"
+    hint = f"Remove {quote_path(folder / BUILDING)} to discard the unfinished build, then start again"
     with raises(DataError, source=str(folder / BUILDING), hint=hint):
         build_index([TextFile(str(text))], folder, segment_sentences=3)
