@@ -62,8 +62,10 @@ def handle(args: argparse.Namespace) -> int:
                 append=args.append,
                 advance=advance,
             )
-    except (DataError, KeyboardInterrupt):
-        _note_finished_segments(args.output)
+    except (DataError, KeyboardInterrupt) as error:
+        # Where the index itself is damaged, the same command would fail again.
+        if not (isinstance(error, DataError) and error.source and Path(error.source).parent == Path(args.output)):
+            _note_finished_segments(args.output)
         raise
     _note_content(args, built)
     write_output(_summarize(args.output, built.manifest), None)

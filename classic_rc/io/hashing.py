@@ -10,7 +10,7 @@ from typing import BinaryIO
 from classic_rc.errors import DataError
 
 _BLOCK = 2**20
-_IGNORED_NAMES = frozenset({"lock", ".DS_Store"})
+_IGNORED_NAMES = frozenset({"lock", "verified.json", ".DS_Store"})
 """Files that reading or viewing a folder can create. They do not change its hash."""
 
 

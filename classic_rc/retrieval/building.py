@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.hashing import sha256_of_text
-from classic_rc.io.json import Node
+from classic_rc.io.json import Node, describe_value
 from classic_rc.retrieval.corpus import StoredTexts, update_fingerprint
 from classic_rc.retrieval.manifest import (
     MANIFEST,
@@ -23,15 +23,20 @@ from classic_rc.retrieval.manifest import (
     Manifest,
     SegmentCounts,
     StoredSegment,
+    add_checksum,
     check_analyzer,
     check_content,
+    has_right_checksum,
     map_arrays,
+    quote_path,
     read_json,
+    segment_name,
     write_arrays,
     write_json,
 )
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextInput, TextRecord
 from classic_rc.retrieval.segment import MAX_CACHED_PIECES, MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
+from classic_rc.retrieval.segment_files import VERIFIED, open_segment_files
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 
@@ -142,6 +147,8 @@ class BuildState:
             The content is damaged, or the inputs have changed.
         """
         finished = Manifest.read(folder) if (folder / MANIFEST).exists() else None
+        if finished:
+            finished.check_intact(folder)
         if finished and finished.built_from == plan.identity:
             return cls(finished)
         if (folder / BUILDING).exists():
@@ -150,13 +157,14 @@ class BuildState:
             state = cls(_first_manifest(finished, folder, plan))
         for segment in state.manifest.segments:
             check_content(folder, segment.file)
-            arrays = map_arrays(folder, segment.file)
+            (arrays,) = open_segment_files(folder, [segment.file], content_checked=True)
             update_fingerprint(state.digest, StoredTexts.of_arrays(arrays, "sentence").coded())
         return state
 
     @classmethod
     def _resume(cls, folder: Path, plan: BuildPlan) -> BuildState:
-        options, stamps, state = read_json(folder / BUILDING, cls._parse)
+        hint = f"Remove {quote_path(folder / BUILDING)} to discard the unfinished build, then start again"
+        options, stamps, state = read_json(folder / BUILDING, cls._parse, hint)
         different = [name for name, value in plan.options.items() if options.get(name) != value]
         if different:
             raise UsageError(
@@ -176,13 +184,25 @@ class BuildState:
         """Return the options, the stamps and the state."""
         position = node.child("position")
         start = BuildPosition(position.integer(0), position.integer(1), position.integer(2), position.text(3))
+        if min(start[:3]) < 0:
+            raise node.error(
+                "below 0", field="position", found=describe_value(min(start[:3])), expected="0 or more"
+            )
+        options, stamps = node.child("options"), node.sequence("stamps")
+        names = options.texts("inputs")
+        if len(stamps) != len(names) or start.input > len(names):
+            raise node.error(
+                "not the number of inputs", field="stamps", found=str(len(stamps)), expected=str(len(names))
+            )
         state = cls(Manifest.from_node(node.child("manifest")), start)
-        return node.child("options").value, node.sequence("stamps"), state
+        if not has_right_checksum(node.value):
+            raise node.error("changed since it was written")
+        return options.value, stamps, state
 
     def write(self, folder: Path, plan: BuildPlan) -> None:
         """Write the state into a folder."""
         content = {"options": plan.options, "stamps": plan.stamps, "position": self.position}
-        write_json(folder / BUILDING, {**content, "manifest": self.manifest.to_dict()})
+        write_json(folder / BUILDING, add_checksum({**content, "manifest": self.manifest.to_dict()}))
 
 
 def input_changed_error(name: str) -> DataError:
@@ -217,7 +237,7 @@ def _first_manifest(finished: Manifest | None, folder: Path, plan: BuildPlan) ->
         raise UsageError(
             f"{folder} has no index to add to: omit --append to build one", field="append", found=str(folder)
         )
-    own_files = ("lock", "segment-*", f"{BUILDING}.tmp")
+    own_files = ("lock", "segment-*", f"{BUILDING}.tmp", f"{VERIFIED}*")
     if other_files := [path.name for path in folder.iterdir() if not any(map(path.match, own_files))]:
         raise UsageError(
             f"{folder} has other files, for example {other_files[0]}: choose a new or empty folder",
@@ -358,7 +378,7 @@ def _write_segment(state: BuildState, batch: _Batch, folder: Path, builder: Segm
     segment, texts = builder.build(batch.sentences), StoredTexts.of(batch.sentences)
     update_fingerprint(state.digest, texts.coded())
     file = write_arrays(
-        folder / f"segment-{len(segments):05d}.bin",
+        folder / segment_name(len(segments)),
         {**segment._asdict(), **texts.arrays("sentence"), **batch.places.arrays()},
     )
     n_sentences, n_with_terms, n_tokens = segment.totals.tolist()

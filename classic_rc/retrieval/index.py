@@ -16,13 +16,15 @@ from classic_rc.retrieval.manifest import (
     REBUILD_HINT,
     Arrays,
     Manifest,
+    SegmentCounts,
     StoredFile,
     check_analyzer,
     check_content,
-    map_arrays,
+    quote_path,
 )
 from classic_rc.retrieval.reading import sentence_place
 from classic_rc.retrieval.segment import Segment
+from classic_rc.retrieval.segment_files import open_segment_files
 from classic_rc.retrieval.similarity import Similarity
 from classic_rc.retrieval.sparse import Sparse
 
@@ -32,8 +34,9 @@ def open_index(
 ) -> Corpus:
     """Open an index folder.
 
-    The files are mapped read-only: several processes share one copy in memory, and only the pages in use are read.
-    A corpus is pickled as the path of its folder.
+    The files are mapped read-only: several processes share one copy in memory. A file is read as a whole and
+    verified when it is opened for the first time or has changed; after that only the pages in use are read. A
+    corpus is pickled as the path of its folder.
 
     Parameters
     ----------
@@ -50,8 +53,8 @@ def open_index(
     Raises
     ------
     DataError
-        There is no finished index; a file is missing or has changed its size; the index has another version, or its
-        analyzer has changed.
+        There is no finished index; a file is missing or has changed; the index has another version, or its analyzer
+        has changed.
     UsageError
         An unknown similarity.
     """
@@ -59,6 +62,7 @@ def open_index(
     manifest = _read_manifest(folder)
     analyzer = check_analyzer(manifest, str(folder), thoroughly=False)
     engine = StoredSparse.open(folder, manifest, similarity=similarity, analyzer=analyzer, n_jobs=n_jobs)
+    manifest.check_intact(folder)
     return Corpus(folder.name, engine, manifest.fingerprint, engine.source)
 
 
@@ -83,11 +87,11 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
     check_analyzer(manifest, str(folder), thoroughly=True)
     for stored in manifest.segments:
         check_content(folder, stored.file)
-        arrays, counts = map_arrays(folder, stored.file), stored.counts
-        totals = MappedSegment.of(folder, stored.file, arrays).totals.tolist()
-        _check_manifest_value(folder, "counts", [counts.sentences, counts.with_terms, counts.tokens], totals)
+        (arrays,) = open_segment_files(folder, [stored.file], content_checked=True)
+        _check_counts(folder, stored.counts, arrays)
         update_fingerprint(digest, StoredTexts.of_arrays(arrays, "sentence").coded())
     _check_manifest_value(folder, "fingerprint", manifest.fingerprint, digest.hexdigest())
+    manifest.check_intact(folder)
     return manifest
 
 
@@ -108,7 +112,9 @@ class StoredSparse(Sparse):
     @classmethod
     def open(cls, folder: Path, manifest: Manifest, **parameters: Any) -> Self:
         """Return the engine over a folder that a manifest describes."""
-        arrays: list[Arrays] = [map_arrays(folder, segment.file) for segment in manifest.segments]
+        arrays: list[Arrays] = [*open_segment_files(folder, [segment.file for segment in manifest.segments])]
+        for stored, own in zip(manifest.segments, arrays, strict=True):
+            _check_counts(folder, stored.counts, own)
         segments = [MappedSegment.of(folder, s.file, own) for s, own in zip(manifest.segments, arrays, strict=True)]
         engine = cls.from_segments(
             segments, [StoredTexts.of_arrays(own, "sentence") for own in arrays], **parameters
@@ -125,7 +131,7 @@ class StoredSparse(Sparse):
         """
         raise UsageError(
             f"the index in {self.folder} is read-only: "
-            f"add to it with `classic-rc index CORPUS -o {self.folder} --append`"
+            f"add to it with `classic-rc index CORPUS -o {quote_path(self.folder)} --append`"
         )
 
     def source(self, number: int) -> str:
@@ -166,17 +172,7 @@ class MappedSegment(Segment):
 
     @classmethod
     def of(cls, folder: Path, file: StoredFile, arrays: Arrays) -> Self:
-        """Return the segment of a file, from the file's arrays.
-
-        Raises
-        ------
-        DataError
-            The file has another version.
-        """
-        if missing := [name for name in Segment._fields if name not in arrays]:
-            raise DataError(
-                "the array is missing", source=str(folder / file.name), field=missing[0], hint=REBUILD_HINT
-            )
+        """Return the segment of a file, from the file's arrays."""
         segment = cls._make(arrays[name] for name in Segment._fields)
         segment.folder, segment.file = folder, file
         return segment
@@ -186,7 +182,8 @@ class MappedSegment(Segment):
 
 
 def _remap(folder: Path, file: StoredFile) -> MappedSegment:
-    return MappedSegment.of(folder, file, map_arrays(folder, file))
+    (arrays,) = open_segment_files(folder, [file])
+    return MappedSegment.of(folder, file, arrays)
 
 
 def _reopen(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int | None) -> StoredSparse:
@@ -195,6 +192,11 @@ def _reopen(folder: str, fingerprint: str, similarity: Similarity, n_jobs: int |
         raise DataError("the index has changed since it was opened", source=folder, hint="Open it again")
     assert isinstance(corpus.engine, StoredSparse)
     return corpus.engine
+
+
+def _check_counts(folder: Path, counts: SegmentCounts, arrays: Arrays) -> None:
+    expected = [counts.sentences, counts.with_terms, counts.tokens]
+    _check_manifest_value(folder, "counts", expected, arrays["totals"].tolist())
 
 
 def _check_manifest_value(folder: Path, field: str, found: Any, expected: Any) -> None:

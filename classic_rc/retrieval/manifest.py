@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shlex
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
@@ -26,6 +29,7 @@ INDEX_FORMAT = 1
 MANIFEST = "manifest.json"
 
 _KIND = "classic_rc sentence index"
+_CHECKSUM = "checksum"
 _SAMPLE = (
     "Mrs. O'Neil's 3 dogs weren't running; she'd paid $1,234.50 for them in the U.S., at 9:30 a.m.!\n"
     "Generalizations, ponies, flies, hopefully: agreed, sized, controlling. “Zoë’s naïve café” – 東京 e-mail_x"
@@ -33,8 +37,10 @@ _SAMPLE = (
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_ALIGNMENT = 64
-REBUILD_HINT = "Build the index again, with `classic-rc index`"
+ALIGNMENT = 64
+"""Each array of a file starts at a multiple of this number of bytes."""
+
+REBUILD_HINT = "Remove the folder of the index and build it again, with `classic-rc index`"
 """The hint for damaged or outdated indexes."""
 
 _Value = TypeVar("_Value")
@@ -57,6 +63,15 @@ class StoredFile(NamedTuple):
     arrays: dict[str, StoredArray]
 
 
+def quote_path(path: Path) -> str:
+    """Return a path as a shell takes it, for commands in messages."""
+    if os.name == "nt":  # its shells know no single quotes
+        from subprocess import list2cmdline
+
+        return list2cmdline([str(path)])
+    return shlex.quote(str(path))
+
+
 def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
     """Write flat arrays to one file, which appears only when it is complete.
 
@@ -72,7 +87,7 @@ def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
         with open(temporary, "wb") as file:
             for name, array in arrays.items():
                 data = np.ascontiguousarray(array).view(np.uint8).data
-                padding = bytes(-len(data) % _ALIGNMENT)
+                padding = bytes(-len(data) % ALIGNMENT)
                 table[name] = StoredArray(array.dtype.str, len(array), size)
                 for part in (data, padding):
                     file.write(part)
@@ -95,12 +110,17 @@ def map_arrays(folder: Path, stored: StoredFile) -> dict[str, NDArray[Any]]:
         The file is missing, cannot be read, or has another size.
     """
     path = folder / stored.name
-    with _open(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size != stored.size:
-            raise _damage_error(path, f"{size:,} bytes", f"{stored.size:,}")
-        # NumPy's memmap, because joblib passes it to its workers as a path.
-        content = np.asarray(np.memmap(file, mode="r")) if size else np.empty(0, np.uint8)
+    with open_file(path) as file:
+        return map_file(path, file, stored)
+
+
+def map_file(path: Path, file: BinaryIO, stored: StoredFile) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an open file, as :func:`map_arrays` does. The path is for error messages."""
+    size = os.fstat(file.fileno()).st_size
+    if size != stored.size:
+        raise _damage_error(path, f"{size:,} bytes", f"{stored.size:,}")
+    # NumPy's memmap, because joblib passes it to its workers as a path.
+    content = np.asarray(np.memmap(file, mode="r")) if size else np.empty(0, np.uint8)
     try:
         return {name: _view_array(content, *array) for name, array in stored.arrays.items()}
     except (TypeError, ValueError) as error:
@@ -116,10 +136,34 @@ def check_content(folder: Path, stored: StoredFile) -> None:
         The content is not what was written.
     """
     path = folder / stored.name
-    with _open(path) as file:
-        found = sha256_of_stream(file)
+    with open_file(path) as file:
+        check_stream(path, file, stored)
+
+
+def check_stream(path: Path, file: BinaryIO, stored: StoredFile) -> None:
+    """Check the hash of an open file, as :func:`check_content` does."""
+    file.seek(0)
+    found = sha256_of_stream(file)
     if found != stored.sha256:
         raise _damage_error(path, f"sha256 {found[:16]}", stored.sha256[:16])
+
+
+def add_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON object with a checksum of its other values as its last value."""
+    return {**content, _CHECKSUM: _hash_values(content)}
+
+
+def has_right_checksum(content: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object has the values that :func:`add_checksum` got.
+
+    Older versions of the package wrote no checksum; then this is true.
+    """
+    return _CHECKSUM not in content or content[_CHECKSUM] == _hash_values(content)
+
+
+def _hash_values(content: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in content.items() if name != _CHECKSUM}
+    return sha256_of_text(json.dumps(rest, sort_keys=True))
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -143,8 +187,17 @@ def write_json(path: Path, value: Any) -> None:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of an index.
+
+    Raises
+    ------
+    DataError
+        It is missing or cannot be read, or it is no regular file.
+    """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a named pipe would wait for a writer
+            raise DataError("not a regular file", source=str(path), hint=REBUILD_HINT)
         with open(path, "rb") as file:
             yield file
     except OSError as error:
@@ -154,6 +207,8 @@ def _open(path: Path) -> Iterator[BinaryIO]:
 
 
 def _view_array(content: NDArray[np.uint8], dtype: str, length: int, offset: int) -> NDArray[Any]:
+    if not re.fullmatch(r"[<>|][biuf][1248]", dtype):  # NumPy has types of any size, and old names that warn
+        raise ValueError(f"elements of type {dtype[:20]!r}")
     part = content[offset : offset + length * np.dtype(dtype).itemsize].view(dtype)
     if len(part) != length:
         raise ValueError(f"{len(part)} elements at byte {offset}")
@@ -180,7 +235,7 @@ class SegmentCounts:
     @classmethod
     def total(cls, parts: Sequence[SegmentCounts]) -> SegmentCounts:
         """Sum counts."""
-        return cls(*(sum(getattr(part, field.name) for part in parts) for field in fields(cls)))
+        return cls(*(sum(getattr(part, each.name) for part in parts) for each in fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +257,8 @@ class Manifest:
     fingerprint: str = sha256_of_bytes(b"")  # hex sha256 of the sentences, in order
     n_terms: int = 0  # distinct index terms
     built_from: str = ""  # a hash of the inputs and options of the last build
+    # Not part of the manifest: whether the file that it was read from has the right checksum.
+    is_intact: bool = field(default=True, compare=False, repr=False)
 
     @classmethod
     def empty(cls, analyzer: Analyzer) -> Manifest:
@@ -220,7 +277,20 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write the manifest into a folder, replacing an older one."""
-        write_json(folder / MANIFEST, self.to_dict())
+        write_json(folder / MANIFEST, add_checksum(self.to_dict()))
+
+    def check_intact(self, folder: Path) -> None:
+        """Check that the manifest that was read from a folder has its checksum.
+
+        It is not part of :meth:`read`: an error that names the wrong value comes first.
+
+        Raises
+        ------
+        DataError
+            It has changed.
+        """
+        if not self.is_intact:
+            raise _damage_error(folder / MANIFEST, "other values", "the values of its checksum")
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -240,7 +310,7 @@ class Manifest:
             {"counts": asdict(segment.counts), **segment.file._asdict(), "arrays": dict(segment.file.arrays)}
             for segment in self.segments
         ]
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "is_intact"}
         return {
             "kind": _KIND,
             "format": INDEX_FORMAT,
@@ -263,18 +333,21 @@ class Manifest:
             raise node.error(
                 "written by another version of the program",
                 field="format",
-                found=str(node.value["format"]),
+                found=str(node.value["format"])[:20],
                 expected=str(INDEX_FORMAT),
                 hint=REBUILD_HINT,
             )
+        if not node.sequence("segments"):
+            raise node.error("no segments", field="segments", found="an empty list", expected="at least one")
         return cls(
             node.text("analyzer"),
             node.text("analyzer_signature"),
             node.text("analyzer_sample"),
-            tuple(map(_parse_segment, node.items("segments"))),
+            tuple(_parse_segment(part, number) for number, part in enumerate(node.items("segments"))),
             node.text("fingerprint"),
-            node.integer("n_terms"),
+            _parse_size(node, "n_terms"),
             node.text("built_from"),
+            has_right_checksum(node.value),
         )
 
 
@@ -310,8 +383,15 @@ def check_analyzer(manifest: Manifest, source: str, *, thoroughly: bool) -> Anal
     return analyzer
 
 
-def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
+def read_json(path: Path, parse: Callable[[Node], _Value], hint: str = REBUILD_HINT) -> _Value:
     """Parse a JSON file that this package wrote.
+
+    Parameters
+    ----------
+    path : Path
+    parse : callable
+    hint : str
+        How the user can replace a damaged file.
 
     Raises
     ------
@@ -321,7 +401,7 @@ def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
     try:
         return parse(Node(parse_json(read_text(path), str(path)), str(path)))
     except DataError as error:
-        if error.hint == REBUILD_HINT:
+        if error.hint == hint:
             raise
         raise DataError(
             error.problem,
@@ -330,20 +410,47 @@ def read_json(path: Path, parse: Callable[[Node], _Value]) -> _Value:
             field=error.field,
             found=error.found,
             expected=error.expected,
-            hint=REBUILD_HINT,
+            hint=hint,
         ) from None
 
 
-def _parse_segment(node: Node) -> StoredSegment:
+def segment_name(number: int) -> str:
+    """Return the name of the file of a segment, counted from 0."""
+    return f"segment-{number:05d}.bin"
+
+
+def _parse_segment(node: Node, number: int) -> StoredSegment:
+    if node.text("name") != segment_name(number):
+        raise node.error(
+            "not the file of this segment",
+            field="name",
+            found=describe_value(node.value["name"]),
+            expected=segment_name(number),
+        )
     counts = node.child("counts")
     arrays = node.child("arrays")
+    if not isinstance(arrays.value, dict):
+        raise arrays.error("wrong type", found=describe_value(arrays.value), expected="an object")
     table = {
-        name: StoredArray(array.text(0), array.integer(1), array.integer(2))
+        name: StoredArray(array.text(0), _parse_size(array, 1), _parse_size(array, 2))
         for name in arrays.value
         for array in [arrays.child(name)]
     }
-    file = StoredFile(node.text("name"), node.integer("size"), node.text("sha256"), table)
-    return StoredSegment(SegmentCounts(*(counts.integer(field.name) for field in fields(SegmentCounts))), file)
+    file = StoredFile(node.text("name"), _parse_size(node, "size"), node.text("sha256"), table)
+    return StoredSegment(SegmentCounts(*(_parse_size(counts, part.name) for part in fields(SegmentCounts))), file)
+
+
+def _parse_size(node: Node, key: int | str) -> int:
+    """Return the number of bytes, elements or texts at a key."""
+    size = node.integer(key)
+    if not 0 <= size < 2**63:
+        raise node.error(
+            "not a size",
+            field=key if isinstance(key, str) else f"[{key}]",
+            found=describe_value(size),
+            expected="a whole number from 0 to 2**63 - 1",
+        )
+    return size
 
 
 def _hash_sample(analyzer: Analyzer) -> str:

@@ -81,7 +81,7 @@ def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) ->
     Raises
     ------
     UsageError
-        The engine has no indexes that can be opened.
+        No engine has this name, or it has no indexes that can be opened.
     DataError
         The index does not exist or cannot be used.
     """
@@ -99,6 +99,8 @@ def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) ->
 
         cluster = OpenSearch.open(name)
         return Corpus(name, cluster, cluster.fingerprint, _sentence_source)
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
     raise UsageError(
         f"engine {engine!r} cannot open the index corpus={name!r}: use engine='sparse'",
         field="engine",

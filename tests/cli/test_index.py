@@ -151,6 +151,17 @@ def test_the_same_command_again_changes_nothing(cli, write, index):
     assert again.messages("note", "1 of 1 segments")
 
 
+def test_a_damaged_state_of_a_build_is_one_line(cli, write, index):
+    """It does not say that the same command continues, too."""
+    path = write("a.txt", "\n".join(FABLES))
+    index.mkdir()
+    (index / "building.json").write_text("{", encoding="utf-8")
+    done = cli("index", path, "-o", index, "--quiet")
+    assert (done.code, done.out) == (3, "")
+    assert len(done.err.splitlines()) == 1
+    assert f"Remove {index / 'building.json'}" in done.err
+
+
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):
     path = tmp_path / "a.txt.gz"
     whole = gzip.compress("".join(f"The fox {n * n} ran.\n" for n in range(20_000)).encode())

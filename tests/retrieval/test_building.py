@@ -284,7 +284,8 @@ def test_damage_is_found_before_a_build_resumes(unfinished, corpus):
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"options": {}, "position": [0, 1, 0], "stamps": []}'])
 def test_a_damaged_state_of_an_unfinished_build_is_one_error(unfinished, corpus, content):
     (unfinished / BUILDING).write_text(content, encoding="utf-8")
-    with raises(DataError, source=str(unfinished / BUILDING), hint=REBUILD_HINT):
+    hint = f"Remove {unfinished / BUILDING} to discard the unfinished build, then start again"
+    with raises(DataError, source=str(unfinished / BUILDING), hint=hint):
         build_index(inputs_of(corpus), unfinished, segment_sentences=15)
 
 

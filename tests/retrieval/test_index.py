@@ -20,7 +20,7 @@ from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint
 from classic_rc.retrieval.index import StoredSparse, check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT
+from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, quote_path
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.solvers.ir import IRSolver
@@ -79,8 +79,7 @@ def test_sentences_name_their_sources(index, tmp_path):
             look(6)
 
 
-def test_opening_reads_nothing_but_the_manifest(index):
-    """Arrays are views of the mapped files."""
+def test_opening_maps_the_files(index):
     engine = open_index(index).engine
     for segment in engine.segments:
         for array in segment:
@@ -153,6 +152,11 @@ def test_an_open_index_is_read_only(index):
     with raises(UsageError) as caught:
         open_index(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {index} --append`" in str(caught.value)
+    index = index.rename(index.with_name("old fables; 2"))
+    assert quote_path(index)[0] == quote_path(index)[-1] in "'\""
+    with raises(UsageError) as caught:
+        open_index(index).engine.index(["A fox."])
+    assert f"`classic-rc index CORPUS -o {quote_path(index)} --append`" in str(caught.value)
 
 
 def test_folders_without_an_index_are_refused(tmp_path, index):
@@ -292,9 +296,10 @@ def test_a_manifest_that_is_damaged_is_one_error(index, content):
 )
 def test_a_check_compares_the_manifest_with_the_segments(index, change, field, found):
     _edit(index, change)
-    open_index(index)
     with raises(DataError, source=str(index / MANIFEST), field=field, found=found, hint=REBUILD_HINT):
         check_index(index)
+    with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
+        open_index(index)
 
 
 def test_a_check_finds_a_changed_analyzer(index, monkeypatch):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.engines import opensearch, opensearch_cluster
@@ -309,7 +309,7 @@ def test_a_sentence_deleted_after_opening_is_an_error(url, client):
 def test_nothing_is_searched_before_it_is_indexed():
     engine = OpenSearch("fox")
     for use in (lambda: engine.n_sentences, lambda: engine.top(["fox"]), lambda: engine.sentence(0)):
-        with raises(UsageError, field=None) as caught:
+        with raises(NotFittedError, field=None) as caught:
             use()
         for fact in ("opensearch", "index(sentences)", "OpenSearch.open"):
             assert fact in str(caught.value)

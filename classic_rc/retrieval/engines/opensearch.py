@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.retrieval.base import Best, Engine, Hits
 from classic_rc.retrieval.corpus import update_fingerprint
@@ -307,7 +307,7 @@ class OpenSearch(Engine):
 
     def _read_note(self, key: str) -> Any:
         if self._note is None:
-            raise UsageError(
+            raise NotFittedError(
                 "engine opensearch has no sentences: call index(sentences) or OpenSearch.open(index_name)"
             )
         return self._note[key]
