@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -210,9 +211,9 @@ def _find_submissions(folder: Path) -> list[_Submission]:
             submissions.append(_Submission(path.stem, path.name, _read(path)))
     if not submissions:
         raise DataError("no submissions", source=str(folder), expected="a .py file or a folder per student")
-    names = [submission.student for submission in submissions]
+    counts = Counter(submission.student for submission in submissions)
     for submission in submissions:
-        if names.count(submission.student) > 1:
+        if counts[submission.student] > 1:
             raise DataError("two submissions have the same name", source=str(folder), found=submission.student)
     return submissions
 
