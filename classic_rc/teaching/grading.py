@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.files import read_input
 from classic_rc.io.printable import printable
 
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
@@ -229,7 +230,7 @@ def _folder_submission(folder: Path) -> _Submission:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_input(path)
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror or error}", source=str(path)) from error
 

@@ -307,6 +307,33 @@ def test_a_full_disk_is_one_line(args):
     assert done.stderr.decode("utf-8").splitlines() == ["classic-rc: error: [Errno 28] No space left on device"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", "{}"],
+        ["run", "sample:single-choice", "--train", "{}"],
+        ["score", "sample:single-choice", "{}"],
+        ["compare", "{}", "sw+d", "--data", "sample:single-choice"],
+        ["breakdown", "sample:single-choice", "--by", "labels:{}"],
+        ["run", "sample:single-choice", "-s", "score-file,path={}"],
+        ["run", "sample:single-choice", "-s", "saved,path={}"],
+        ["run", "sample:single-choice", "-s", "lexical,annotations={}"],
+        ["run", "sample:single-choice", "-s", "sw+d,stop_words={}"],
+        ["rerun", "{}"],
+        ["index", "{}", "-o", "index"],
+        ["run", "sample:single-choice", "-s", "{}.py:Own"],
+    ],
+)
+def test_no_command_waits_for_a_pipe(cli, tmp_path, monkeypatch, args):
+    monkeypatch.chdir(tmp_path)
+    for name in ("pipe", "pipe.py"):
+        os.mkfifo(tmp_path / name)
+    done = cli(*(arg.format(tmp_path / "pipe") for arg in args))
+    assert done.code in (2, 3)
+    assert len(done.err.splitlines()) == 1, done.err
+
+
 def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):
     done = call("run", tmp_path / "nothing")
     assert (done.returncode, done.stdout) == (3, b"")
