@@ -383,6 +383,7 @@ class SavedSolver(Solver):
             raise UsageError(
                 "saved needs a file: path=FILE", field="path", found=repr(self.path), expected="a saved solver"
             )
+        self.check_parameters()
         return load_solver(self.path)
 
 
