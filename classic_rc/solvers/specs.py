@@ -127,7 +127,7 @@ def _parse_params(solver: type[Solver], texts: Mapping[str, str]) -> dict[str, A
     params = {}
     for key, text in texts.items():
         member, _, name = key.rpartition("__")  # MEMBER__PARAMETER of a combination
-        owner = SOLVERS.get(member.rpartition("__")[2], Solver) if member else solver
+        owner: Any = SOLVERS.get(member.rpartition("__")[2], Solver) if member else solver
         params[key] = _parse_value(text, is_path=owner.parameter(name).is_file)
     return params
 
