@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.files import read_input
-from classic_rc.io.printable import printable
+from classic_rc.io.printable import csv_cell, printable
 
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
 """The default checker: the file must define a solver that beats the sliding window on the sample."""
@@ -167,12 +167,12 @@ def grades_csv(grades: Sequence[Grade]) -> str:
     out = io.StringIO()
     names = [check.name for check in grades[0].checks] if grades else []
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["student", "file", "score", "passed", "failed", *names])
+    writer.writerow(map(csv_cell, ["student", "file", "score", "passed", "failed", *names]))
     for grade in grades:
         n_failed = len(grade.checks) - grade.n_passed
         outcomes = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
         numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
-        writer.writerow([_cell(grade.student), _cell(grade.file), *numbers, *outcomes])
+        writer.writerow(map(csv_cell, [grade.student, grade.file, *numbers, *outcomes]))
     return out.getvalue()
 
 
@@ -183,12 +183,6 @@ def _check_timeout(timeout: float) -> None:
             field="timeout",
             found=f"{timeout:g}",
         )
-
-
-def _cell(text: str) -> str:
-    """Return a name as a cell that no spreadsheet reads as a formula."""
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
 
 @dataclass(frozen=True, slots=True)
