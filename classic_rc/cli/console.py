@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import sys
@@ -42,11 +43,23 @@ def _to_ascii(character: str) -> str:
 codecs.register_error(_ASCII_FALLBACK, _ascii_fallback)
 
 
+class _ClosedOutput(io.TextIOBase):
+    """The stdout of a process that was started without one: nothing can be written."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
 def prepare_streams() -> None:
     """Set up stdout and stderr: no character raises an error, and pipes get UTF-8 and LF line ends.
 
-    ``PYTHONIOENCODING`` overrides the encoding of pipes.
+    ``PYTHONIOENCODING`` overrides the encoding of pipes. Where the process has no stdout, a write raises OSError;
+    where it has no stderr, messages are dropped.
     """
+    if sys.stdout is None:
+        sys.stdout = cast(Any, _ClosedOutput())
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it is open until the process ends
     own_encoding = os.environ.get("PYTHONIOENCODING")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -58,7 +71,7 @@ def prepare_streams() -> None:
 def print_message(text: str) -> None:
     """Write one line to stderr, after the program's name."""
     line = printable(text)
-    with suppress(BrokenPipeError):
+    with suppress(OSError):  # There is no other place to say it.
         sys.stderr.write(f"classic-rc: {line}\n")
         sys.stderr.flush()
 

@@ -7,10 +7,10 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from classic_rc._version import __version__
 from classic_rc.cli.console import plugin_warnings_as_messages, prepare_streams, print_message
@@ -46,9 +46,10 @@ COMMANDS = {
 }
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
+
 _INTERRUPTED = 130
-_CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
-"""The errors of a write to a pipe whose reader has ended, such as `head`; Windows raises the second."""
+_CLOSED_PIPE = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
+"""The errors of a write to a pipe whose reader has ended, such as `head`."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -67,6 +68,10 @@ class _Parser(argparse.ArgumentParser):
         self.error(
             f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all DATA together)"
         )
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse ignores what it cannot write, so `--help` into a full disk would succeed.
+        (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message that argparse would print, with the option at fault as the error's field.
@@ -124,10 +129,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 fine; 1 a check failed; 2 usage, or not enough memory, or output that cannot be
         written; 3 data missing or malformed; 4 an optional package is missing; 130 interrupted.
     """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    with plugin_warnings_as_messages():
+        return run_program(lambda: _run(arguments))
+
+
+def run_program(run: Callable[[], int]) -> int:
+    """Run a program and return its exit code; every error becomes one line on stderr and an exit code.
+
+    Parameters
+    ----------
+    run : callable
+        Does the work and returns the exit code.
+
+    Returns
+    -------
+    int
+        The exit code of `run` or of the error: 2 if stdout cannot be written, 130 if the user interrupted.
+    """
     prepare_streams()
     try:
-        with plugin_warnings_as_messages():
-            code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = run()
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
@@ -140,15 +162,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_message("error: not enough memory")
         return UsageError.exit_code
     except OSError as error:
-        with suppress(OSError):  # try to write what is finished
-            sys.stdout.flush()
-        # Python flushes stdout again at exit: point it to the null device, or that flush would fail too.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno in _CLOSED_PIPE:
             return 0
         print_message(f"error: {error}")
         return UsageError.exit_code
+    finally:
+        _end_stdout()
+
+
+def _end_stdout() -> None:
+    """Write what is finished, or forget it: Python flushes stdout again at exit, which would fail too."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(argv: list[str]) -> int:

@@ -79,7 +79,8 @@ def fitting_codings(value: Any, texts: Sequence[str]) -> list[str]:
 def infer_coding(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
     """Return the one coding that fits all values.
 
-    The values never decide whether indices count from 0 or from 1: the user must choose.
+    All values together decide whether indices count from 0 or from 1: a 0 cannot be counted from 1, and the number
+    of candidates cannot be counted from 0. The user must choose if no value shows it.
 
     Parameters
     ----------
@@ -104,18 +105,15 @@ def infer_coding(golds: Iterable[tuple[Node, Any, Sequence[str]]]) -> str:
             )
         if fits != possible or example is None:
             possible, example = fits, (node, value)
-    if example is None or possible in (["letter"], ["text"], ["flags"]):
+    if example is None or len(possible) == 1:
         return possible[0]
     node, value = example
-    # The values may rule out one index base by mistakes in the data or by an incomplete sample, so offer both.
-    indices = [coding for coding in ("index0", "index1") if {"index0", "index1"} & set(possible)]
-    proposed = possible + [coding for coding in indices if coding not in possible]
     raise node.error(
         "the coding of gold is ambiguous",
         field="gold",
         found=describe_value(value),
-        expected=" or ".join(_MEANINGS[coding] for coding in proposed),
-        hint=f"Choose one: {' or '.join(f'--gold-as {coding}' for coding in proposed)} (in Python, gold_as=)",
+        expected=" or ".join(_MEANINGS[coding] for coding in possible),
+        hint=f"Choose one: {' or '.join(f'--gold-as {coding}' for coding in possible)} (in Python, gold_as=)",
     )
 
 

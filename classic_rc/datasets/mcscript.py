@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 from xml.parsers import expat
@@ -14,6 +15,22 @@ from classic_rc.questions import Candidate, Question, Task
 
 _MAX_DEPTH = 100
 _FLAGS = {"true": True, "false": False}
+_EXTERNAL_DOCTYPE = re.compile(
+    r"""
+    (?: [ \t\n]++ | <\?.*?\?> | <!--.*?--> )*+
+    (?P<declaration>
+        <!DOCTYPE [ \t\n]++ [^ \t\n<>\[\]"']++
+        (?:
+            [ \t\n]++
+            (?: SYSTEM | PUBLIC [ \t\n]++ (?: "[-\ \n\w'()+,./:=?;!*\#@$%]*+" | '[-\ \n\w()+,./:=?;!*\#@$%]*+' ) )
+            [ \t\n]++ (?: "[^"]*+" | '[^']*+' )
+        )?
+        [ \t\n]*+ >
+    )
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+"""The start of an XML text up to a document type without an internal subset."""
 
 
 class MCScriptReader(Reader):
@@ -103,11 +120,19 @@ class Element:
 def parse_xml(text: str, source: str) -> Element:
     """Return the root element of an XML text.
 
+    A document type that has at most an external identifier is skipped, and what it names is never fetched.
+
     Raises
     ------
     DataError
-        The text is not well-formed, is nested too deeply, or has a document type or entity declaration.
+        The text is not well-formed, is nested too deeply, or has an internal subset or an entity declaration.
     """
+    # Expat must not see the external identifier: it then drops entities that nothing declares, instead of refusing
+    # them. Blanks in its place keep the lines and columns of errors.
+    if doctype := _EXTERNAL_DOCTYPE.match(text):
+        start_of_doctype, end_of_doctype = doctype.span("declaration")
+        blanks = re.sub(r"[^\n]", " ", doctype["declaration"])
+        text = text[:start_of_doctype] + blanks + text[end_of_doctype:]
     parser = expat.ParserCreate()
     parser.buffer_text = True
     roots: list[Element] = []
@@ -125,11 +150,11 @@ def parse_xml(text: str, source: str) -> Element:
 
     def refuse_declaration(*declaration: object) -> None:
         raise DataError(
-            "document type and entity declarations are not allowed",
+            "declarations inside a document type are not allowed",
             source=source,
             where=f"line {parser.CurrentLineNumber}",
             found=describe_value(str(declaration[0])),
-            expected="elements and text only",
+            expected="elements and text, and at most one document type with only an external identifier",
         )
 
     parser.StartElementHandler = start

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -52,7 +53,9 @@ class TableReader(RowReader):
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
-        if duplicate := next((column for column in columns if columns.count(column) > 1), None):
+        counts = Counter(columns)
+        if len(counts) < len(columns):
+            duplicate = next(column for column in columns if counts[column] > 1)
             raise DataError(
                 "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
             )

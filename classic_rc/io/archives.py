@@ -13,17 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import gunzip, is_gzip, too_large_error
+from classic_rc.io.compression import gunzip, is_gzip
+from classic_rc.io.files import MAX_INPUT, check_count, too_large_error
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.text import decode_text, read_bytes
 from classic_rc.questions import Source
-
-MAX_MEMBER = 1 << 28
-"""The largest archive member that is read: 256 MiB."""
-
-MAX_FILES = 100_000
-"""The largest number of files in a folder (RACE has 28 thousand)."""
 
 MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
@@ -171,7 +166,9 @@ class InputFile:
         """Return the file at a path relative to this file's folder, or None."""
         if self._members is None:
             path = Path(self.name).parent.joinpath(*parts)
-            return InputFile(str(path), Path(os.path.abspath(path)).parts, 0) if path.is_file() else None
+            # A device or a pipe is not left out: reading it is an error.
+            exists = path.exists() and not path.is_dir()
+            return InputFile(str(path), Path(os.path.abspath(path)).parts, 0) if exists else None
         place = self.folders
         for part in parts[:-1]:
             place = place[:-1] if part == ".." else (*place, part)
@@ -266,14 +263,15 @@ def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], byt
     ------
     DataError
         The archive is broken or truncated; has a member with an absolute path or a path with ``..``; has two
-        members of one name; or has links, devices or members larger than :data:`MAX_MEMBER`.
+        members of one name; has links or devices; or has too many or too large members.
     """
     if is_gzip(data):
         data = gunzip(data, source)
     seen: set[tuple[str, ...]] = set()
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
-            for member in tar:
+            for number, member in enumerate(tar, start=1):
+                check_count(number, source, "members")
                 parts = _check_path(member, f"{source}/{member.name}")
                 if member.isdir():
                     continue
@@ -329,8 +327,8 @@ def _check_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
             found=repr(member.name[:80]),
             expected="a relative path without '..'",
         )
-    if member.size > MAX_MEMBER:
-        raise too_large_error(name, f"{member.size:,} bytes", MAX_MEMBER)
+    if member.size > MAX_INPUT:
+        raise too_large_error(name, f"{member.size:,} bytes", unpacked=True)
     return parts
 
 
@@ -367,14 +365,7 @@ def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -
             yield from _walk(os.path.join(folder, name), (*parts, name), count)
             continue
         count[0] += 1
-        if count[0] > MAX_FILES:
-            raise DataError(
-                "too many files",
-                source=folder,
-                found=f"more than {MAX_FILES:,}",
-                expected=f"at most {MAX_FILES:,}",
-                hint="Load the folder of the data",
-            )
+        check_count(count[0], folder, "files")
         yield (*parts, name)
 
 

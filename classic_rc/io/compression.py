@@ -1,4 +1,4 @@
-"""Compressed data: whole gzip files within a size limit; gzip, bzip2 and xz streams; members of zip archives."""
+"""Compressed data: whole gzip files; gzip, bzip2 and xz streams; members of zip archives."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-
-MAX_UNPACKED = 1 << 30
-"""The largest unpacked size of one compressed file: 1 GiB. The size in the file's headers is not trusted."""
+from classic_rc.io.files import check_count, check_is_regular, read_limited
 
 STREAM_ERRORS = (EOFError, OSError, zlib.error, lzma.LZMAError)
 """The errors of reading from :func:`unpack_stream`: the file is broken, truncated or unreadable."""
@@ -23,6 +21,7 @@ STREAM_ERRORS = (EOFError, OSError, zlib.error, lzma.LZMAError)
 ZIP_ERRORS = (OSError, zipfile.BadZipFile)
 """The errors of :func:`read_zip_member`: the archive is broken or unreadable."""
 
+_ZIP_ENTRY = b"PK\x01\x02"
 _GZIP = b"\x1f\x8b"
 _GZIP_ERRORS = (zlib.error, EOFError, OSError, ValueError, OverflowError)
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
@@ -38,7 +37,7 @@ def is_gzip(data: bytes) -> bool:
 
 
 def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or incomplete") -> bytes:
-    """Return the unpacked gzip data, at most :data:`MAX_UNPACKED` bytes.
+    """Return the unpacked gzip data, at most :data:`~classic_rc.io.files.MAX_INPUT` bytes.
 
     Parameters
     ----------
@@ -55,17 +54,9 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or i
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            unpacked = stream.read(MAX_UNPACKED + 1)
+            return read_limited(stream, source, unpacked=True)
     except _GZIP_ERRORS as error:
         raise DataError(f"{problem} ({error})", source=source) from None
-    if len(unpacked) > MAX_UNPACKED:
-        raise too_large_error(source, f"more than {MAX_UNPACKED:,} bytes", MAX_UNPACKED)
-    return unpacked
-
-
-def too_large_error(source: str, found: str, limit: int) -> DataError:
-    """Return the error for data that is larger than `limit` bytes when unpacked."""
-    return DataError("too large when unpacked", source=source, found=found, expected=f"at most {limit:,} bytes")
 
 
 def gzip_bytes(data: bytes) -> bytes:
@@ -94,5 +85,32 @@ def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
     OSError, zipfile.BadZipFile
         The archive is broken or unreadable; see :data:`ZIP_ERRORS`.
     """
+    check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
-        return content.read(size)
+        return content.read(size) if size >= 0 else read_limited(content, f"{path}/{name}", unpacked=True)
+
+
+def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
+    """Return the members of a zip archive that compresses none of them, by name.
+
+    A member that is compressed, encrypted or larger than the archive is refused before it is read.
+
+    Raises
+    ------
+    DataError
+        The archive has too many members.
+    ValueError, OSError, zipfile.BadZipFile or other errors of :mod:`zipfile`
+        The archive is broken, or a member is not stored as it is.
+    """
+    # zipfile makes an object of every entry of the table, so entries are counted before it reads the table.
+    check_count(data.count(_ZIP_ENTRY), source, "members")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+            raise ValueError("compressed members")
+        # The entries of a crafted table can have one name, or share their bytes.
+        if len({entry.filename for entry in entries}) < len(entries):
+            raise ValueError("two members of one name")
+        if sum(entry.file_size for entry in entries) > len(data):
+            raise ValueError("members larger than the archive")
+        return {entry.filename: archive.read(entry) for entry in entries}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from classic_rc.errors import DataError
+from classic_rc.io.files import open_regular
 
 _BLOCK = 2**20
 _IGNORED_NAMES = frozenset({"lock", "verified.json", ".DS_Store"})
@@ -62,7 +63,7 @@ def sha256_of(path: str | Path) -> str:
         names = [name for name in sorted(files) if files[name].name not in _IGNORED_NAMES]
         return sha256_of_listing((name, sha256_of(files[name])) for name in names)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return sha256_of_stream(file)
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None

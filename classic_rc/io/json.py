@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -310,8 +311,8 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    keys = [key for key, _ in pairs]
-    duplicate = next(key for key in members if keys.count(key) > 1)
+    counts = Counter(key for key, _ in pairs)
+    duplicate = next(key for key in members if counts[key] > 1)
     return _Fault("duplicate key in an object", describe_value(duplicate), "each key once")
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.files import read_input
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
@@ -19,10 +20,10 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     DataError
-        The file cannot be read.
+        The file cannot be read, is a device or a pipe, or is larger than :data:`~classic_rc.io.files.MAX_INPUT`.
     """
     try:
-        return Path(path).read_bytes()
+        return read_input(path)
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.io.printable import printable
+from classic_rc.io.printable import csv_cell, printable
 
 EMPTY_CELL = "–"
 """The content of a cell without a number."""
@@ -270,16 +270,16 @@ TABLE_FORMATS: Mapping[str, Callable[[Table], str]] = {
 
 
 def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records as CSV. Columns are in the order of their first use; control characters are escaped."""
-    safe = [
-        {printable(key): printable(value) if isinstance(value, str) else value for key, value in record.items()}
-        for record in records
-    ]
+    """Return records as CSV. Columns are in the order of their first use.
+
+    No text is run by a spreadsheet, and control characters are escaped; see
+    :func:`~classic_rc.io.printable.csv_cell`.
+    """
     out = io.StringIO()
-    fields = list(dict.fromkeys(key for record in safe for key in record))
-    writer = csv.DictWriter(out, fields, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(safe)
+    fields = list(dict.fromkeys(key for record in records for key in record))
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(csv_cell, fields))
+    writer.writerows([csv_cell(record.get(field, "")) for field in fields] for record in records)
     return out.getvalue()
 
 

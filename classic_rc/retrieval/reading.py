@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.compression import STREAM_ERRORS, unpack_stream
+from classic_rc.io.files import check_is_regular, open_regular
 from classic_rc.io.json import Node, parse_json
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import StoredTexts, fingerprint
@@ -248,13 +249,15 @@ def find_files(path: str) -> list[str]:
     if not os.path.exists(path):
         raise DataError("no such file or folder", source=path)
     if not os.path.isdir(path):
-        raise DataError("neither a file nor a folder", source=path, hint="Use - and pipe it in")
+        check_is_regular(path, hint="Use - and pipe it in")
     found = []
     for folder, folders, files in os.walk(path, onerror=_refuse_folder):
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
         found += [os.path.join(folder, name) for name in sorted(files) if not _is_hidden(name)]
     if not found:
         raise DataError("the folder has no files", source=path)
+    for file in found:
+        check_is_regular(file)
     return found
 
 
@@ -359,7 +362,7 @@ class _CountingReader(io.RawIOBase):
 
 @contextmanager
 def _open_bytes(path: str, advance: ProgressCallback) -> Iterator[io.BufferedReader]:
-    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0) as file:
+    with nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path) as file:
         yield io.BufferedReader(_CountingReader(file, advance), _BUFFER)
 
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
+from numbers import Number
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -62,12 +63,14 @@ class Parameter:
     # A description of the other values that are allowed.
     also: str = ""
     # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused, except if
-    # `allowed` is empty or the parameter names files: then the solver itself checks the value.
+    # `allowed` is empty or the value may name a file: then the solver itself checks the value.
     fits: Callable[[Any], bool] | None = None
     # Whether a string that is not in `allowed` may name a file or a folder.
     is_file: bool = False
     # The separator of several files in one string.
     joined_by: str = ""
+    # Whether a list may name several files.
+    is_list: bool = False
     # Maps a value to what the signature shows. Default: the value, or a file's name and content.
     signed: Callable[[Any], Any] | None = None
     # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
@@ -78,7 +81,9 @@ class Parameter:
         """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the solver checks them."""
         values = ", ".join(map(repr, self.allowed))
         listed = f"one of {values}" if len(self.allowed) > 1 else values
-        return " or ".join(part for part in (listed, self.also) if part)
+        paths = "a path or a list of paths" if self.is_list else "a path"
+        also = self.also or (paths if self.is_file else "")
+        return " or ".join(part for part in (listed, also) if part)
 
     def accepts(self, value: Any) -> bool:
         """Return whether `value` is allowed."""
@@ -86,7 +91,13 @@ class Parameter:
             return True
         if self.fits is not None:
             return self.fits(value)
-        return self.is_file or not self.allowed
+        return self._may_name_files(value) if self.is_file else not self.allowed
+
+    def _may_name_files(self, value: Any) -> bool:
+        """Return whether a value may be a path, or an object in memory in its place; a number is neither."""
+        if isinstance(value, list | tuple):
+            return self.is_list and not any(isinstance(item, Number | list | tuple | None) for item in value)
+        return not isinstance(value, Number | None)
 
     def names_file(self, value: str) -> bool:
         """Return whether `value` may be the path of a file or a folder."""
@@ -117,16 +128,21 @@ STOP_WORDS = Parameter(
     "the name of a stop list, or a file",
     tuple(STOP_LISTS),
     is_file=True,
+    fits=lambda value: True,  # whoever reads the list names the nearest one in the error
     signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
 )
-ANNOTATIONS = Parameter("an annotation file, used instead of raw text", is_file=True)
-CATEGORIES = Parameter("a folder of question categories", is_file=True)
+ANNOTATIONS = Parameter("an annotation file, used instead of raw text", (None,), is_file=True)
+CATEGORIES = Parameter("a folder of question categories", (None,), is_file=True)
 WORDNET = Parameter(
     "the folder of a WordNet database; 'auto' searches the usual places", (None, "auto"), is_file=True
 )
 PATH = Parameter("the path of a file", is_file=True)
 CORPUS = Parameter(
-    "the source of the texts", ("passage", "paragraphs", "passages", "queries"), is_file=True, joined_by="+"
+    "the source of the texts",
+    ("passage", "paragraphs", "passages", "queries"),
+    is_file=True,
+    joined_by="+",
+    is_list=True,
 )
 
 SHARED_PARAMETERS: Mapping[str, Parameter] = {

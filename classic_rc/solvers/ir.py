@@ -106,7 +106,9 @@ class IRSolver(Solver):
     takes_encoding = False  # it divides passages into sentences
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "corpus": Parameter("the sentences to search", ("passage", "paragraphs"), is_file=True, joined_by="+"),
+        "corpus": Parameter(
+            "the sentences to search", ("passage", "paragraphs"), is_file=True, joined_by="+", is_list=True
+        ),
         "engine": Parameter("the search engine", tuple(ENGINES)),
         "similarity": Parameter("how the engine scores a sentence"),
         "analyzer": ANALYZER,

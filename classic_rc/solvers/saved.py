@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.text import write_file
+from classic_rc.io.compression import read_stored_members
+from classic_rc.io.text import read_bytes, write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
@@ -25,6 +27,11 @@ from classic_rc.solvers.registry import SOLVERS
 
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 1
+_ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+"""The readers of the headers of ``.npy`` files by the format version."""
 _ARRAY = "array."
 """The prefix of array names in a file."""
 _HINT = "Save it again with `classic-rc fit DATA -s SOLVER -o FILE`"
@@ -204,23 +211,44 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise DataError("no such file", source=path, hint=_HINT.replace("Save it again", "Save a solver"))
+    data = read_bytes(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            members = {name: file[name] for name in file.files}
+        members = {
+            name.removesuffix(".npy"): _parse_array(content)
+            for name, content in read_stored_members(data, path).items()
+        }
         digest = members.pop("sha256").tobytes()
         header = json.loads(members["header"].tobytes())
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
-    except Exception:  # broken archives, arrays and JSON raise errors that have no common base class
+    except DataError:
+        raise
+    except Exception as error:  # broken archives, arrays and JSON raise errors that have no common base class
         raise DataError(
-            "not a saved solver, or a damaged one", source=path, expected=f"format {_FORMAT!r}", hint=_HINT
+            f"not a saved solver, or a damaged one ({error or type(error).__name__})",
+            source=path,
+            expected=f"format {_FORMAT!r}",
+            hint=_HINT,
         ) from None
     if digest != _digest(members):
         raise DataError("the content was changed after it was saved", source=path, field="sha256", hint=_HINT)
     arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
     return header, arrays
+
+
+def _parse_array(content: bytes) -> NDArray[Any]:
+    """Return the array in a ``.npy`` file. No more is allocated than the content has."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version not in _ARRAY_HEADERS:
+        raise ValueError(f"array format {version}")
+    shape, is_fortran, dtype = _ARRAY_HEADERS[version](stream)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError("an array of another size")
+    values = np.frombuffer(content, dtype, count=math.prod(shape), offset=stream.tell())
+    return values.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
 
 
 def _bytes_array(data: bytes) -> NDArray[Any]:
@@ -355,6 +383,7 @@ class SavedSolver(Solver):
             raise UsageError(
                 "saved needs a file: path=FILE", field="path", found=repr(self.path), expected="a saved solver"
             )
+        self.check_parameters()
         return load_solver(self.path)
 
 

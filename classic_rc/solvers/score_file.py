@@ -14,7 +14,7 @@ from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.io.text import read_bytes
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
+from classic_rc.solvers.base import DECISION, Parameter, Solver
 
 _Identity: TypeAlias = "tuple[str, ...]"
 """The identity of a question: its id and all its texts except gold."""
@@ -49,7 +49,7 @@ class ScoreFile(Solver):
     cites = ("classic_rc",)
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "path": PATH,
+        "path": Parameter("the path of a file, or of one for each dataset", is_file=True, is_list=True),
         "format": Parameter("the name of the format; by default detected from the content"),
         "decision": DECISION,
     }

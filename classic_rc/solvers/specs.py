@@ -1,7 +1,8 @@
 """Solver specifications, ``SOLVER[:VARIANT][,key=value]…``: parsing and printing them, and loading users' classes.
 
 A value is a number, ``True``, ``False``, ``None`` or a string. A string in double quotes, as in JSON, may contain
-anything. ``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
+anything. The path of a file or folder is a string even if it looks like a number (``path=2024``).
+``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
 of a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
 """
 
@@ -12,6 +13,7 @@ import inspect
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +49,17 @@ def parse_solver(spec: str) -> Solver:
     [1, 0.5]
     """
     head, *assignments = _split(spec, ",")
-    params = dict(_parse_assignment(text, spec) for text in assignments)
+    texts = dict(_split_assignment(text, spec) for text in assignments)
     head = head.strip()
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
-        return load_solver_class(Path(file), class_name).from_params(params)
+        own_class = load_solver_class(Path(file), class_name)
+        return own_class.from_params(_parse_params(own_class, texts))
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, SOLVERS)
     solver = SOLVERS[name]
+    params = _parse_params(solver, texts)
     return solver.variant(variant, **params) if variant else solver.from_params(params)
 
 
@@ -105,7 +109,7 @@ def _split(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _parse_assignment(text: str, spec: str) -> tuple[str, Any]:
+def _split_assignment(text: str, spec: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
@@ -115,15 +119,26 @@ def _parse_assignment(text: str, spec: str) -> tuple[str, Any]:
             found=text.strip(),
             expected="key=value",
         )
-    return key.strip(), _parse_value(value.strip())
+    return key.strip(), value.strip()
 
 
-def _parse_value(text: str) -> Any:
-    if text in _CONSTANTS:
+def _parse_params(solver: type[Solver], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of parameters, given their texts."""
+    params = {}
+    for key, text in texts.items():
+        member, _, name = key.rpartition("__")  # MEMBER__PARAMETER of a combination
+        owner: Any = SOLVERS.get(member.rpartition("__")[2], Solver) if member else solver
+        params[key] = _parse_value(text, is_path=owner.parameter(name).is_file)
+    return params
+
+
+def _parse_value(text: str, is_path: bool = False) -> Any:
+    """Return the value of a text. A path stays as it is written, even if it looks like a number."""
+    if text in _CONSTANTS and not (is_path and text != "None"):
         return _CONSTANTS[text]
     if text.startswith("[") and text.endswith("]"):
         items = text[1:-1].strip()
-        return [_parse_value(item.strip()) for item in _split(items, ";")] if items else []
+        return [_parse_value(item.strip(), is_path) for item in _split(items, ";")] if items else []
     if text.startswith('"') and text.endswith('"'):
         try:
             return json.loads(text)
@@ -134,7 +149,7 @@ def _parse_value(text: str) -> Any:
                 found=text,
                 expected="a JSON string in double quotes",
             ) from None
-    for number in (int, float):
+    for number in () if is_path else (int, float):
         try:
             return number(text)
         except ValueError:

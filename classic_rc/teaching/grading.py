@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.printable import printable
+from classic_rc.io.files import read_input
+from classic_rc.io.printable import csv_cell, printable
 
 SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
 """The default checker: the file must define a solver that beats the sliding window on the sample."""
@@ -165,12 +167,12 @@ def grades_csv(grades: Sequence[Grade]) -> str:
     out = io.StringIO()
     names = [check.name for check in grades[0].checks] if grades else []
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["student", "file", "score", "passed", "failed", *names])
+    writer.writerow(map(csv_cell, ["student", "file", "score", "passed", "failed", *names]))
     for grade in grades:
         n_failed = len(grade.checks) - grade.n_passed
         outcomes = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
         numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
-        writer.writerow([_cell(grade.student), _cell(grade.file), *numbers, *outcomes])
+        writer.writerow(map(csv_cell, [grade.student, grade.file, *numbers, *outcomes]))
     return out.getvalue()
 
 
@@ -181,12 +183,6 @@ def _check_timeout(timeout: float) -> None:
             field="timeout",
             found=f"{timeout:g}",
         )
-
-
-def _cell(text: str) -> str:
-    """Return a name as a cell that no spreadsheet reads as a formula."""
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +206,9 @@ def _find_submissions(folder: Path) -> list[_Submission]:
             submissions.append(_Submission(path.stem, path.name, _read(path)))
     if not submissions:
         raise DataError("no submissions", source=str(folder), expected="a .py file or a folder per student")
-    names = [submission.student for submission in submissions]
+    counts = Counter(submission.student for submission in submissions)
     for submission in submissions:
-        if names.count(submission.student) > 1:
+        if counts[submission.student] > 1:
             raise DataError("two submissions have the same name", source=str(folder), found=submission.student)
     return submissions
 
@@ -228,7 +224,7 @@ def _folder_submission(folder: Path) -> _Submission:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_input(path)
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror or error}", source=str(path)) from error
 

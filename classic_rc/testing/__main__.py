@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from classic_rc.cli.console import check_writable, prepare_streams, print_message, write_output
-from classic_rc.errors import ClassicRCError
+from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.main import run_program
 from classic_rc.io.printable import printable
 from classic_rc.teaching.grading import Grade, grade_file, grade_folder, grades_csv
 
@@ -18,15 +18,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code. 0: fine; 1: a check of the one file failed; 2: usage error; 3: a file or folder is missing.
+        The exit code. 0: fine; 1: a check of the one file failed; 2: usage error, or output
+        that cannot be written; 3: a file or folder is missing.
     """
-    prepare_streams()
-    args = _parser().parse_args(argv)
-    try:
+
+    def run() -> int:
+        args = _parser().parse_args(argv)
         return int(args.handle(args))
-    except ClassicRCError as error:
-        print_message(f"error: {error}")
-        return error.exit_code
+
+    return run_program(run)
 
 
 def _parser() -> argparse.ArgumentParser:

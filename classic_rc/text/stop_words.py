@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from classic_rc.errors import DataError, unknown_name
+from classic_rc.io.files import read_input
 from classic_rc.io.hashing import sha256_of_text
 
 STOP_LISTS: dict[str, str] = {
@@ -79,7 +80,7 @@ def stop_list_signature(name_or_path: str) -> str:
 
 def _read_stop_list(path: str) -> frozenset[str]:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_input(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise DataError(
             "no such file", source=path, hint=f"Use a file of stop words or one of {', '.join(STOP_LISTS)}"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from classic_rc.errors import DataError
 from classic_rc.io.compression import ZIP_ERRORS, read_zip_member
+from classic_rc.io.files import read_input
 
 _PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {
@@ -106,7 +107,7 @@ class WordNet:
     def _read_file(self, name: str) -> bytes:
         try:
             if not self.folder.endswith(".zip"):
-                return Path(self.folder, name).read_bytes()
+                return read_input(Path(self.folder, name))
             return read_zip_member(self.folder, f"wordnet/{name}")
         except (KeyError, *ZIP_ERRORS) as error:
             reason = getattr(error, "strerror", None) or error

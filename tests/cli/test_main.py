@@ -298,13 +298,101 @@ def test_a_reader_that_leaves_is_no_error():
         assert b"Exception" not in stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-@pytest.mark.parametrize("args", [["list", "solvers"], ["run", "sample:single-choice", "--format", "json"]])
-def test_a_full_disk_is_one_line(args):
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+TESTING = [sys.executable, "-m", "classic_rc.testing"]
+RESULTS = [
+    [*MODULE, "list", "solvers"],
+    [*MODULE, "run", "sample:single-choice", "--format", "json"],
+    [*MODULE, "run", "sample:single-choice", "-o", "/dev/stdout"],
+    [*MODULE, "--version"],
+    [*MODULE, "run", "--help"],
+    [*TESTING, "check", "{own}"],
+    [*TESTING, "grade", "{folder}"],
+]
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A student's file."""
+    path = tmp_path / "student" / "own.py"
+    path.parent.mkdir()
+    path.write_text("from classic_rc import Random\n", "utf-8")
+    return path
+
+
+@FULL
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", RESULTS)
+def test_a_full_disk_is_one_line(command, unbuffered, own):
+    command = [part.format(own=own, folder=own.parent) for part in command]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*MODULE, *args], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=120, env=environment
+        )
     assert done.returncode == 2
-    assert done.stderr.decode("utf-8").splitlines() == ["classic-rc: error: [Errno 28] No space left on device"]
+    *notes, error = done.stderr.decode("utf-8").splitlines()
+    assert error.endswith("No space left on device")
+    assert error.startswith("classic-rc: error: ")
+    assert not [note for note in notes if "checks passed" not in note]
+
+
+@FULL
+@pytest.mark.parametrize(
+    ("args", "code"), [(["run", "sample:single-choice"], 0), (["rnu"], 2), (["run", "none"], 3)]
+)
+def test_messages_that_cannot_be_written_change_no_exit_code(args, code, tmp_path):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*MODULE, *args], stdout=subprocess.PIPE, stderr=full, check=False, timeout=120)
+        assert done.returncode == code
+        assert (code == 0) == (b"24 questions" in done.stdout)
+        done = subprocess.run([*MODULE, *args], stdout=full, stderr=full, check=False, timeout=120)
+        assert done.returncode == (code or 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell is another one there")
+@pytest.mark.parametrize(
+    ("args", "closed", "code", "shown"),
+    [
+        ("list solvers", ">&-", 2, "classic-rc: error: [Errno 9] standard output is closed\n"),
+        ("--version", ">&-", 2, "classic-rc: error: [Errno 9] standard output is closed\n"),
+        ("stats sample:single-choice -o {out}", ">&-", 0, ""),
+        ("run none", "2>&-", 3, ""),
+        ("list solvers", "2>&-", 0, ""),
+        ("list solvers", ">&- 2>&-", 2, ""),
+    ],
+)
+def test_a_stream_that_is_closed_from_the_start(args, closed, code, shown, tmp_path):
+    command = f"{' '.join(MODULE)} {args.format(out=tmp_path / 'out')} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr.decode()) == (code, shown)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", "{}"],
+        ["run", "sample:single-choice", "--train", "{}"],
+        ["score", "sample:single-choice", "{}"],
+        ["compare", "{}", "sw+d", "--data", "sample:single-choice"],
+        ["breakdown", "sample:single-choice", "--by", "labels:{}"],
+        ["run", "sample:single-choice", "-s", "score-file,path={}"],
+        ["run", "sample:single-choice", "-s", "saved,path={}"],
+        ["run", "sample:single-choice", "-s", "lexical,annotations={}"],
+        ["run", "sample:single-choice", "-s", "sw+d,stop_words={}"],
+        ["rerun", "{}"],
+        ["index", "{}", "-o", "index"],
+        ["run", "sample:single-choice", "-s", "{}.py:Own"],
+    ],
+)
+def test_no_command_waits_for_a_pipe(cli, tmp_path, monkeypatch, args):
+    monkeypatch.chdir(tmp_path)
+    for name in ("pipe", "pipe.py"):
+        os.mkfifo(tmp_path / name)
+    done = cli(*(arg.format(tmp_path / "pipe") for arg in args))
+    assert done.code in (2, 3)
+    assert len(done.err.splitlines()) == 1, done.err
 
 
 def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):

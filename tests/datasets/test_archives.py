@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
-from classic_rc.io import compression
-from classic_rc.io.archives import MAX_MEMBER, tar_members
+from classic_rc.io import files
+from classic_rc.io.archives import tar_members
+from classic_rc.io.files import MAX_INPUT
 from tests.errors import raises
 
 
@@ -107,12 +108,12 @@ def test_huge_members_are_refused_before_reading(tmp_path):
     header = tarfile.TarInfo("RACE/dev/middle/1.txt")
     header.size = 1 << 40
     (tmp_path / "a.tar").write_bytes(header.tobuf() + bytes(1024))
-    with raises(DataError, found=f"{1 << 40:,} bytes", expected=f"at most {MAX_MEMBER:,} bytes"):
+    with raises(DataError, found=f"{1 << 40:,} bytes", expected=f"at most {MAX_INPUT:,} bytes"):
         load(tmp_path / "a.tar")
 
 
 def test_the_size_in_a_gzip_header_is_not_trusted(tmp_path, monkeypatch):
-    monkeypatch.setattr(compression, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setattr(files, "MAX_INPUT", 1_000_000)
     bomb = bytearray(gzip.compress(bytes(5_000_000)))
     bomb[-4:] = (10).to_bytes(4, "little")
     for name in ("a.tar.gz", "own.jsonl.gz"):

@@ -9,7 +9,7 @@ import re
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io import archives as inputs
+from classic_rc.io import files
 from tests.errors import raises
 
 
@@ -109,7 +109,7 @@ def test_limits_on_folders(tmp_path, monkeypatch):
     deep.mkdir(parents=True)
     with raises(DataError, expected="at most 8 levels"):
         load(tmp_path)
-    monkeypatch.setattr(inputs, "MAX_FILES", 2)
+    monkeypatch.setattr(files, "MAX_FILES", 2)
     for i in range(3):
         (deep / f"{i}.json").write_text("{}", "utf-8")
     with raises(DataError, source=str(deep), found="more than 2", expected="at most 2"):

@@ -264,7 +264,26 @@ def test_an_empty_file_of_answers(tmp_path, write):
         ("<answer", "<option", "line 7", "question", "<option>", "<answer>"),
         ("text>", "story>", "line 3", "instance", "0 <text> elements", "1"),
         ("<data>", "<!DOCTYPE data [<!ENTITY a 'aaaa'>]>\n<data>", "line 2", None, "'data'", "elements and text"),
-        ("<data>", "<!DOCTYPE data SYSTEM 'http://127.0.0.1/x'>\n<data>", "line 2", None, "'data'", "elements and"),
+        (
+            "<data>",
+            "<!DOCTYPE data SYSTEM 'x' [<!ENTITY a 'aaaa'>]>\n<data>",
+            "line 2",
+            None,
+            "'data'",
+            "elements and",
+        ),
+        ("<data>", "<!DOCTYPE data SYSTEM 'x' []>\n<data>", "line 2", None, "'data'", "elements and"),
+        ("<data>", "<!DOCTYPE data SYSTEM 'x' [\n%a;]>\n<data>", "line 2", None, "'data'", "elements and"),
+        ("<data>", "<!DOCTYPE data SYSTEM>\n<data>", "line 2 column 22", None, None, None),
+        (
+            "<data>",
+            "<!DOCTYPE data SYSTEM 'x'>\n<!DOCTYPE data SYSTEM 'x'>\n<data>",
+            "line 3",
+            None,
+            "'data'",
+            "at most one",
+        ),
+        ("<data>", "<data><!DOCTYPE data SYSTEM 'x'>", "line 2 column 9", None, None, None),
         ("&amp;", "&other;", "line 4 column 26", None, None, None),
         ("<text>", "<text>" + "<i>" * 200, "line 4", None, None, "at most 100 levels"),
     ],
@@ -272,6 +291,14 @@ def test_an_empty_file_of_answers(tmp_path, write):
 def test_wrong_xml(refused, content, old, new, where, field, found, expected):
     text = content("mcscript").replace(old, new)
     refused("mcscript", text, where=where, field=field, found=found, expected=_containing(expected))
+
+
+@pytest.mark.parametrize("start", ["", "<!DOCTYPE data SYSTEM 'MCScript.dtd'>"])
+@pytest.mark.parametrize("old", ["&amp;", 'text="'])
+def test_an_undefined_entity_is_refused_with_and_without_a_document_type(refused, content, start, old):
+    """A parser that reads no declarations would drop it, and change the text."""
+    text = content("mcscript").replace("<data>", f"{start}<data>").replace(old, f"{old}&nbsp;", 1)
+    refused("mcscript", text, where=re.compile(r"^line \d+ column \d+$"), problem=re.compile("undefined entity"))
 
 
 def test_one_passage_id_has_one_text(refused, content):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import socket
 
 import pytest
 
@@ -163,6 +164,36 @@ def test_dream(small):
     assert (question.id, question.gold) == ("12-3-0", {1})
     text, turns = question.passage.text, question.passage.meta["turns"]
     assert [text[a:b] for a, b in turns] == text.split("\n") == ["M: Shall we walk?", "W: I would rather drive."]
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<!DOCTYPE data SYSTEM "MCScript.dtd">',
+        "<!DOCTYPE data SYSTEM 'file:///etc/passwd'>",
+        '<!DOCTYPE data PUBLIC "-//A//B it\'s//EN" "http://127.0.0.1:9/a>b.dtd">',
+        '<!-- <!DOCTYPE data [ --><?style a?>\n<!DOCTYPE\n data\n SYSTEM\n "a[b].dtd"\n >\n<!-- end -->',
+        "<!DOCTYPE data>",
+    ],
+)
+@pytest.mark.parametrize("header", ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n', ""])
+def test_a_document_type_with_an_external_identifier_is_read_and_never_fetched(
+    tmp_path, write, content, monkeypatch, declaration, header
+):
+    """The official MCScript test file has one."""
+
+    def fetch(*args, **kwargs):
+        raise AssertionError("nothing is fetched")
+
+    text = content("mcscript").partition("?>")[2].lstrip()
+    expected = load(write(tmp_path, "mcscript", f"<?xml version='1.0'?>\n{text}"))
+    path = write(tmp_path, "mcscript", f"{header}{declaration}\n{text}")
+    monkeypatch.setattr(socket, "socket", fetch)
+    assert load(path).fingerprint == expected.fingerprint
+    broken = write(tmp_path, "mcscript", f"{header}{declaration}\n{text.replace('True', 'yes')}")
+    line = f"{header}{declaration}\n{text.partition('True')[0]}".count("\n") + 1
+    with raises(DataError, where=f"line {line}", found="'yes'"):
+        load(broken)
 
 
 def test_mcscript(small):

@@ -273,7 +273,6 @@ def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
     ("choices", "gold", "named"),
     [
         (["Bob", "Ann"], 1, ["index0", "index1"]),
-        (["Bob", "Ann"], 0, ["index0", "index1"]),
         (["Bob", "Ann"], "1", ["index0", "index1"]),
         (["2", "1"], "1", ["index0", "index1", "text"]),
         (["A", "B"], "B", ["letter", "text"]),
@@ -283,8 +282,7 @@ def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
 def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named):
     with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
         from_rows([_FOREIGN | {"choices": choices, "label": gold}], fields=_FIELDS)
-    for coding in named:
-        assert f"--gold-as {coding}" in caught.value.hint
+    assert re.findall(r"--gold-as (\w+)", caught.value.hint) == named
 
 
 @pytest.mark.parametrize(
@@ -294,11 +292,32 @@ def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named
         (["Ann", "Bob"], [{1}, {0}]),
         ([[True, False, True], [False, False, False]], [{0, 2}, set()]),
         ([["Ann", "Eve"], []], [{1, 2}, set()]),
+        ([0], [{0}]),
+        ([1, 2, 0], [{1}, {2}, {0}]),
+        (["1", "0", None], [{1}, {0}, None]),
+        ([1.0, 0.0], [{1}, {0}]),
+        ([1, 3, 2], [{0}, {2}, {1}]),
+        (["3", "1"], [{2}, {0}]),
+        ([[1, 2], [0]], [{1, 2}, {0}]),
+        ([[1, 2], [3]], [{0, 1}, {2}]),
+        ([[1, 2], []], None),
+        ([1, 2], None),
     ],
 )
 def test_the_only_coding_that_fits_is_used(golds, right):
-    dataset = from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
-    assert [q.gold for q in dataset] == right
+    rows = [_FOREIGN | {"label": gold} for gold in golds]
+    if right is None:
+        with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
+            from_rows(rows, fields=_FIELDS)
+        assert re.findall(r"--gold-as (\w+)", caught.value.hint) == ["index0", "index1"]
+    else:
+        assert [q.gold for q in from_rows(rows, fields=_FIELDS)] == right
+
+
+@pytest.mark.parametrize("golds", [[0, 3], [3, 0], [1, 0, 3]])
+def test_indices_that_count_from_0_and_from_1_are_refused(golds):
+    with raises(DataError, where=f"row {len(golds) - 1}", field="gold", problem=re.compile("earlier rows")):
+        from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
 
 
 def test_gold_that_fits_no_common_coding():

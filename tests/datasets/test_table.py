@@ -135,3 +135,12 @@ def test_a_table_and_json_lines_have_the_same_fingerprint(tmp_path_factory, text
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     fingerprints = {load(folder / name).fingerprint for name in ("table.csv", "rows.jsonl")}
     assert fingerprints == {from_rows(rows).fingerprint}
+
+
+def test_a_duplicate_column_of_a_wide_table_is_found_in_one_pass(tmp_path):
+    """Comparing each of the 40,000 columns with each other one would take minutes."""
+    path = tmp_path / "wide.csv"
+    columns = ["passage", "question", "gold", *map(str, range(40_000)), "39998", "39999"]
+    path.write_text(f"{','.join(columns)}\n", "utf-8")
+    with raises(DataError, where="line 1", found="'39998'", expected="unique names"):
+        load(path)

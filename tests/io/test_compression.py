@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from classic_rc.errors import DataError
-from classic_rc.io import compression
+from classic_rc.io import files
 from classic_rc.io.compression import (
     STREAM_ERRORS,
     ZIP_ERRORS,
@@ -43,7 +43,7 @@ def test_broken_gzip_raises_data_error(broken):
 
 
 def test_no_more_than_the_limit_is_unpacked(monkeypatch):
-    monkeypatch.setattr(compression, "MAX_UNPACKED", 10)
+    monkeypatch.setattr(files, "MAX_INPUT", 10)
     assert gunzip(gzip_bytes(bytes(10)), "f") == bytes(10)
     with raises(DataError, source="f", found="more than 10 bytes", expected="at most 10 bytes"):
         gunzip(gzip_bytes(bytes(11)), "f")

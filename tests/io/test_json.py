@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError
+from classic_rc.io import json as json_module
 from classic_rc.io.json import Node, describe_value, parse_json
 from tests.errors import raises
 
@@ -52,6 +53,32 @@ def test_malformed_json(text, where, found, expected):
 def test_deep_nesting_is_one_error(start):
     with raises(DataError, source="f", where=None, problem=re.compile("nested too deeply")):
         parse_json(start + "[" * 200_000, "f")
+
+
+class _CountedText(str):
+    """A text that counts how often it is compared."""
+
+    n_comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        _CountedText.n_comparisons += 1
+        return super().__eq__(other)
+
+
+def test_a_duplicate_key_is_found_in_one_pass():
+    """20,000 ids with the duplicate at the end take a comparison for each, not for each pair."""
+    n_keys = 20_000
+    pairs = [(_CountedText(key), 0) for key in map(str, [*range(n_keys), n_keys - 1])]
+    _CountedText.n_comparisons = 0
+    fault = json_module._make_object(pairs)
+    assert (fault.problem, fault.found) == ("duplicate key in an object", repr(str(n_keys - 1)))
+    assert _CountedText.n_comparisons < 10 * n_keys
+
+
+def test_the_first_repeated_key_is_named():
+    with raises(DataError, where="$.x", found="'b'"):
+        parse_json('{"x": {"a": 1, "b": 2, "c": 3, "c": 4, "b": 5}}', "f")
 
 
 def test_surrogate_pairs_and_escaped_backslashes_are_text():

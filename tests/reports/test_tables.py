@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import unicodedata
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classic_rc.io.printable import printable
 from classic_rc.reports import TABLE_FORMATS, Table, render
 from classic_rc.reports.tables import (
     isolate_direction,
@@ -16,6 +19,7 @@ from classic_rc.reports.tables import (
     latex_preamble,
     markdown_block,
     markdown_escape,
+    records_csv,
 )
 
 PLAIN = Table(
@@ -226,3 +230,32 @@ def test_remarks_name_what_a_document_needs():
     for text in ("日本", "שלום", "👩"):
         assert "XeLaTeX" in latex_preamble([text])[1]
     assert len(latex_preamble(["naïve – “Ł”…"])) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=HYPERLINK(1)", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "-", "--1", "+-1",
+        "-1 ", "=", "\uff1d1", "\uff0bcmd", "\uff0d1", "\uff20x", "-inf", "-1\n", "+1-1", "-\u0663",
+    ],
+)  # fmt: skip
+def test_no_text_of_a_csv_cell_is_run(text):
+    """Names and values of groups come from the data of others."""
+    rows = list(csv.reader(io.StringIO(records_csv([{"name": text, text: 1}]))))
+    for cell in (rows[0][1], rows[1][0]):
+        assert cell.startswith("'")
+        assert cell[1:] == printable(text)
+
+
+@pytest.mark.parametrize(
+    "value", [-1, -0.5, -1e-300, float("-inf"), "-0.5", "+3.25", "-1e-05", "-.5", "-7", "+12."]
+)
+def test_numbers_in_csv_are_untouched(value):
+    rows = list(csv.reader(io.StringIO(records_csv([{"difference": value}]))))
+    assert rows == [["difference"], [str(value)]]
+
+
+def test_columns_whose_names_are_shown_alike_stay_apart():
+    records = [{"=a": 1, "'=a": 2}, {"'=a": 3, "b": None}]
+    rows = list(csv.reader(io.StringIO(records_csv(records))))
+    assert rows == [["'=a", "'=a", "b"], ["1", "2", ""], ["", "3", ""]]

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import SOLVERS, LongestCandidate, SlidingWindow, Solver, SurfaceLR
+from classic_rc.solvers import SOLVERS, LongestCandidate, SlidingWindow, Solver, SurfaceLR, parse_solver
 from classic_rc.solvers.base import SHARED_PARAMETERS, Parameter
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
@@ -290,3 +290,23 @@ def test_an_unusable_parameter_ends_in_one_error(name, params, fields, facts):
         with raises(UsageError, **fields) as caught:
             SOLVERS[name](**params).score_candidates(questions)
         assert re.search(facts, str(caught.value))
+
+
+FILES = [(name, parameter) for name, parameter in DECLARED if SOLVERS[name].parameters[parameter].is_file]
+
+
+@pytest.mark.parametrize(("name", "parameter"), [file for file in FILES if file[1] != "stop_words"])
+@pytest.mark.parametrize("value", [2024, 1.5, math.nan, True, np.int64(3), [2024], [["a"]], [None], (1.5,)])
+def test_a_number_is_no_path(name, parameter, value):
+    """On the command line ``path=2024`` is the file of that name; in Python it is a mistake."""
+    solver = SOLVERS[name]().set_params(**{parameter: value})
+    questions = synthetic_dataset(next(iter(solver.tasks)), n_passages=1, seed=1)
+    with raises(UsageError, field=parameter):
+        solver.fit(questions).score_candidates(questions)
+
+
+@pytest.mark.parametrize(("name", "parameter"), FILES)
+@pytest.mark.parametrize("text", ["2024", "007", "1e5", "nan", "True", "-1"])
+def test_the_text_of_a_path_is_kept(name, parameter, text):
+    assert getattr(parse_solver(f"{name},{parameter}={text}"), parameter) == text
+    assert getattr(parse_solver(f'{name},{parameter}="{text}"'), parameter) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import re
@@ -288,6 +289,84 @@ def test_other_archives_are_refused(path):
         archive.writestr("header", "{}")
     assert is_foreign(path)
     assert "no such file" in outcome(path.with_name("none.npz")).problem
+
+
+def members_of(path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_deflated_members_are_refused_unread(path, monkeypatch):
+    """The same content, compressed: no saved solver is written so, and a small file could fill the memory."""
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    members = members_of(path)
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content, method if name == "array.weights.npy" else zipfile.ZIP_STORED)
+        with monkeypatch.context() as patched:
+            patched.setattr(zipfile.ZipFile, "read", lambda *args: pytest.fail("a member was read"))
+            patched.setattr(zipfile.ZipFile, "open", lambda *args: pytest.fail("a member was opened"))
+            assert is_foreign(path)
+            assert "compressed members" in outcome(path).problem
+
+
+def test_members_that_share_their_bytes_or_name_are_refused(path):
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path, "a") as archive:
+        largest = max(archive.infolist(), key=lambda entry: entry.file_size)
+        for number in range(4):
+            twin = zipfile.ZipInfo(f"array.{number}.npy")
+            for fact in ("header_offset", "file_size", "compress_size", "CRC"):
+                setattr(twin, fact, getattr(largest, fact))
+            archive.filelist.append(twin)
+        archive._didModify = True
+    assert is_foreign(path)
+    assert "larger than the archive" in outcome(path).problem
+    path.write_bytes(whole)
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("header.npy", b"")
+    assert "two members of one name" in outcome(path).problem
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"descr": "<f8", "fortran_order": False, "shape": (10**12,)},
+        {"descr": "<f8", "fortran_order": False, "shape": (-1, -3)},
+        {"descr": "<f8", "fortran_order": False, "shape": (2,)},
+        {"descr": "|O", "fortran_order": False, "shape": (3,)},
+        {"descr": "|S0", "fortran_order": False, "shape": (10**12,)},
+        {"descr": "|V0", "fortran_order": False, "shape": ()},
+    ],
+)
+def test_the_size_in_an_arrays_header_is_not_trusted(path, header):
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, header)
+    save_solver(SurfaceLR().fit(TRAIN), path)
+    members = members_of(path) | {"array.weights.npy": content.getvalue() + bytes(24)}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    assert is_foreign(path)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", ["<f8", ">i4", "<U3", "?", "<c16"])
+def test_arrays_are_read_as_numpy_reads_them(path, order, shape, dtype):
+    from classic_rc.solvers import saved
+
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype, order=order)
+    np.save(path.with_suffix(".npy"), array)
+    content = path.with_suffix(".npy").read_bytes()
+    read = saved._parse_array(content)
+    assert (read.dtype, read.shape, read.flags.writeable) == (array.dtype, shape, True)
+    assert read.flags.c_contiguous == np.load(path.with_suffix(".npy")).flags.c_contiguous
+    assert np.array_equal(read, array)
+    if array.ndim == 0:
+        assert read == array
 
 
 def test_nothing_pickled_is_loaded(path):

@@ -48,6 +48,17 @@ def test_registered_solvers_and_variants_come_back(spec):
         (r"score-file,path=C:\scores\a.txt", r"score-file,path=C:\scores\a.txt"),
         ("score-file,path=[]", "score-file,path=[]"),
         ('score-file,path="30"', 'score-file,path="30"'),
+        ("score-file,path=2024", 'score-file,path="2024"'),
+        ("score-file,path=[007; 1e5; 1_000]", 'score-file,path=["007"; "1e5"; "1_000"]'),
+        ("saved,path=True", 'saved,path="True"'),
+        ("ir,corpus=2024", 'ir,corpus="2024"'),
+        ("alignment-ilp,wordnet=30,annotations=nan", 'alignment-ilp,annotations="nan",wordnet="30"'),
+        ("alignment-ilp,wordnet=None,annotations=None", "alignment-ilp"),
+        (
+            "combination:mctest160-rte,score-file__path=2024",
+            'combination:mctest160-rte,solvers=[score-file,path="2024"; sw+d:mctest160]',
+        ),
+        ("lexical,stop_words=571", 'lexical,stop_words="571"'),
         (
             "combination,solvers=[ sw+d:mctest160 ;score-file,path=rte.txt ],weights=[0.34;1]",
             "combination,solvers=[sw+d:mctest160; score-file,path=rte.txt],weights=[0.34; 1]",

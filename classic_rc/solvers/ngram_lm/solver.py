@@ -88,7 +88,7 @@ class NGramLM(Solver):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
         "order": Parameter("the n of the n-grams", tuple(range(1, _MAX_ORDER + 1))),
-        "corpus": Parameter("the texts to learn from", _QUESTION_TEXTS, is_file=True, joined_by="+"),
+        "corpus": Parameter("the texts to learn from", _QUESTION_TEXTS, is_file=True, joined_by="+", is_list=True),
         "discounts": Parameter(
             "the amounts to subtract from counts",
             ("modified",),
