@@ -110,6 +110,8 @@ class FittedSystem:
         Fitted, and tuned if there is tuning data; neither if it learns out of fold.
     expected : bool
         Whether the predictions are expectations over random draws.
+    relative_ties : bool
+        Whether its scores tie relative to their size; known once it has scored.
     seconds : dict of str to float
         Seconds spent so far on ``encode``, ``fit`` and ``score``.
 
@@ -134,6 +136,7 @@ class FittedSystem:
         self.tune = learning.tune if tune else None
         self.cross_fit = cross_fit
         self.expected = False
+        self.relative_ties = False
         self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
@@ -240,6 +243,7 @@ class FittedSystem:
                 start = time.perf_counter()
             scores = score_in_shards(self.solver, questions, jobs)
         self.seconds["score"] += time.perf_counter() - start
+        self.relative_ties = scores.relative_ties
         return scores
 
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
@@ -350,9 +354,10 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
         return _checked(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
     parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
-    return questions.in_order(
+    scores = questions.in_order(
         np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
     )
+    return replace(scores, relative_ties=all(part.relative_ties for part in parts))
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
