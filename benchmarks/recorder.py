@@ -260,15 +260,15 @@ def _changed(before: list[str], after: list[str]) -> Iterator[str]:
 # Recording and comparing: the two commands.
 
 
-def _chosen(listed: Sequence[Command], only: str | None, quick: bool) -> list[Command]:
+def _select_commands(listed: Sequence[Command], only: str | None, quick: bool) -> list[Command]:
     return [c for c in listed if (only is None or fnmatch.fnmatch(c.id, only)) and (c.quick or not quick)]
 
 
-def _teller(total: int) -> Callable[[Command], None]:
+def _progress_printer(total: int) -> Callable[[Command], None]:
     """Return a function that shows the progress on stderr, if that is a terminal."""
     count = itertools.count(1)
 
-    def tell(command: Command) -> None:
+    def show(command: Command) -> None:
         number = next(count)
         if sys.stderr.isatty():
             print(
@@ -278,7 +278,7 @@ def _teller(total: int) -> Callable[[Command], None]:
                 flush=True,
             )
 
-    return tell
+    return show
 
 
 def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = False, jobs: int = 2) -> int:
@@ -300,7 +300,7 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
             return [line.split()[0] for line in said.splitlines()]
 
         every = commands(inputs, real, listed)
-    todo = _chosen(every, only, quick)
+    todo = _select_commands(every, only, quick)
     (folder / "commands.json").write_text(
         json.dumps(
             {"version": _version(), "data": str(data.resolve()), "commands": [asdict(c) for c in todo]}, indent=1
@@ -308,30 +308,40 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
         + "\n",
         encoding="utf-8",
     )
-    tell = _teller(len(todo))
+    show = _progress_printer(len(todo))
     with _workplace(folder, inputs, data) as make:
         for late in (False, True):
-            run_all([c for c in todo if c.late is late], outputs, make, jobs, tell)
+            run_all([c for c in todo if c.late is late], outputs, make, jobs, show)
     print(f"{len(todo)} commands recorded")
     return 0
 
 
 def compare(
-    folder: Path, data: Path | None = None, *, only: str | None = None, quick: bool = False, jobs: int = 2
+    folder: Path,
+    data: Path | None = None,
+    *,
+    only: str | None = None,
+    quick: bool = False,
+    jobs: int = 2,
+    numbers: bool = False,
 ) -> int:
     """Run the commands of a record again, and print the differences."""
     kept = json.loads((folder / "commands.json").read_text(encoding="utf-8"))
     data = data or Path(kept["data"])
-    todo = _chosen([Command(**entry) for entry in kept["commands"]], only, quick)
+    todo = _select_commands([Command(**entry) for entry in kept["commands"]], only, quick)
     differ: list[str] = []
-    tell = _teller(len(todo))
+    show = _progress_printer(len(todo))
     masks = Masks({str(data.resolve()): "<data>", str(folder.resolve()): "<record>"}, {kept["version"], _version()})
     with tempfile.TemporaryDirectory(prefix="compare-") as name:
         outputs = Path(name).resolve()
 
         def check(command: Command) -> None:
-            tell(command)
+            show(command)
             old, new = (contents(where / command.id, masks) for where in (folder / "commands", outputs))
+            if numbers:
+                old, new = (
+                    {name: _numbers(text) for name, text in side.items() if name != "stderr"} for side in (old, new)
+                )
             if old != new:
                 differ.append(command.id)
                 shown = " && ".join(shlex.join(step) for step in command.steps)
@@ -342,6 +352,11 @@ def compare(
             run_all(todo, outputs, make, jobs, check)
     print(f"{len(todo)} commands, {len(differ)} differ")
     return int(bool(differ))
+
+
+def _numbers(content: bytes) -> bytes:
+    """Return the numbers of an output, one on each line."""
+    return b"\n".join(re.findall(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])", content))
 
 
 def _version() -> str:
@@ -376,6 +391,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sub.add_argument("--only", metavar="GLOB", help="commands whose ids fit")
         sub.add_argument("--quick", action="store_true", help="the sample data, and a few commands on real data")
         sub.add_argument("--jobs", type=int, default=2, metavar="N", help="commands at once (default 2)")
+        if name == "compare":
+            help_text = "compare exit codes and the numbers of stdout and of files, but no words and no stderr"
+            sub.add_argument("--numbers", action="store_true", help=help_text)
         sub.set_defaults(function=function)
     args = parser.parse_args(argv)
     start = time.perf_counter()
@@ -383,7 +401,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if hasattr(os, "fork"):
         _warm_up()
     folder = args.folder.resolve()
-    code: int = args.function(folder, args.data, only=args.only, quick=args.quick, jobs=args.jobs)
+    options = {"numbers": args.numbers} if args.what == "compare" else {}
+    code: int = args.function(folder, args.data, only=args.only, quick=args.quick, jobs=args.jobs, **options)
     print(f"{time.perf_counter() - start:.0f} seconds", file=sys.stderr)
     return code
 

@@ -100,7 +100,7 @@ def lengths(statistics: DatasetStatistics) -> Figure:
     Parameters
     ----------
     statistics : DatasetStatistics
-        The result of :func:`classic_rc.audit.statistics`.
+        The result of :func:`classic_rc.audit.describe_datasets`.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def lengths(statistics: DatasetStatistics) -> Figure:
     Examples
     --------
     >>> from classic_rc import load, plots
-    >>> from classic_rc.audit.statistics import statistics
-    >>> figure = plots.lengths(statistics([load("sample:single-choice")]))
+    >>> from classic_rc.audit import describe_datasets
+    >>> figure = plots.lengths(describe_datasets([load("sample:single-choice")]))
     """
     from classic_rc.reports.figures import histogram_figure
 

@@ -211,9 +211,9 @@ def measure_partial_inputs(
 
     The null hypothesis is that the partial input does not indicate which candidate is right. Gold is permuted
     within each question, with the same number of right candidates, while predictions stay fixed
-    (:func:`.null.null_of`). The p-value is how often permuted gold reaches the metric, doubled if anything was
-    learned out of fold (:func:`.null.p_value`). Holm's procedure adjusts it only for the partial inputs tried on
-    this dataset: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
+    (:func:`.null.null_distribution_of`). The p-value is how often permuted gold reaches the metric, doubled if
+    anything was learned out of fold (:func:`.null.exceedance_p_value`). Holm's procedure adjusts it only for the
+    partial inputs tried on this dataset: of simulated datasets without a leak, 3 to 5 % raise any alarm at 0.05.
 
     Parameters
     ----------

@@ -211,8 +211,8 @@ def find_hard_subset(
     Examples
     --------
     >>> import classic_rc
-    >>> from classic_rc.audit import hard_subset
-    >>> found = hard_subset(classic_rc.load("sample:single-choice"), [classic_rc.parse_solver("sw+d")])
+    >>> from classic_rc.audit import find_hard_subset
+    >>> found = find_hard_subset(classic_rc.load("sample:single-choice"), [classic_rc.parse_solver("sw+d")])
     >>> len(found.dataset), round(found.removed["chance"].value, 2)
     (14, 0.25)
     """

@@ -335,7 +335,7 @@ def find_split_name(name: str) -> str | None:
 
     Examples
     --------
-    >>> split_in("dev_83-fixedIds"), split_in("val"), split_in("RACE-train-dev")
+    >>> find_split_name("dev_83-fixedIds"), find_split_name("val"), find_split_name("RACE-train-dev")
     ('dev', 'val', None)
     """
     found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}

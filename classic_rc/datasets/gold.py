@@ -53,7 +53,7 @@ def decode_gold(value: Any, texts: Sequence[str], coding: str) -> frozenset[int]
 
     Examples
     --------
-    >>> sorted(decode(["A", "C"], ["red", "blue", "green"], "letter"))
+    >>> sorted(decode_gold(["A", "C"], ["red", "blue", "green"], "letter"))
     [0, 2]
     """
     if coding == "flags":

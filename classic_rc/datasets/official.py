@@ -74,7 +74,7 @@ def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Da
     Examples
     --------
     >>> from classic_rc.datasets import load
-    >>> [(official, len(part)) for official, part in official_parts(load("sample:cloze"))]
+    >>> [(official, len(part)) for official, part in match_official_parts(load("sample:cloze"))]
     [(None, 8)]
     """
     if dataset.fingerprint in FINGERPRINTS:

@@ -60,7 +60,7 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     Examples
     --------
     >>> row = {"context": "It rained.", "q": {"text": "Did it?"}, "choices": ["no", "yes"], "label": 1}
-    >>> propose([Node(row, "rows")])
+    >>> propose_fields([Node(row, "rows")])
     ({'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}, 'index0')
     """
     paths = _find_paths(rows[0].value) if rows else {}

@@ -132,7 +132,7 @@ def expand_sample_names(name: str) -> list[str]:
 
     Examples
     --------
-    >>> expand("sample")
+    >>> expand_sample_names("sample")
     ['sample:single-choice', 'sample:multiple-answer', 'sample:cloze', 'sample:multi-span']
     """
     return list(SAMPLES) if name == "sample" else [name]

@@ -83,8 +83,9 @@ def find_value(node: Node, path: str) -> Node | None:
     Examples
     --------
     >>> row = Node({"q": {"choices": [{"text": "yes"}, {"text": "no"}]}}, "rows")
-    >>> lookup(row, "q.choices.text").value, lookup(row, "q.choices.1.text").value, lookup(row, "q.label")
-    (['yes', 'no'], 'no', None)
+    >>> find_value(row, "q.choices.text").value, find_value(row, "q.choices.1.text").value
+    (['yes', 'no'], 'no')
+    >>> find_value(row, "q.label")
     """
     if isinstance(node.value, dict) and path in node.value:
         return node.at(path)

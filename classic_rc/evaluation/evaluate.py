@@ -196,6 +196,8 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
     if published and facts["tuned_on"] is None:
         facts["tuned_on"] = " + ".join(published.values())
         facts["tuned_here"] = system.dataset.fingerprint in published
+    elif facts["tuned_on"] is None and (split := solver.default_tuning().get(system.dataset.fingerprint)):
+        facts["tuned_on"], facts["tuned_here"] = split, True
     return Row(
         solver=solver.name,
         variant=variant,

@@ -195,7 +195,7 @@ def describe_value(value: Any) -> str:
 
     Examples
     --------
-    >>> [describe(v) for v in (None, True, 3, "three", [3], {"a": 1, "b": 2})]
+    >>> [describe_value(v) for v in (None, True, 3, "three", [3], {"a": 1, "b": 2})]
     ['null', 'true', 'the number 3', "'three'", 'a list of 1', 'an object with a, b']
     """
     if value is None:

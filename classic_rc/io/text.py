@@ -56,7 +56,7 @@ def decode_text(data: bytes, source: str) -> str:
 
     Examples
     --------
-    >>> decode(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
+    >>> decode_text(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
     'one\ntwo\n'
     """
     encoding, bom_length = _UTF16.get(data[:2], "utf-8"), 2

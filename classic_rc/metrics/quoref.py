@@ -66,7 +66,7 @@ def normalise_quoref_answer(text: str) -> str:
 
     Examples
     --------
-    >>> normalise("The well-known 7 Owls, 1.50")
+    >>> normalise_quoref_answer("The well-known 7 Owls, 1.50")
     'well known 7.0 owls 1.5'
     """
     return " ".join(filter(None, map(_normalise_word, text.replace("-", " ").split(" "))))

@@ -31,7 +31,7 @@ def normalise_squad_answer(text: str) -> str:
 
     Examples
     --------
-    >>> normalise("The  Owl's nest!")
+    >>> normalise_squad_answer("The  Owl's nest!")
     'owls nest'
     """
     return " ".join(ARTICLE.sub(" ", text.lower().translate(PUNCTUATION)).split())

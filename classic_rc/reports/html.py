@@ -94,7 +94,7 @@ def escape_html(text: str) -> str:
 
     Examples
     --------
-    >>> escaped('<b title="x">\x1b')
+    >>> escape_html('<b title="x">\x1b')
     '&lt;b title=&quot;x&quot;&gt;\\x1b'
     """
     return html.escape(printable(text, keep="\t\n"))
@@ -105,7 +105,7 @@ def insert_break_points(text: str, at: str) -> str:
 
     Examples
     --------
-    >>> breakable("a|b", "|"), breakable("1 [0, 2]", " [")
+    >>> insert_break_points("a|b", "|"), insert_break_points("1 [0, 2]", " [")
     ('a|<wbr>b', '1 <wbr>[0, 2]')
     """
     return escape_html(text).replace(at, f"{at[0]}<wbr>{at[1:]}")
@@ -118,7 +118,7 @@ def json_for_script(value: Any) -> str:
 
     Examples
     --------
-    >>> print(embedded_json(["</script>", "caf\u00e9"]))
+    >>> print(json_for_script(["</script>", "caf\u00e9"]))
     ["\u003c/script>","caf\u00e9"]
     """
     compact = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -130,7 +130,7 @@ def format_number(value: float) -> str:
 
     Examples
     --------
-    >>> number_text(-12.3456789), number_text(3.0), number_text(float("-inf"))
+    >>> format_number(-12.3456789), format_number(3.0), format_number(float("-inf"))
     ('−12.346', '3', '−∞')
     """
     shown = f"{abs(value):.5g}" if math.isfinite(value) else "∞"

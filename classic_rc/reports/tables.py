@@ -288,7 +288,7 @@ def format_percent(value: float | None, decimals: int = 2, interval: Interval | 
 
     Examples
     --------
-    >>> percent(0.57994, interval=Interval(0.5512, 0.6061))
+    >>> format_percent(0.57994, interval=Interval(0.5512, 0.6061))
     '57.99 [55.1, 60.6]'
     """
     if value is None or value != value:
@@ -302,7 +302,7 @@ def format_points(value: float | None) -> str:
 
     Examples
     --------
-    >>> points(0.05), points(-0.00001), points(None)
+    >>> format_points(0.05), format_points(-0.00001), format_points(None)
     ('+5.00', '+0.00', '–')
     """
     return EMPTY_CELL if value is None else _signed(value, 2)
@@ -313,7 +313,7 @@ def format_bounds(interval: Interval | None) -> str:
 
     Examples
     --------
-    >>> bounds(Interval(-0.012, 0.04))
+    >>> format_bounds(Interval(-0.012, 0.04))
     '[-1.2, +4.0]'
     """
     return EMPTY_CELL if interval is None else f"[{_signed(interval.low, 1)}, {_signed(interval.high, 1)}]"
@@ -324,7 +324,7 @@ def format_p_value(p: float) -> str:
 
     Examples
     --------
-    >>> p_value(0.04321), p_value(0.0000321)
+    >>> format_p_value(0.04321), format_p_value(0.0000321)
     ('0.0432', '3.2e-05')
     """
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.1e}"

@@ -31,7 +31,7 @@ class StoredTexts(Sequence[str]):
 
     Examples
     --------
-    >>> texts = Texts.of(["Zoë", "", "Nora"])
+    >>> texts = StoredTexts.of(["Zoë", "", "Nora"])
     >>> texts[0], len(texts), list(texts[1:])
     ('Zoë', 3, ['', 'Nora'])
     """

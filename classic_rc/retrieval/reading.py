@@ -278,7 +278,7 @@ def strip_compression_suffix(path: str) -> str:
 
     Examples
     --------
-    >>> without_compression("Corpus.JSONL.gz")
+    >>> strip_compression_suffix("Corpus.JSONL.gz")
     'corpus.jsonl'
     """
     name = path.lower()
@@ -426,7 +426,7 @@ def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
     Parameters
     ----------
     arrays : mapping of str to ndarray
-        The arrays of :meth:`PlaceWriter.arrays`.
+        The arrays of :meth:`SentencePlaceWriter.arrays`.
     sentence : int
         Its number in the segment.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,6 +70,8 @@ class Parameter:
     joined_by: str = ""
     # Maps a value to what the signature shows. Default: the value, or a file's name and content.
     signed: Callable[[Any], Any] | None = None
+    # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
+    default_tuned_on: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def choices(self) -> str:
@@ -320,6 +323,23 @@ class Solver(BaseEstimator, ABC):
         splits = dict(self.variants[variant].tuned_on) if variant else {}
         for member in self.members:
             splits |= member.published_tuning()
+        return splits
+
+    def default_tuning(self) -> Mapping[str, str]:
+        """Return the splits that published constants, kept here as default values, were tuned on.
+
+        Returns
+        -------
+        mapping of str to str
+            Content fingerprint -> name of the split.
+        """
+        splits: dict[str, str] = {}
+        for name, parameter in self.parameters.items():
+            if parameter.default_tuned_on and self.variant_name() is None:
+                default = inspect.signature(type(self)).parameters[name].default
+                splits |= parameter.default_tuned_on if getattr(self, name) == default else {}
+        for member in self.members:
+            splits |= member.default_tuning()
         return splits
 
     def signature_facts(self) -> Mapping[str, Any]:

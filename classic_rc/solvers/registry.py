@@ -92,7 +92,7 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     ),
     "ngram-lm": SolverEntry(
         "classic_rc.solvers.ngram_lm.solver:NGramLM",
-        "how probable an n-gram language model finds the query with the candidate in it",
+        "the probability of the query with the candidate in it, from an n-gram language model",
     ),
     "alignment-ilp": SolverEntry(
         "classic_rc.solvers.alignment.solver:AlignmentILP",

@@ -87,7 +87,7 @@ def cli(capsys, monkeypatch) -> Callable[..., Done]:
         message(text)
 
     for module in ("console", "main"):
-        monkeypatch.setattr(f"classic_rc.cli.{module}.message", record)
+        monkeypatch.setattr(f"classic_rc.cli.{module}.print_message", record)
 
     def run(*args: object) -> Done:
         errors.clear()

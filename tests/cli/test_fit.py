@@ -67,7 +67,7 @@ def test_data_that_teaches_nothing_is_one_line(cli, tmp_path, hidden, write):
     done.fails(3, "surface-lr", "gold", "3 of 3 questions")
     row = {"passage": "x", "question": "y?", "candidates": ["a", "b"], "gold": [], "task": "multiple-answer"}
     done = cli("fit", write("wrong.jsonl", [row]), "-s", "surface-lr", "-o", output)
-    done.fails(3, "2 candidates")
+    done.fails(3, "2 wrong candidates")
     assert not output.exists()
 
 

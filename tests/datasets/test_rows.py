@@ -86,7 +86,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         (
             [_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}],
             "question a",
-            None,
+            "id",
             None,
             "unique",
         ),

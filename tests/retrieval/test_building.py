@@ -436,8 +436,8 @@ def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
 
 HOLD = """
 import sys
-from classic_rc.retrieval.building import exclusive
-with exclusive(sys.argv[1]):
+from classic_rc.retrieval.building import lock_folder
+with lock_folder(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """

@@ -112,7 +112,7 @@ def test_missing_scores_are_named(write):
         ScoreFile(path=path).fit(dataset[:8])
     with raises(UsageError) as wrong:
         ScoreFile(path=path).fit(dataset[:3])
-    assert "4 questions" in str(wrong.value)
+    assert "4 consecutive questions" in str(wrong.value)
 
 
 def test_a_wrong_count_is_found_at_its_line(write, tmp_path):

@@ -7,13 +7,7 @@ import sys
 
 import pytest
 
-from classic_rc import teaching, testing
-
-
-@pytest.mark.parametrize("name", ["Checked", "Grade", "grade_file", "grade_folder"])
-def test_what_moved_to_teaching_is_still_found(name):
-    assert getattr(testing, name) is getattr(teaching, name)
-    assert name not in testing.__all__
+from classic_rc import testing
 
 
 def test_an_unknown_name_is_an_attribute_error():

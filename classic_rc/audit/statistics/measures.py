@@ -184,7 +184,7 @@ def pool_measures(measures: Iterable[Measure]) -> Measure:
 
     Examples
     --------
-    >>> pooled([Values(np.array([1, 2])), Values(np.array([6]))]).value
+    >>> pool_measures([MeasuredValues(np.array([1, 2])), MeasuredValues(np.array([6]))]).value
     3.0
     """
     return reduce(add, measures)

@@ -134,7 +134,7 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     Examples
     --------
     >>> from classic_rc.datasets import load
-    >>> table = statistics([load("sample:single-choice")]).common
+    >>> table = describe_datasets([load("sample:single-choice")]).common
     >>> [(row.statistic.label, row.measures[0].value) for row in table.rows[:2]]
     [('passages', 6), ('questions', 24)]
     """

@@ -273,7 +273,7 @@ def error_reason(answer: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> reason({"error": {"type": "search_phase", "reason": "all shards failed",
+    >>> error_reason({"error": {"type": "search_phase", "reason": "all shards failed",
     ...                   "root_cause": [{"type": "too_many_clauses", "reason": "more than 1024"}]}})
     'too_many_clauses: more than 1024'
     """
@@ -299,7 +299,7 @@ def run_in_order(function: Callable[[Item], Result], items: Iterable[Item], thre
 
     Examples
     --------
-    >>> list(in_order(str.upper, "abc", threads=2))
+    >>> list(run_in_order(str.upper, "abc", threads=2))
     ['A', 'B', 'C']
     """
     ahead: deque[Future[Result]] = deque()

@@ -129,7 +129,7 @@ def chunks_of_tags(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
 
     Examples
     --------
-    >>> list(tagged(["DT", "JJ", "NN", "VBD", "RP", "IN", "CD", "NNS", "."]))
+    >>> list(chunks_of_tags(["DT", "JJ", "NN", "VBD", "RP", "IN", "CD", "NNS", "."]))
     [(1, 3), (3, 5), (6, 8)]
     """
     kinds = ["n" if _NOUNS.match(tag) else "v" if _VERBS.match(tag) else "" for tag in tags]

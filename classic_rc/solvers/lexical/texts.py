@@ -42,7 +42,7 @@ def is_negated(question: str) -> bool:
 
     Examples
     --------
-    >>> says_not("Who didn't come?"), says_not("Who tied the knot?")
+    >>> is_negated("Who didn't come?"), is_negated("Who tied the knot?")
     (True, False)
     """
     return _NEGATION.search(question) is not None
