@@ -16,13 +16,16 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
 from classic_rc.metrics.registry import selection_metric
-from classic_rc.predictions import TIE_TOLERANCE as TIE_TOLERANCE  # part of this module's interface too
-from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
 
 TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
+
+TIE_TOLERANCE = ABSOLUTE_TIE_TOLERANCE
+"""The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores from files tie within
+1e-12 of the question's largest absolute score instead."""
 
 Cuts: TypeAlias = Literal["exact", "multirc2018"]
 

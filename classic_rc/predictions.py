@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-TIE_TOLERANCE = 1e-6
-"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but the rounded weights differ by
-one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5. Scores from files have another rule:
-:data:`RELATIVE_TIE_TOLERANCE`."""
+ABSOLUTE_TIE_TOLERANCE = 1e-6
+"""Scores of this package's solvers tie with the best one if they are this close to it. ln 5/4 = ln 9/8 + ln 10/9,
+but the rounded weights differ by one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5."""
 
 RELATIVE_TIE_TOLERANCE = 1e-12
 """Scores from files tie with the best one if they are this close to it, in units of the question's largest absolute
@@ -38,7 +37,8 @@ class Scores:
         False where the text contributes nothing to the score.
     relative_ties : bool
         Whether the unit of the scores is unknown, as of those from a file: they tie within
-        :data:`RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within :data:`TIE_TOLERANCE`.
+        :data:`RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within
+        :data:`ABSOLUTE_TIE_TOLERANCE`.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class Scores:
         flat = ragged_indices(self.offsets[:-1][index], counts)
         return Scores(self.values[flat], offsets_of(counts), self.evidence[flat], self.relative_ties)
 
-    def margins(self, tolerance: float = TIE_TOLERANCE) -> NDArray[np.float64]:
+    def margins(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.float64]:
         """Return how far below the best score of each question a score ties with it, shape (n_questions,).
 
         Parameters
@@ -136,12 +136,12 @@ class Scores:
         tolerance : float
             An absolute tolerance. In place of the default, scores with `relative_ties` use theirs.
         """
-        if not self.relative_ties or tolerance != TIE_TOLERANCE:
+        if not self.relative_ties or tolerance != ABSOLUTE_TIE_TOLERANCE:
             return np.full(len(self), tolerance, dtype=np.float64)
         sizes = np.where(np.isfinite(self.values), np.abs(self.values), 0.0)
         return RELATIVE_TIE_TOLERANCE * self._largest(sizes)
 
-    def are_best(self, tolerance: float = TIE_TOLERANCE) -> NDArray[np.bool_]:
+    def are_best(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each candidate has the best score of its question or ties with it; see :meth:`margins`.
 
         Returns
@@ -160,7 +160,7 @@ class Scores:
         flags: NDArray[np.bool_] = self.values >= np.repeat(lowest, np.diff(self.offsets))
         return flags
 
-    def with_equal_ties(self, tolerance: float = TIE_TOLERANCE) -> Scores:
+    def with_equal_ties(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> Scores:
         """Return the scores with the best score of each question in place of those that tie with it.
 
         The result has relative ties: a file of it, read again, has the same best candidates. (Unless a question has

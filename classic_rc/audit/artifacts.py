@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.null import MetricNulls, exceedance_p_value, null_distribution_of
-from classic_rc.decisions import Decision
+from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.fitted_system import EncodingCache
@@ -21,7 +21,7 @@ from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
-from classic_rc.predictions import TIE_TOLERANCE, Prediction, Scores
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.cloze import MaximumFrequency

@@ -32,7 +32,7 @@ from classic_rc.evaluation.signature import (
 )
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.io.progress import progress_bar
-from classic_rc.predictions import RELATIVE_TIE_TOLERANCE, TIE_TOLERANCE, Prediction, Scores
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
@@ -214,7 +214,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
 def _tie_tolerance(system: FittedSystem) -> float | str | None:
     """Return the tolerance of ties for the signature; None for the default and for rules without one."""
     tolerance = getattr(system.decision, "tie_tolerance", None)
-    if tolerance is None or tolerance != TIE_TOLERANCE:
+    if tolerance is None or tolerance != ABSOLUTE_TIE_TOLERANCE:
         return tolerance
     return f"{RELATIVE_TIE_TOLERANCE:g} relative" if system.relative_ties and not system.expected else None
 
@@ -268,8 +268,8 @@ def evaluate_predictions(
 class PredictionRun:
     """A solver's output on a dataset."""
 
-    # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does. None
-    # for generated spans, whose scores are dropped block by block.
+    # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does.
+    # None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
     predictions: list[Prediction] | None  # None if only scores were asked for
     warnings: tuple[str, ...] = ()  # for the reader of the numbers
