@@ -27,9 +27,11 @@ from classic_rc.solvers.base import (
 from classic_rc.solvers.combination.composite import Composite, clone_members_unfitted
 from classic_rc.solvers.combination.weights import (
     Weighting,
-    nonzero_deviation,
+    centre_and_scale,
+    join_ties,
     search_shares,
     stack,
+    standardise,
     standardise_within_questions,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
@@ -209,8 +211,8 @@ class Combination(Composite):
         self.solvers_ = [clone_members_unfitted(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(asked))
-            self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
-            self.scales_ = [nonzero_deviation(scores.values) for scores in scored]
+            pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
+            self.centres_, self.scales_ = [centre for centre, _ in pairs], [scale for _, scale in pairs]
         if self._weights_are("stacked"):
             assert train is not None
             self._set_weighting(stack(self._score_unseen(asked, train), gold_labels(self.name, train), self.C))
@@ -229,7 +231,7 @@ class Combination(Composite):
         scored = self.member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
         # The search is over shares of standardised scores, so that its grid suits members of any scale.
-        scales = np.array([nonzero_deviation(scores.values) for scores in scored])
+        scales = np.array([centre_and_scale(scores)[1] for scores in scored])
 
         def weighting_of(shares: NDArray[np.float64]) -> Weighting:
             weights = shares / scales
@@ -350,8 +352,8 @@ class Combination(Composite):
             return [standardise_within_questions(scores) for scores in scored]
         if self.normalise == "standard":
             return [
-                Scores((scores.values - centre) / scale, scores.offsets, scores.evidence)
-                for scores, centre, scale in zip(scored, self.centres_, self.scales_, strict=True)
+                standardise(scores, centre, scale)
+                for scores, centre, scale in zip(map(join_ties, scored), self.centres_, self.scales_, strict=True)
             ]
         return scored
 

@@ -514,3 +514,80 @@ def test_variants_have_published_weights_whatever_the_path_of_the_file():
 
 def test_members_that_are_not_solvers_have_no_variant():
     assert Combination(solvers=[1, 2]).variant_name() is None
+
+
+class Given(Solver):
+    """The scores in the questions' meta, as a file's if `relative_ties`."""
+
+    def __init__(self, *, key: str = "given", relative_ties: bool = False) -> None:
+        self.key = key
+        self.relative_ties = relative_ties
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([q.meta[self.key] for q in questions], relative_ties=self.relative_ties)
+
+
+def given_scores(dataset, **rows):
+    """Return the questions with these scores in their meta, by key: a function of the question each."""
+    questions = [replace(q, meta={key: make(q) for key, make in rows.items()}) for q in dataset]
+    return replace(dataset, questions=questions)
+
+
+@pytest.mark.parametrize("normalise", ["question", "standard"])
+def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
+    """The noise is in the order against gold; the other member is right, and much smaller."""
+    noisy = given_scores(
+        DEV,
+        noise=lambda q: [5.0 - 1e-8 * (i in q.gold) for i in range(len(q.candidates))],
+        mixed=lambda q: [5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3) for i in range(len(q.candidates))],
+        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
+    )
+    for key in ("noise", "mixed"):
+        members = [Given(key=key), Given(key="right")]
+        solver = Combination(solvers=members, weights=[1, 0.1], normalise=normalise).fit(noisy)
+        rows = evaluate(noisy, [members[0], members[1], solver]).rows
+        assert rows[1].metrics()["accuracy"] == 1
+        noise = solver.member_scores(noisy)[0]
+        assert [len(set(row[:2].tolist())) for row in noise] == [1] * len(noisy)
+        if key == "noise":
+            assert rows[2].metrics()["accuracy"] == 1
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_scores_that_tie_at_any_rank_are_standardised_as_equal(relative):
+    unit = 1e-9 if relative else 1.0
+    tiny = 1e-13 if relative else 4e-7
+    row = [3.0, 3.0 - tiny, 1.0, 1.0 - tiny, 2.0]
+    scores = Scores.from_lists([[unit * v for v in row], [], [unit] * 2], relative_ties=relative)
+    a, b, c, d, e = standardise_within_questions(scores)[0].tolist()
+    assert a == b > e > c == d
+    assert not standardise_within_questions(scores)[2].any()
+
+
+@pytest.mark.parametrize("normalise", ["question", "standard"])
+@pytest.mark.parametrize("weights", [None, "stacked"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300, 4e307])
+def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise, weights):
+    def drawn(q, scale=1.0):
+        rng = np.random.default_rng(len(q.passage.text) + 7 * min(q.gold))
+        return [scale * float(v) for v in rng.integers(-4, 5, len(q.candidates))]
+
+    dataset = given_scores(DEV, plain=drawn, scaled=lambda q: drawn(q, unit))
+    one, other = (
+        Combination(
+            solvers=[Given(key=key, relative_ties=True), LongestCandidate()], weights=weights, normalise=normalise
+        )
+        .fit(dataset)
+        .score_candidates(dataset)
+        for key in ("plain", "scaled")
+    )
+    assert np.isfinite(other.values).all()
+    assert other.values == pytest.approx(one.values, rel=1e-6, abs=1e-9)
+    assert one.are_best().mean() < 1
+
+
+def test_a_sum_that_is_too_large_is_an_error():
+    dataset = given_scores(DEV, big=lambda q: [1e308, *[0.0] * (len(q.candidates) - 1)])
+    solver = Combination(solvers=[Given(key="big"), Given(key="big")]).fit(dataset)
+    with raises(UsageError, field="weights"):
+        solver.score_candidates(dataset)
