@@ -144,6 +144,7 @@ def evaluate(
                 scores = system.score(block, jobs)
                 predictions = system.decide_in_expectation(block, scores)
                 tally.add(block.places, block.questions, predictions, scores)
+                system.compare_members(block, predictions)
                 advance(len(block.places))
     rows = [
         _make_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)

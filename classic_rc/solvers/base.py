@@ -214,6 +214,10 @@ class Solver(BaseEstimator, ABC):
         """Score like :meth:`score_candidates`; slow solvers divide the work among up to `jobs` processes."""
         return self.score_candidates(questions)
 
+    def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the scores of :meth:`score_candidates` and, for a combination, those of each member after them."""
+        return [self.score_candidates(questions)]
+
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn from `questions`, or just check the parameters. `y` exists for scikit-learn and is ignored.
 
@@ -310,6 +314,11 @@ class Solver(BaseEstimator, ABC):
     def members(self) -> Sequence[Solver]:
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
+
+    @property
+    def member_names(self) -> list[str]:
+        """The members' names."""
+        return []
 
     def published_tuning(self) -> Mapping[str, str]:
         """Return the splits that the constants of this variant and of its members' variants were tuned on.

@@ -293,6 +293,10 @@ class SavedSolver(Solver):
         """Score the candidates with the saved solver."""
         return self._loaded_solver().score_candidates(questions)
 
+    def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the saved solver's scores and, for a combination, its members' after them."""
+        return self._loaded_solver().score_with_members(questions)
+
     def explain(self, question: Question) -> Explanation:
         """Return the saved solver's explanation."""
         return self._loaded_solver().explain(question)
@@ -317,6 +321,11 @@ class SavedSolver(Solver):
     def members(self) -> Sequence[Solver]:
         """The saved solver's members; none before the file is read."""
         return self.solver_.members if hasattr(self, "solver_") else ()
+
+    @property
+    def member_names(self) -> list[str]:
+        """The names of the saved solver's members; none before the file is read."""
+        return self.solver_.member_names if hasattr(self, "solver_") else []
 
     @property
     def takes_encoding(self) -> bool:  # type: ignore[override]

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import UsageError
+from classic_rc.folds import Folds
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Scores
+from classic_rc.questions import Question
 from classic_rc.solvers.learning import one_thread
 
 _SHARES = np.arange(51) / 50
@@ -180,6 +183,84 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
                 shares = min((points[i] for i in np.flatnonzero(values >= best - _TOLERANCE)), key=np.max)
         if n_members == 2 or best <= before + _TOLERANCE:
             return shares
+
+
+def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float]) -> Weighting:
+    """Return the weights whose total has the best value of an objective; see :func:`search_shares`.
+
+    The search is over shares of standardised scores, so that its grid suits members of any scale. The largest
+    weight is 1.
+    """
+    scales = np.array([centre_and_scale(scores)[1] for scores in scored])
+
+    def weighting_of(shares: NDArray[np.float64]) -> Weighting:
+        weights = shares / scales
+        return Weighting.of_scores((weights / weights.max()).tolist())
+
+    shares = search_shares(lambda shares: objective(weighting_of(shares).total(scored)), len(scored))
+    return weighting_of(shares)
+
+
+class TrainingResult:
+    """The result of scores on training questions, for comparing weights.
+
+    If one answer is chosen, it is the share of questions with a right candidate; a k-way tie counts 1/k, whatever
+    the policy, because no draw should choose weights. If a threshold is tuned, it is its metric at its best value.
+
+    Parameters
+    ----------
+    decision : Decision
+    questions : sequence of Question
+    labels : Scores
+        1 for right candidates, 0 for the others.
+    """
+
+    def __init__(self, decision: Decision, questions: Sequence[Question], labels: Scores) -> None:
+        self._decision, self._questions, self._labels = decision, questions, labels
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the decision can compare scores in any unit; a fixed threshold cannot."""
+        return isinstance(self._decision, Argmax | TunedThreshold)
+
+    def of(self, index: NDArray[np.int64]) -> Callable[[Scores], float]:
+        """Return a function that measures scores of the questions at some positions."""
+        decision = self._decision
+        if isinstance(decision, TunedThreshold):
+            from sklearn.base import clone
+
+            questions = [self._questions[i] for i in index.tolist()]
+            return lambda scores: clone(decision).fit(scores, questions).best_score_
+        labels = self._labels.take(index)
+        counts = np.diff(labels.offsets)
+        owner = np.repeat(np.arange(len(counts)), counts)
+
+        def measure(scores: Scores) -> float:
+            best = scores.are_best(getattr(decision, "tie_tolerance", ABSOLUTE_TIE_TOLERANCE))
+            n_tied = np.maximum(np.bincount(owner, best, len(counts)), 1)
+            return float((np.bincount(owner, best * labels.values, len(counts)) / n_tied).mean())
+
+        return measure
+
+
+def total_out_of_fold(
+    learn: Callable[[list[Scores], NDArray[np.int64]], Weighting], scored: Sequence[Scores], folds: Folds
+) -> Scores:
+    """Return the members' weighted sum, the weights of each fold learned on the others.
+
+    Parameters
+    ----------
+    learn : callable
+        Returns the weights for the members' scores of some questions, given these and their positions.
+    scored : sequence of Scores
+    folds : list of (ndarray of int64, ndarray of int64)
+        The positions of the other folds' questions and of the fold's own.
+    """
+    parts = []
+    for others, own in folds:
+        weighting = learn([scores.take(others) for scores in scored], others)
+        parts.append(weighting.total([scores.take(own) for scores in scored]))
+    return Scores.concatenate(parts).take(np.argsort(np.concatenate([own for _, own in folds])))
 
 
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:

@@ -591,3 +591,59 @@ def test_a_sum_that_is_too_large_is_an_error():
     solver = Combination(solvers=[Given(key="big"), Given(key="big")]).fit(dataset)
     with raises(UsageError, field="weights"):
         solver.score_candidates(dataset)
+
+
+PENALTIES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=80, seed=3, name="penalties")
+
+
+def penalised(q):
+    """Scores whose order is mostly right, with a large penalty that says nothing."""
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[:4], "big"))
+    noise = rng.normal(0, 0.5, len(q.candidates))
+    penalties = np.where(rng.random(len(q.candidates)) < 0.25, -200.0 * (rng.random() < 0.3), 0)
+    return [float(v) for v in noise + penalties + [i in q.gold for i in range(len(q.candidates))]]
+
+
+def saturated(q):
+    """Probabilities that are nearly 0 or 1 and seldom right."""
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[4:8], "big"))
+    chosen = min(q.gold) if rng.random() < 0.45 else int(rng.integers(len(q.candidates)))
+    return [0.97 if i == chosen else 0.01 for i in range(len(q.candidates))]
+
+
+def test_stacked_weights_are_no_worse_than_a_member_on_their_training_data():
+    dataset = given_scores(PENALTIES, penalised=penalised, saturated=saturated)
+    members = [Given(key="penalised"), Given(key="saturated")]
+    stacked = Combination(solvers=members, weights="stacked")
+    evaluation = evaluate(dataset, [*members, stacked], cv=5)
+    one, other, row = (r.metrics()["accuracy"] for r in evaluation.rows)
+    assert len(dataset) * 4 / 5 >= 100
+    assert row >= max(one, other) - 0.01
+    caveats = [c for c in evaluation.rows[2].caveats if "out of fold on its training data" in c]
+    assert 1 <= len(caveats) <= 2
+    assert np.isfinite(stacked.fit(dataset).score_candidates(dataset).values).all()
+
+
+@pytest.mark.parametrize("weights", [None, [0.001, 5], "stacked", "tuned"])
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
+    data = synthetic_dataset(task, n_passages=12, seed=1)
+    dataset = given_scores(
+        data,
+        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
+        wrong=lambda q: [float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))],
+    )
+    members = [Given(key="right"), Given(key="wrong")]
+    evaluation = evaluate(
+        dataset, [*members, Combination(solvers=members, weights=weights)], cv=5 if weights else None
+    )
+    metric = "accuracy" if task is Task.SINGLE_CHOICE else "f1_a"
+    right, _, row = (row.metrics()[metric] for row in evaluation.rows)
+    warnings = [w for w in evaluation.warnings if "is below" in w]
+    assert right == 1
+    assert len(warnings) == (row < 1)
+    if row < 1:
+        assert f"{100 * row:.2f}" in warnings[0]
+        assert "100.00 of its member Given-1" in warnings[0]
+        assert ("out of fold" in warnings[0]) == (weights in ("stacked", "tuned") or task is Task.MULTIPLE_ANSWER)
+    assert weights in ("stacked", "tuned") or row < 1
