@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.record import SCHEMA, RecordedFiles, run_record, software_versions
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
-from classic_rc.io.json import parse_json
+from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
+from classic_rc.solvers.base import is_integer, is_number
 from classic_rc.solvers.codec import solver_from_record
 from classic_rc.text.spans import SpanGenerator
 
@@ -83,14 +84,14 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
             if dataset is not None and protocol is not None:
                 runs.append(RestoredRun(run, dataset, protocol))
         notes = tuple(_version_notes(record))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ClassicRCError):
-            raise
+    except ClassicRCError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         hint = "Was the record edited?"
         if isinstance(error, KeyError):
-            raise DataError("missing", source=source, field=str(error.args[0]), hint=hint) from error
+            raise DataError("missing or unknown", source=source, field=str(error.args[0]), hint=hint) from error
         raise DataError(
-            "malformed record", source=source, found=f"{type(error).__name__}: {error}", hint=hint
+            "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
     return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
 
@@ -98,9 +99,43 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
 def _check_form(run: Mapping[str, Any]) -> None:
     """Look up the fields that are compared at the end, so a missing field is an error before any work."""
     if run["resampling"] is not None:
-        _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
+        _check_values(run["resampling"], ("resamples", "seed", "level", "group"))
+    if run.get("significance") is not None:
+        _check_values(run["significance"], ("n", "seed", "group", "baseline"))
+    if run["protocol"] is not None:
+        _check_values(run["protocol"]["options"], tuple(run["protocol"]["options"]))
     for row in run["rows"]:
         _ = [row[name] for name in ("solver", "variant")], row["metrics"].items(), row["outcomes"].items()
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_seed(value: Any) -> bool:
+    return is_integer(value, 0, 2**63)
+
+
+_SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "resamples": (lambda value: is_integer(value, 1, 10**8), "a number of resamples"),
+    "n": (lambda value: is_integer(value, 1, 10**8), "a number of swaps"),
+    "level": (lambda value: is_number(value, 0, 1), "a number between 0 and 1"),
+    "baseline": (_is_name, "a name"),
+    "cv": (lambda value: is_integer(value, 2, 2**31), "a number of folds"),
+    "drop_overlap": (lambda value: isinstance(value, bool), "true or false"),
+    "seed": (_is_seed, "a whole number"),
+    **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
+    **dict.fromkeys(("group", "group_by", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")),
+}
+"""The settings of a recorded run: what each may be, besides null, and in words."""
+
+
+def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
+    for name in names:
+        fits, expected = _SETTINGS[name]
+        value = settings[name]
+        if value is not None and not fits(value):
+            raise TypeError(f"{name} is {describe_value(value)}, expected {expected}")
 
 
 class _RunRestorer:

@@ -6,7 +6,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
+from sys import float_info
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -101,7 +102,8 @@ def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
 def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
     """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
     is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and isfinite(value) and least <= value <= most
+    # Whole numbers may be larger than all floats, and `isfinite` refuses those.
+    return is_real and abs(value) <= float_info.max and least <= value <= most
 
 
 ANALYZER = Parameter("the analyzer that turns texts into words", signed=lambda value: get_analyzer(value).signature)

@@ -77,6 +77,13 @@ def same_members(solvers: Sequence[Solver]) -> list[Any]:
     ]
 
 
+def _numbers(values: Any, n: int) -> list[float]:
+    """Return a list of `n` finite numbers; anything else is a ValueError."""
+    if not isinstance(values, list | tuple) or len(values) != n or not all(map(is_number, values)):
+        raise ValueError(f"expected {n} finite numbers, got {str(values)[:50]}")
+    return list(values)
+
+
 _MIN_QUESTIONS = 100
 """With fewer questions, one answer is more than a point, and members are not compared with the regression."""
 
@@ -309,9 +316,11 @@ class Combination(Composite):
                 name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
             }
             self.solvers_.append(solver_from_plain(member_state, member_arrays))
+        n = len(self.solvers_)
         if self.normalise == "standard":
-            self.centres_, self.scales_ = state["centres"], state["scales"]
-        self._set_weighting(Weighting(*state["weighting"]))
+            self.centres_, self.scales_ = _numbers(state["centres"], n), _numbers(state["scales"], n)
+        weights, evidence_weights, bias = state["weighting"]
+        self._set_weighting(Weighting(_numbers(weights, n), _numbers(evidence_weights, n), *_numbers([bias], 1)))
         return self
 
     def _check_values(self) -> None:
