@@ -177,15 +177,13 @@ def _read_contest(run: Node) -> SharedResults:
     listed = run.integers("passage_groups")
     n_questions = dataset.integer("questions")
     if n_questions < 1:
-        raise dataset.error(
-            "no questions", field="questions", found=describe_value(n_questions), expected="1 or more"
-        )
+        raise dataset.error("no questions", field="questions", found=_short(n_questions), expected="1 or more")
     if len(listed) != n_questions or set(listed) != set(range(len(set(listed)))):
         raise run.error(
             "passage groups do not match the questions",
             field="passage_groups",
             found=f"{len(listed)} entries",
-            expected=f"{describe_value(n_questions).removeprefix('the number ')} group numbers, one per question, counted from 0 without gaps",
+            expected=f"{_short(n_questions)} group numbers, one per question, counted from 0 without gaps",
         )
     groups, metrics = np.array(listed, dtype=np.int64), metrics_for(task)
     systems = []
@@ -207,6 +205,10 @@ def _read_contest(run: Node) -> SharedResults:
             )
         systems.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
     return SharedResults(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(systems))
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**18 else describe_value(number)
 
 
 def _read_task(dataset: Node) -> Task:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,7 +41,14 @@ class RestoredRecord:
     path: str  # of the record
     runs: tuple[RestoredRun, ...]  # those whose data is unchanged
     changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
-    notes: tuple[str, ...]  # versions that differ
+    notes: tuple[str, ...]  # versions that differ, and what that means
+    tolerance: float = 0.0  # within which the numbers of learned rows count as equal
+
+
+LEARNED_TOLERANCE = 1e-9
+"""If versions of packages differ from the record's, numbers of rows that learn from gold, or are tuned in more than
+a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in their last digits.
+All other rows have the same digits everywhere."""
 
 
 def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> RestoredRecord:
@@ -84,6 +92,10 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
             if dataset is not None and protocol is not None:
                 runs.append(RestoredRun(run, dataset, protocol))
         notes = tuple(_version_notes(record))
+        differs = record["environment"]["packages"] != software_versions()["packages"]
+        tolerance = LEARNED_TOLERANCE if differs else 0.0
+        if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
+            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
     except ClassicRCError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -93,7 +105,7 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         raise DataError(
             "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
-    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
@@ -113,7 +125,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _is_seed(value: Any) -> bool:
-    return is_integer(value, 0, 2**63)
+    return is_integer(value, -(2**63), 2**63)
 
 
 _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -326,7 +338,8 @@ class Rerun:
 def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) -> Rerun:
     """Run a record again and compare all its numbers.
 
-    Numbers must be equal to the last digit. Times, paths of files and versions are not compared.
+    Numbers must be equal to the last digit, except those of learned rows under other versions of packages
+    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared.
 
     Parameters
     ----------
@@ -350,14 +363,15 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
         raise UsageError(
             f"the record cannot be run again: {'; '.join(prepared.changes)}", field="record", found=prepared.path
         )
-    return Rerun(prepared.path, tuple(_rerun_dataset(run, jobs, progress) for run in prepared.runs), prepared.notes)
+    runs = tuple(_rerun_dataset(run, jobs, progress, prepared.tolerance) for run in prepared.runs)
+    return Rerun(prepared.path, runs, prepared.notes)
 
 
-def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool) -> RunCheck:
+def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float) -> RunCheck:
     evaluation = _evaluate_again(run, jobs, progress)
     (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
-    rows = [_compare_rows(a, b) for a, b in zip(old, new, strict=False)]
+    rows = [_compare_rows(a, b, tolerance if _is_learned(a) else 0.0) for a, b in zip(old, new, strict=False)]
     rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
     rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
@@ -389,12 +403,30 @@ def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
     return evaluation
 
 
-def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
+def _is_learned(row: Mapping[str, Any]) -> bool:
+    """Return whether a row learned from gold, or was tuned in more than a threshold."""
+    trained_on = row.get("trained_on")
+    return bool(row.get("tuned_params")) or (trained_on is not None and not trained_on.startswith("passages of "))
+
+
+def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
+    """Return whether two values are equal, or two numbers within the tolerance."""
+    if old == new or not tolerance:
+        return bool(old == new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_are_equal(old[key], new[key], tolerance) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True))
+    are_numbers = is_number(old) and is_number(new)
+    return are_numbers and math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> RowCheck:
     before, after = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
     pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
-    differences = [Difference(path, *pair) for path, pair in pairs.items() if pair[0] != pair[1]]
+    differences = [Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)]
     outcomes = new["outcomes"]
-    questions = [id_ for id_, outcome in old["outcomes"].items() if outcomes.get(id_) != outcome]
+    questions = [id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)]
     return RowCheck(_system_name(old), tuple(differences), tuple(questions), old["metrics"])
 
 
