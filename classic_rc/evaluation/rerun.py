@@ -47,7 +47,7 @@ class RestoredRecord:
 
 LEARNED_TOLERANCE = 1e-9
 """If versions of packages differ from the record's, numbers of rows that learn from gold, or are tuned in more than
-a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in their last digits.
+a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in last digits.
 All other rows have the same digits everywhere."""
 
 

@@ -165,8 +165,8 @@ def _parse_scores(cell: str, n_options: int, source: str, where: str) -> list[fl
 
 def _format_row(row: NDArray[np.float64]) -> str:
     rounded = [round(score, 5) for score in row.tolist()]
-    best = [Scores.from_lists([scores], relative_ties=True).are_best() for scores in (row.tolist(), rounded)]
-    return ", ".join(map(_format_score, rounded if np.array_equal(*best) else row.tolist()))
+    before, after = (Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded))
+    return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else row.tolist()))
 
 
 def _format_score(score: float) -> str:
