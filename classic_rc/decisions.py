@@ -16,16 +16,16 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
 from classic_rc.metrics.registry import selection_metric
-from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
 
 TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
-TIE_TOLERANCE = 1e-6
-"""Candidates this close to the best score tie with it. ln 5/4 = ln 9/8 + ln 10/9, but the rounded weights differ by
-one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+TIE_TOLERANCE = ABSOLUTE_TIE_TOLERANCE
+"""The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores from files tie within
+1e-12 of the question's largest absolute score instead."""
 
 Cuts: TypeAlias = Literal["exact", "multirc2018"]
 
@@ -62,7 +62,9 @@ class Argmax(Decision):
         drawn (Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on the other
         questions. ``"strict"``: the question counts as not answered.
     tie_tolerance : float
-        Scores at most this far below the best one tie with it.
+        Scores at most this far below the best one tie with it. In place of the default, scores from a file, whose
+        unit is unknown, tie within :data:`~classic_rc.predictions.RELATIVE_TIE_TOLERANCE` (1e-12) of the question's
+        largest absolute score.
     seed : int
         The seed of ``"random"``.
     """
@@ -91,7 +93,9 @@ class Argmax(Decision):
                 found="Argmax",
                 expected="TunedThreshold or Threshold",
             )
-        question, index = _tied_candidates(scores, self.tie_tolerance)
+        flat = np.flatnonzero(scores.are_best(self.tie_tolerance))
+        question = np.searchsorted(scores.offsets, flat, side="right") - 1
+        index = flat - scores.offsets[question]
         tied = np.split(index, np.cumsum(np.bincount(question, minlength=len(scores)))[:-1])
         return [
             self._prediction(q, _distinct_answers(q, members.tolist()), size)
@@ -360,19 +364,6 @@ def sweep_thresholds(
     totals = np.cumsum(np.concatenate((start.sum(axis=0)[None], (after - before)[falling])), axis=0)
     n_above = np.searchsorted(-scores.values[order][falling], -thresholds, side="left")
     return totals[n_above] / max(len(scores), 1)
-
-
-def _tied_candidates(scores: Scores, tolerance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the question, and the index within it, of each candidate within `tolerance` of its question's best."""
-    counts = np.diff(scores.offsets)
-    filled = counts > 0
-    best = np.zeros(len(counts))
-    if filled.any():
-        best[filled] = np.maximum.reduceat(scores.values, scores.offsets[:-1][filled])
-    # Subtracting from the best score, not from each score, lets infinite scores tie with each other.
-    flat = np.flatnonzero(scores.values >= np.repeat(best - tolerance, counts))
-    question = np.searchsorted(scores.offsets, flat, side="right") - 1
-    return question, flat - scores.offsets[question]
 
 
 def _distinct_answers(question: Question, indices: list[int]) -> list[Answer]:

@@ -12,6 +12,14 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
+ABSOLUTE_TIE_TOLERANCE = 1e-6
+"""Scores of this package's solvers tie with the best one if they are this close to it. ln 5/4 = ln 9/8 + ln 10/9,
+but the rounded weights differ by one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+
+RELATIVE_TIE_TOLERANCE = 1e-12
+"""Scores from files tie with the best one if they are this close to it, in units of the question's largest absolute
+score: such scores have any unit, so only equal scores tie, apart from the rounding of their last digits."""
+
 Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
 """One answer to a question: the indices of the chosen candidates, or the predicted texts."""
 
@@ -27,6 +35,10 @@ class Scores:
         The scores of question i are ``values[offsets[i]:offsets[i + 1]]``.
     evidence : ndarray of bool, shape (n_candidates,)
         False where the text contributes nothing to the score.
+    relative_ties : bool
+        Whether the unit of the scores is unknown, as of those from a file: they tie within
+        :data:`RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within
+        :data:`ABSOLUTE_TIE_TOLERANCE`.
 
     Raises
     ------
@@ -37,6 +49,7 @@ class Scores:
     values: NDArray[np.float64]
     offsets: NDArray[np.int64]
     evidence: NDArray[np.bool_]
+    relative_ties: bool = False
 
     def __post_init__(self) -> None:
         values = np.ascontiguousarray(self.values, dtype=np.float64)
@@ -67,7 +80,7 @@ class Scores:
         object.__setattr__(self, "evidence", evidence)
 
     @classmethod
-    def from_lists(cls, scores: Iterable[Sequence[float]]) -> Scores:
+    def from_lists(cls, scores: Iterable[Sequence[float]], *, relative_ties: bool = False) -> Scores:
         """Build scores from one sequence per question; every candidate has evidence.
 
         Examples
@@ -81,6 +94,7 @@ class Scores:
             values,
             offsets_of(np.array([len(row) for row in rows], dtype=np.int64)),
             np.ones(len(values), dtype=np.bool_),
+            relative_ties,
         )
 
     @classmethod
@@ -93,6 +107,7 @@ class Scores:
             np.concatenate([p.values for p in parts]) if parts else np.empty(0),
             offsets_of(counts),
             np.concatenate([p.evidence for p in parts]) if parts else np.empty(0, np.bool_),
+            bool(parts) and all(p.relative_ties for p in parts),
         )
 
     def __len__(self) -> int:
@@ -111,7 +126,57 @@ class Scores:
         index = np.asarray(questions, dtype=np.int64)
         counts = np.diff(self.offsets)[index]
         flat = ragged_indices(self.offsets[:-1][index], counts)
-        return Scores(self.values[flat], offsets_of(counts), self.evidence[flat])
+        return Scores(self.values[flat], offsets_of(counts), self.evidence[flat], self.relative_ties)
+
+    def margins(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.float64]:
+        """Return how far below the best score of each question a score ties with it, shape (n_questions,).
+
+        Parameters
+        ----------
+        tolerance : float
+            An absolute tolerance. In place of the default, scores with `relative_ties` use theirs.
+        """
+        if not self.relative_ties or tolerance != ABSOLUTE_TIE_TOLERANCE:
+            return np.full(len(self), tolerance, dtype=np.float64)
+        sizes = np.where(np.isfinite(self.values), np.abs(self.values), 0.0)
+        return RELATIVE_TIE_TOLERANCE * self._largest(sizes)
+
+    def are_best(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.bool_]:
+        """Return whether each candidate has the best score of its question or ties with it; see :meth:`margins`.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_candidates,)
+
+        Examples
+        --------
+        >>> Scores.from_lists([[9e-8, 1e-8], [1.0, 2.0]]).are_best()
+        array([ True,  True, False,  True])
+        >>> Scores.from_lists([[9e-8, 1e-8], [1.0, 2.0]], relative_ties=True).are_best()
+        array([ True, False, False,  True])
+        """
+        # Subtracting from the best score, not from each score, lets infinite scores tie with each other.
+        lowest = self._largest(self.values) - self.margins(tolerance)
+        flags: NDArray[np.bool_] = self.values >= np.repeat(lowest, np.diff(self.offsets))
+        return flags
+
+    def with_equal_ties(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> Scores:
+        """Return the scores with the best score of each question in place of those that tie with it.
+
+        The result has relative ties: a file of it, read again, has the same best candidates. (Unless a question has
+        scores above 10**6 that differ by less than a trillionth: a file's reader cannot tell them apart.)
+        """
+        best = np.repeat(self._largest(self.values), np.diff(self.offsets))
+        values = np.where(self.are_best(tolerance), best, self.values)
+        return Scores(values, self.offsets, self.evidence, relative_ties=True)
+
+    def _largest(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest of each question's values; 0 for a question without candidates."""
+        filled = np.diff(self.offsets) > 0
+        largest = np.zeros(len(filled))
+        if filled.any():
+            largest[filled] = np.maximum.reduceat(values, self.offsets[:-1][filled])
+        return largest
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from classic_rc.decisions import (
-    TIE_TOLERANCE,
     Argmax,
     Cuts,
     RelativeThreshold,
@@ -34,7 +33,7 @@ from classic_rc.evaluation.signature import (
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.folds import FOLDS_VERSION
 from classic_rc.io.progress import progress_bar
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
@@ -147,6 +146,7 @@ def evaluate(
                 scores = system.score(block, jobs)
                 predictions = system.decide_in_expectation(block, scores)
                 tally.add(block.places, block.questions, predictions, scores)
+                system.compare_members(block, predictions)
                 advance(len(block.places))
     rows = [
         _make_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
@@ -180,14 +180,13 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
     published = solver.published_tuning()
-    tolerance = getattr(system.decision, "tie_tolerance", TIE_TOLERANCE)
     signature = Signature.of(
         solver.name,
         variant,
         changed_params(solver, variant),
         system.dataset,
         ties=facts["ties"],
-        tie_tolerance=None if tolerance == TIE_TOLERANCE else tolerance,
+        tie_tolerance=_tie_tolerance(system),
         seed=facts["seed"],
         **system.origins(dataset_signature),
         folds=FOLDS_VERSION if system.uses_folds else None,
@@ -215,6 +214,14 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
+
+
+def _tie_tolerance(system: FittedSystem) -> float | str | None:
+    """Return the tolerance of ties for the signature; None for the default and for rules without one."""
+    tolerance = getattr(system.decision, "tie_tolerance", None)
+    if tolerance is None or tolerance != ABSOLUTE_TIE_TOLERANCE:
+        return tolerance
+    return f"{RELATIVE_TIE_TOLERANCE:g} relative" if system.relative_ties and not system.expected else None
 
 
 def evaluate_predictions(
@@ -266,7 +273,9 @@ def evaluate_predictions(
 class PredictionRun:
     """A solver's output on a dataset."""
 
-    scores: Scores | None  # None for generated spans, whose scores are dropped block by block
+    # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does.
+    # None for generated spans, whose scores are dropped block by block.
+    scores: Scores | None
     predictions: list[Prediction] | None  # None if only scores were asked for
     warnings: tuple[str, ...] = ()  # for the reader of the numbers
 
@@ -332,8 +341,11 @@ def predict(
         if decide:
             predictions.update(zip(block.places.tolist(), system.decide(block, scores), strict=True))
         block_scores.append(scores if dataset.span_generator is None else None)
+    kept = block_scores[0] if len(block_scores) == 1 else None
+    if kept is not None and isinstance(system.decision, Argmax):
+        kept = kept.with_equal_ties(system.decision.tie_tolerance)
     return PredictionRun(
-        block_scores[0] if len(block_scores) == 1 else None,
+        kept,
         [predictions[i] for i in range(len(dataset))] if decide else None,
         (*plan.learning.notes, *_fit_warnings([system])),
     )

@@ -18,8 +18,10 @@ from sklearn.base import clone
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
-from classic_rc.folds import FoldPlan
+from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import primary_metric, selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver
@@ -86,6 +88,34 @@ def iter_blocks(dataset: Dataset, shared: EncodingCache | None = None) -> Iterat
         yield QuestionBlock(np.array(index), SharedQuestions(part))
 
 
+class MemberComparison:
+    """A comparison of a combination's answers with those of its members, collected block by block."""
+
+    def __init__(self) -> None:
+        self._metric: Metric | None = None
+        self._statistics: list[list[NDArray[np.float64]]] = []  # of the combination, then of each member
+
+    def add(self, metric: Metric, questions: Sequence[Question], answers: Sequence[Sequence[Prediction]]) -> None:
+        """Measure the answers to some questions: the combination's, then each member's."""
+        self._metric = metric
+        self._statistics.append([metric.statistics(questions, predictions) for predictions in answers])
+
+    def caveats(self, names: Sequence[str], out_of_fold: bool) -> tuple[str, ...]:
+        """Return a caveat if a member has a better result than the combination."""
+        if self._metric is None:
+            return ()
+        rows = [np.concatenate(blocks) for blocks in zip(*self._statistics, strict=True)]
+        own, *others = [self._metric.aggregate(statistics) for statistics in rows]
+        best = int(np.argmax(others))
+        if own >= others[best] - 1e-12:
+            return ()
+        where = ", out of fold" if out_of_fold else ""
+        return (
+            f"its {self._metric.label} of {100 * own:.2f} is below the {100 * others[best]:.2f} of its member "
+            f"{names[best]}{where}",
+        )
+
+
 class FittedSystem:
     """A configured solver, fitted to answer one dataset, and the origin of its tuned constants.
 
@@ -110,6 +140,8 @@ class FittedSystem:
         Fitted, and tuned if there is tuning data; neither if it learns out of fold.
     expected : bool
         Whether the predictions are expectations over random draws.
+    relative_ties : bool
+        Whether its scores tie relative to their size; known once it has scored.
     seconds : dict of str to float
         Seconds spent so far on ``encode``, ``fit`` and ``score``.
 
@@ -134,6 +166,9 @@ class FittedSystem:
         self.tune = learning.tune if tune else None
         self.cross_fit = cross_fit
         self.expected = False
+        self.relative_ties = False
+        self._comparison = MemberComparison()
+        self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
@@ -214,7 +249,10 @@ class FittedSystem:
     def caveats(self) -> tuple[str, ...]:
         """The caveats of the fitted solver, or of the solvers of all folds."""
         solvers = [self.solver] if self._learned is None else self._learned.solvers
-        return tuple(dict.fromkeys(c for solver in solvers for c in solver.caveats(self.dataset)))
+        caveats = [c for solver in solvers for c in solver.caveats(self.dataset)]
+        out_of_fold = self._learned is not None or self.cross_fit
+        caveats += self._comparison.caveats(self.fitted_solver.member_names, out_of_fold)
+        return tuple(dict.fromkeys(caveats))
 
     @property
     def tuned_here(self) -> bool:
@@ -237,14 +275,16 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         start = time.perf_counter()
         if by_fold is not None:
-            scores = by_fold.score(questions, block.places)
+            scored = by_fold.score_with_members(questions, block.places)
         else:
             if self.solver.analyzer is not None and self.solver.takes_encoding:
                 questions = encode(questions, self.solver.analyzer)
                 self.seconds["encode"] += time.perf_counter() - start
                 start = time.perf_counter()
-            scores = score_in_shards(self.solver, questions, jobs)
+            scored = score_members_in_shards(self.solver, questions, jobs)
         self.seconds["score"] += time.perf_counter() - start
+        scores, *self._member_scores = scored
+        self.relative_ties = scores.relative_ties
         return scores
 
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
@@ -262,6 +302,33 @@ class FittedSystem:
             predictions = self.decision.decide(scores, questions)
         self.seconds["score"] += time.perf_counter() - start
         return predictions
+
+    def compare_members(self, block: QuestionBlock, predictions: Sequence[Prediction]) -> None:
+        """Measure the answers to the last block that was scored and, for a combination, those of its members."""
+        if not self._member_scores or self.expected:
+            return
+        questions = block.questions
+        decided = [self._decide_alone(scores, questions) for scores in self._member_scores]
+        answered = [answers for answers in decided if answers is not None]
+        if len(answered) == len(decided):
+            self._comparison.add(self._member_metric(), questions, [predictions, *answered])
+
+    def _decide_alone(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction] | None:
+        """Answer with a member's scores; None if they cannot answer by the combination's rule."""
+        decision = self.decision
+        if isinstance(decision, Argmax):
+            return decision.decide(scores, questions)
+        if isinstance(decision, TunedThreshold):  # a member has its own unit, so its threshold is tuned too
+            folds = self._learning.folds
+            if int(passage_groups(questions, folds.group).max(initial=0)) > 0:
+                return _cross_fit(decision, scores, questions, folds)[0]
+        return None
+
+    def _member_metric(self) -> Metric:
+        assert self.dataset.task is not None
+        if isinstance(self.decision, TunedThreshold):
+            return selection_metric(self.decision.metric)
+        return primary_metric(self.dataset.task)
 
     def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block in closed form if the solver draws at random and has one, else as :meth:`decide` does."""
@@ -345,19 +412,33 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
 
     The scores of a question depend only on that question, so the number of jobs does not change them.
     """
+    return score_members_in_shards(solver, questions, jobs)[0]
+
+
+def score_members_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
+    """Return the scores of :func:`score_in_shards` and, for a combination, those of each member after them."""
     if jobs == 1 or not isinstance(questions, EncodedDataset):
-        return _checked(solver, questions, jobs)
+        return _checked_with_members(solver, questions, jobs)
     from joblib import Parallel, delayed, effective_n_jobs
 
     n_passages = len(questions.arrays.passage_offsets) - 1
     n_shards = min(effective_n_jobs(jobs), n_passages // MIN_SHARD_PASSAGES)
     if n_shards < 2:
-        return _checked(solver, questions)
+        return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
-    parts = Parallel(n_jobs=n_shards)(delayed(_checked)(solver, shard) for shard in shards)
-    return questions.in_order(
+    parts = Parallel(n_jobs=n_shards)(delayed(_checked_with_members)(solver, shard) for shard in shards)
+    return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
+
+
+def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:
+    scores = questions.in_order(
         np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
     )
+    return replace(scores, relative_ties=all(part.relative_ties for part in parts))
+
+
+def _checked_with_members(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
+    return solver.score_with_members(questions) if solver.members else [_checked(solver, questions, jobs)]
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:

@@ -24,11 +24,12 @@ from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.folds import passage_groups
 from classic_rc.io.hashing import sha256_of
-from classic_rc.io.json import Node, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import metrics_for
 from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import solver_to_record
 
 SCHEMA = 2
@@ -173,23 +174,26 @@ def read_results(path: str | Path) -> list[SharedResults]:
 def _read_contest(run: Node) -> SharedResults:
     dataset = run.child("dataset")
     task = _read_task(dataset)
-    groups = np.array(run.integers("passage_groups"), dtype=np.int64)
+    listed = run.integers("passage_groups")
     n_questions = dataset.integer("questions")
     if n_questions < 1:
-        raise dataset.error("no questions", field="questions", found=str(n_questions), expected="1 or more")
-    numbers = np.unique(groups)
-    if len(groups) != n_questions or not np.array_equal(numbers, np.arange(len(numbers))):
+        raise dataset.error("no questions", field="questions", found=_short(n_questions), expected="1 or more")
+    if len(listed) != n_questions or set(listed) != set(range(len(set(listed)))):
         raise run.error(
             "passage groups do not match the questions",
             field="passage_groups",
-            found=f"{len(groups)} entries",
-            expected=f"{n_questions} group numbers, one per question, counted from 0 without gaps",
+            found=f"{len(listed)} entries",
+            expected=f"{_short(n_questions)} group numbers, one per question, counted from 0 without gaps",
         )
-    metrics = metrics_for(task)
+    groups, metrics = np.array(listed, dtype=np.int64), metrics_for(task)
     systems = []
     first_ids: list[str] | None = None
     for row in run.items("rows"):
         outcomes = row.child("outcomes")
+        if not isinstance(outcomes.value, dict):
+            raise row.error(
+                "wrong type", field="outcomes", found=describe_value(outcomes.value), expected="an object"
+            )
         ids = list(outcomes.value)
         first_ids = ids if first_ids is None else first_ids
         if len(ids) != n_questions or ids != first_ids:
@@ -201,6 +205,10 @@ def _read_contest(run: Node) -> SharedResults:
             )
         systems.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], metrics))
     return SharedResults(dataset.text("name"), dataset.text("fingerprint"), task, groups, tuple(systems))
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**18 else describe_value(number)
 
 
 def _read_task(dataset: Node) -> Task:
@@ -227,7 +235,7 @@ def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
     rows = [node.sequence(metric) for node in nodes]
     width = len(rows[0])
     for node, row in zip(nodes, rows, strict=True):
-        if not row or len(row) != width or not all(isinstance(value, float | int) for value in row):
+        if not row or len(row) != width or not all(map(is_number, row)):
             raise node.error(
                 "invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers"
             )

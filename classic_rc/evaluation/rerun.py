@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.record import SCHEMA, RecordedFiles, run_record, software_versions
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
-from classic_rc.io.json import parse_json
+from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
+from classic_rc.solvers.base import is_integer, is_number
 from classic_rc.solvers.codec import solver_from_record
 from classic_rc.text.spans import SpanGenerator
 
@@ -39,7 +41,14 @@ class RestoredRecord:
     path: str  # of the record
     runs: tuple[RestoredRun, ...]  # those whose data is unchanged
     changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
-    notes: tuple[str, ...]  # versions that differ
+    notes: tuple[str, ...]  # versions that differ, and what that means
+    tolerance: float = 0.0  # within which the numbers of learned rows count as equal
+
+
+LEARNED_TOLERANCE = 1e-9
+"""If versions of packages differ from the record's, numbers of rows that learn from gold, or are tuned in more than
+a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in last digits.
+All other rows have the same digits everywhere."""
 
 
 def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> RestoredRecord:
@@ -83,24 +92,62 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
             if dataset is not None and protocol is not None:
                 runs.append(RestoredRun(run, dataset, protocol))
         notes = tuple(_version_notes(record))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ClassicRCError):
-            raise
+        differs = record["environment"]["packages"] != software_versions()["packages"]
+        tolerance = LEARNED_TOLERANCE if differs else 0.0
+        if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
+            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
+    except ClassicRCError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         hint = "Was the record edited?"
         if isinstance(error, KeyError):
-            raise DataError("missing", source=source, field=str(error.args[0]), hint=hint) from error
+            raise DataError("missing or unknown", source=source, field=str(error.args[0]), hint=hint) from error
         raise DataError(
-            "malformed record", source=source, found=f"{type(error).__name__}: {error}", hint=hint
+            "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
-    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes)
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
     """Look up the fields that are compared at the end, so a missing field is an error before any work."""
     if run["resampling"] is not None:
-        _ = [run["resampling"][name] for name in ("resamples", "seed", "level", "group")]
+        _check_values(run["resampling"], ("resamples", "seed", "level", "group"))
+    if run.get("significance") is not None:
+        _check_values(run["significance"], ("n", "seed", "group", "baseline"))
+    if run["protocol"] is not None:
+        _check_values(run["protocol"]["options"], tuple(run["protocol"]["options"]))
     for row in run["rows"]:
         _ = [row[name] for name in ("solver", "variant")], row["metrics"].items(), row["outcomes"].items()
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_seed(value: Any) -> bool:
+    return is_integer(value, -(2**63), 2**63)
+
+
+_SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "resamples": (lambda value: is_integer(value, 1, 10**8), "a number of resamples"),
+    "n": (lambda value: is_integer(value, 1, 10**8), "a number of swaps"),
+    "level": (lambda value: is_number(value, 0, 1), "a number between 0 and 1"),
+    "baseline": (_is_name, "a name"),
+    "cv": (lambda value: is_integer(value, 2, 2**31), "a number of folds"),
+    "drop_overlap": (lambda value: isinstance(value, bool), "true or false"),
+    "seed": (_is_seed, "a whole number"),
+    **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
+    **dict.fromkeys(("group", "group_by", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")),
+}
+"""The settings of a recorded run: what each may be, besides null, and in words."""
+
+
+def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
+    for name in names:
+        fits, expected = _SETTINGS[name]
+        value = settings[name]
+        if value is not None and not fits(value):
+            raise TypeError(f"{name} is {describe_value(value)}, expected {expected}")
 
 
 class _RunRestorer:
@@ -291,7 +338,8 @@ class Rerun:
 def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) -> Rerun:
     """Run a record again and compare all its numbers.
 
-    Numbers must be equal to the last digit. Times, paths of files and versions are not compared.
+    Numbers must be equal to the last digit, except those of learned rows under other versions of packages
+    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared.
 
     Parameters
     ----------
@@ -315,14 +363,15 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
         raise UsageError(
             f"the record cannot be run again: {'; '.join(prepared.changes)}", field="record", found=prepared.path
         )
-    return Rerun(prepared.path, tuple(_rerun_dataset(run, jobs, progress) for run in prepared.runs), prepared.notes)
+    runs = tuple(_rerun_dataset(run, jobs, progress, prepared.tolerance) for run in prepared.runs)
+    return Rerun(prepared.path, runs, prepared.notes)
 
 
-def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool) -> RunCheck:
+def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float) -> RunCheck:
     evaluation = _evaluate_again(run, jobs, progress)
     (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
-    rows = [_compare_rows(a, b) for a, b in zip(old, new, strict=False)]
+    rows = [_compare_rows(a, b, tolerance if _is_learned(a) else 0.0) for a, b in zip(old, new, strict=False)]
     rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
     rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
@@ -354,12 +403,30 @@ def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
     return evaluation
 
 
-def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> RowCheck:
+def _is_learned(row: Mapping[str, Any]) -> bool:
+    """Return whether a row learned from gold, or was tuned in more than a threshold."""
+    trained_on = row.get("trained_on")
+    return bool(row.get("tuned_params")) or (trained_on is not None and not trained_on.startswith("passages of "))
+
+
+def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
+    """Return whether two values are equal, or two numbers within the tolerance."""
+    if old == new or not tolerance:
+        return bool(old == new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_are_equal(old[key], new[key], tolerance) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True))
+    are_numbers = is_number(old) and is_number(new)
+    return are_numbers and math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> RowCheck:
     before, after = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
     pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
-    differences = [Difference(path, *pair) for path, pair in pairs.items() if pair[0] != pair[1]]
+    differences = [Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)]
     outcomes = new["outcomes"]
-    questions = [id_ for id_, outcome in old["outcomes"].items() if outcomes.get(id_) != outcome]
+    questions = [id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)]
     return RowCheck(_system_name(old), tuple(differences), tuple(questions), old["metrics"])
 
 

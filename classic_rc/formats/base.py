@@ -141,7 +141,8 @@ class Format(ABC):
         questions : sequence of Question
             All of one task.
         scores : Scores, optional
-            Required if the layout has only scores.
+            Required if the layout has only scores. They are written as they are. Scores that are read tie only if
+            they are equal, so write ``scores.with_equal_ties()`` to keep the ties of this package's solvers.
         predictions : sequence of Prediction, optional
             Required if the layout has only decisions. A layout with both takes either or both.
 

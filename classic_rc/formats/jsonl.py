@@ -146,6 +146,7 @@ def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
         offsets_of(np.array([len(group) for group in groups], dtype=np.int64)),
         np.array([row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_),
+        relative_ties=True,
     )
 
 

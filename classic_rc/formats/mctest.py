@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import Format, decide_from_scores, first_answer
 from classic_rc.predictions import Prediction, Scores
@@ -80,7 +83,10 @@ class _StoryFormat(Format):
 
 
 class MCTestScoresFormat(_StoryFormat):
-    """The authors' score files: the scores of a question's four options, separated by commas, to five decimals."""
+    """The authors' score files: the scores of a question's four options, separated by commas, to five decimals.
+
+    Five decimals make small scores equal: a question whose best candidates they would change has more.
+    """
 
     name = "mctest-scores"
     description = "a line for each story: questions separated by tabs, scores of options by commas, to 5 decimals"
@@ -92,16 +98,20 @@ class MCTestScoresFormat(_StoryFormat):
 
     def parse(self, text: str, questions: Sequence[Question], source: str) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
-        return Scores.from_lists(
+        rows = (
             _parse_scores(cell, len(question.candidates), source, where)
             for question, where, cell in self.read_cells(text, questions, source)
         )
+        return Scores.from_lists(rows, relative_ties=True)
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """Return the lines of scores; see :meth:`write`."""
-        return self.join_cells(questions, [", ".join(map(_format_score, row.tolist())) for row in scores or ()])
+        """Return the lines of scores; see :meth:`write`.
+
+        A question whose best candidates five decimals would change gets all digits.
+        """
+        return self.join_cells(questions, list(map(_format_row, scores or ())))
 
 
 class MCTestAnswersFormat(_StoryFormat):
@@ -153,9 +163,15 @@ def _parse_scores(cell: str, n_options: int, source: str, where: str) -> list[fl
     return [float(text) for text in texts]
 
 
+def _format_row(row: NDArray[np.float64]) -> str:
+    rounded = [round(score, 5) for score in row.tolist()]
+    before, after = (Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded))
+    return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else row.tolist()))
+
+
 def _format_score(score: float) -> str:
-    """Return a score rounded to five decimals, in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
-    return repr(round(score, 5) + 0.0).removesuffix(".0").upper()
+    """Return a score in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
+    return repr(score + 0.0).removesuffix(".0").upper()
 
 
 def _format_option(option: int) -> str:

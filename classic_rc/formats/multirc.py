@@ -33,7 +33,7 @@ class MultiRCFormat(Format):
         """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
         rows, are_scores = _read_rows(text, questions, source)
         if are_scores:
-            return Scores.from_lists(rows)
+            return Scores.from_lists(rows, relative_ties=True)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
         return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
 
@@ -46,7 +46,7 @@ class MultiRCFormat(Format):
         self._check_questions(questions)
         rows, are_scores = _read_rows(text, questions, source, partial=True)
         if are_scores:
-            return Scores.from_lists(rows)
+            return Scores.from_lists(rows, relative_ties=True)
         raise self._no_scores(source)
 
     def render(

@@ -6,8 +6,9 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from numbers import Number
+from sys import float_info
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -112,7 +113,8 @@ def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
 def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
     """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
     is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and isfinite(value) and least <= value <= most
+    # Whole numbers may be larger than all floats, and `isfinite` refuses those.
+    return is_real and abs(value) <= float_info.max and least <= value <= most
 
 
 ANALYZER = Parameter("the analyzer that turns texts into words", signed=lambda value: get_analyzer(value).signature)
@@ -230,6 +232,10 @@ class Solver(BaseEstimator, ABC):
         """Score like :meth:`score_candidates`; slow solvers divide the work among up to `jobs` processes."""
         return self.score_candidates(questions)
 
+    def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the scores of :meth:`score_candidates` and, for a combination, those of each member after them."""
+        return [self.score_candidates(questions)]
+
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn from `questions`, or just check the parameters. `y` exists for scikit-learn and is ignored.
 
@@ -326,6 +332,11 @@ class Solver(BaseEstimator, ABC):
     def members(self) -> Sequence[Solver]:
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
+
+    @property
+    def member_names(self) -> list[str]:
+        """The members' names."""
+        return []
 
     def published_tuning(self) -> Mapping[str, str]:
         """Return the splits that the constants of this variant and of its members' variants were tuned on.

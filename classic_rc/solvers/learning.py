@@ -119,12 +119,17 @@ class OutOfFold:
         Scores
             In the order of `questions`.
         """
+        return self.score_with_members(questions, index)[0]
+
+    def score_with_members(self, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Scores]:
+        """Score like :meth:`score`; the scores of a combination's members follow."""
         parts, places = [], []
         shared = SharedQuestions.of(questions)
         for solver, members in self._by_fold(index):
-            parts.append(solver.score_candidates(shared.take(members)))
+            parts.append(solver.score_with_members(shared.take(members)))
             places.append(members)
-        return Scores.concatenate(parts).take(np.argsort(np.concatenate(places)))
+        order = np.argsort(np.concatenate(places))
+        return [Scores.concatenate(scored).take(order) for scored in zip(*parts, strict=True)]
 
     def decide(self, scores: Scores, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Prediction]:
         """Answer some of the dataset's questions, each with the tuned decision of its own fold."""

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.io.compression import read_stored_members
 from classic_rc.io.text import read_bytes, write_file
 from classic_rc.predictions import Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
@@ -152,13 +152,19 @@ def load_solver(path: str | Path) -> Solver:
             hint=_HINT,
         )
     try:
-        return solver_from_plain(header, arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        _check_types(header, arrays)
+        solver = solver_from_plain(header, arrays)
+        _try_out(solver)
+    except DataError:
+        raise
+    except Exception as error:  # the checksum fits any content, and what is wrong with it can fail anywhere
+        cause = str(error)[:200] or type(error).__name__
         raise DataError(
-            f"cannot restore the solver with classic_rc {__version__} ({error})",
+            f"cannot restore the solver with classic_rc {__version__} ({cause})",
             source=str(path),
             hint=_HINT,
         ) from error
+    return solver
 
 
 def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -208,6 +214,67 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
         solver.decision_ = value_from_plain(described["decision"])
     solver.trained_on_, solver.caveats_ = described["trained_on"], tuple(described["caveats"])
     return solver
+
+
+def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Check what is common to all saved solvers, before anything is made from it.
+
+    Raises
+    ------
+    TypeError or ValueError
+        A part has another type, a number is not finite or too large, or an array has no numbers.
+    """
+    parts = {"solver": str, "params": dict, "state": dict, "caveats": list}
+    for name, kind in parts.items():
+        if not isinstance(header[name], kind):
+            raise TypeError(f"{name} is of type {type(header[name]).__name__}, expected {kind.__name__}")
+    if not all(isinstance(caveat, str) for caveat in header["caveats"]):
+        raise TypeError("caveats are not strings")
+    trained_on = header["trained_on"]
+    if trained_on is not None and not (
+        isinstance(trained_on, dict)
+        and all(isinstance(trained_on.get(name), str | None) for name in ("name", "fingerprint"))
+        and (trained_on.get("name") is None) == (trained_on.get("fingerprint") is None)
+    ):
+        raise TypeError("trained_on has no name and fingerprint")
+    values: list[Any] = [header]
+    for value in values:  # the list grows in the loop: nested data can be deep
+        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("a whole number has more than 64 bits")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"array {name!r} is of type {array.dtype}, expected numbers")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"array {name!r} has numbers that are not finite")
+
+
+_TRIAL_TEXT = "Ann met Bob at the market. Bob sold pears."
+
+
+def _try_out(solver: Solver) -> None:
+    """Answer a small question of each task, so that a state that cannot be used is an error before a run.
+
+    What the solver itself refuses, such as questions without annotation, is no fault of the state.
+    """
+    passage = Passage("trial", _TRIAL_TEXT)
+    spans = tuple(Candidate(_TRIAL_TEXT[a:b], a, b) for a, b in ((0, 3), (8, 11)))
+    solver.check_parameters()
+    if not isinstance(solver.decision, Decision | None):
+        raise TypeError(f"decision is {solver.decision!r}, expected a decision rule")
+    rule = getattr(solver, "decision_", None)
+    if rule is not None and not isinstance(rule, Decision):
+        raise TypeError(f"decision is {rule!r}, expected a decision rule")
+    _ = solver.signature_facts(), solver.variant_name()
+    for task in sorted(solver.tasks):
+        text = "Who met @placeholder?" if task is Task.CLOZE else "Who met Bob?"
+        question = Question("trial", passage, text, spans, None, task)
+        try:
+            solver.predict([question])
+        except ClassicRCError:
+            continue
 
 
 def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -321,6 +388,10 @@ class SavedSolver(Solver):
         """Score the candidates with the saved solver."""
         return self._loaded_solver().score_candidates(questions)
 
+    def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the saved solver's scores and, for a combination, its members' after them."""
+        return self._loaded_solver().score_with_members(questions)
+
     def explain(self, question: Question) -> Explanation:
         """Return the saved solver's explanation."""
         return self._loaded_solver().explain(question)
@@ -345,6 +416,11 @@ class SavedSolver(Solver):
     def members(self) -> Sequence[Solver]:
         """The saved solver's members; none before the file is read."""
         return self.solver_.members if hasattr(self, "solver_") else ()
+
+    @property
+    def member_names(self) -> list[str]:
+        """The names of the saved solver's members; none before the file is read."""
+        return self.solver_.member_names if hasattr(self, "solver_") else []
 
     @property
     def takes_encoding(self) -> bool:  # type: ignore[override]

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pytest
+
 from classic_rc.decisions import Argmax, TunedThreshold, default_decision, describe_decision
 from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
@@ -82,3 +85,51 @@ def test_a_rule_describes_itself_in_full():
         "metric": "f1_a",
         "cuts": "multirc2018",
     }
+
+
+def foreign(*rows):
+    return Scores.from_lists(rows, relative_ties=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "best"),
+    [
+        ([1e-8, 9e-8, 1e-8, 1e-8], {1}),
+        ([1e-200, 3e-200, 2e-200], {1}),
+        ([0.1 + 0.2, 0.3, 0.1], {0, 1}),
+        ([1e200, 1e200 * (1 - 1e-13), 5e199], {0, 1}),
+        ([-4e-9, -5e-9], {0}),
+        ([0.0, 0.0, -1e-300], {0, 1}),
+        ([5e-324, 0.0], {0}),
+        ([1.0, 1.0 - 1e-11], {0}),
+    ],
+)
+def test_scores_of_a_file_tie_relative_to_the_largest_of_the_question(question, row, best):
+    flags = foreign([7.0] * 3, [], row, [1e9, 0.0]).are_best()
+    assert set(np.flatnonzero(flags[3 : 3 + len(row)]).tolist()) == best
+    (prediction,) = Argmax().decide(foreign(row), [question(len(row), frozenset({0}))])
+    assert {next(iter(answer)) for answer in prediction.answers} == best
+
+
+def test_infinite_scores_of_any_origin_tie_with_each_other():
+    for row, n in (([np.inf, 0.0, np.inf], 2), ([-np.inf, -np.inf], 2), ([-np.inf, 3.0], 1)):
+        assert foreign(row).are_best().sum() == Scores.from_lists([row]).are_best().sum() == n
+
+
+def test_a_tolerance_that_is_given_applies_to_scores_of_any_origin():
+    assert foreign([1.0, 0.7, 0.4]).are_best(0.5).tolist() == [True, True, False]
+
+
+def test_the_origin_of_scores_stays_with_their_parts():
+    scores = foreign([1e-8, 2e-8], [3.0])
+    assert scores.take([0]).relative_ties
+    assert Scores.concatenate([scores, scores]).relative_ties
+    assert not Scores.concatenate([scores, Scores.from_lists([[1.0]])]).relative_ties
+
+
+def test_tied_scores_become_equal_and_the_others_stay():
+    own = Scores.from_lists([[1.0, 1.0 - 5e-7, 1.0 - 2e-6], [], [0.5, 0.5]])
+    equal = own.with_equal_ties()
+    assert equal.values.tolist() == [1.0, 1.0, 1.0 - 2e-6, 0.5, 0.5]
+    assert np.array_equal(equal.are_best(), own.are_best())
+    assert own.with_equal_ties(0).values.tolist() == own.values.tolist()

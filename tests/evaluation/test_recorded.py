@@ -103,9 +103,35 @@ def _no_questions(record):
     record["runs"][0]["dataset"]["questions"] = 0
 
 
+def _huge_group(record):
+    record["runs"][0]["passage_groups"][0] = 10**400
+
+
+def _huge_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [10**400]
+
+
+def _true_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [True]
+
+
+def _huge_count(record):
+    record["runs"][0]["dataset"]["questions"] = 10**400
+
+
+def _listed_outcomes(record):
+    row = record["runs"][0]["rows"][0]
+    row["outcomes"] = list(row["outcomes"])
+
+
 @pytest.mark.parametrize(
     ("change", "where", "field", "found", "expected"),
     [
+        (_huge_group, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (_huge_statistics, r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
+        (_true_statistics, r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
+        (_huge_count, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "over 18 digits"),
+        (_listed_outcomes, r"rows\[0\]$", "outcomes", "a list of 24", "an object"),
         (lambda record: record.pop("runs"), "^\\$?$", "runs", "^an object with ", ""),
         (_without("passage_groups"), r"^\$\.runs\[0\]$", "passage_groups", "^an object with ", ""),
         (_fewer_groups, r"^\$\.runs\[0\]$", "passage_groups", "^23 entries$", "^24 "),

@@ -394,6 +394,37 @@ def _other_reader(record):
     record["runs"][0]["dataset"]["fingerprint"] = "0" * 64
 
 
+def options_of(record):
+    return record["runs"][0]["protocol"]["options"]
+
+
+HUGE = {"resamples": 10**400, "seed": 0, "level": 0.95, "group": None}
+
+
+def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_path):
+    """Without other versions, and in rows that learn nothing, every digit counts."""
+    dataset = load("sample:multiple-answer")
+    made = evaluate(dataset, [parse_solver("surface-lr"), parse_solver("longest")], cv=3)
+
+    def nudge(row, by, versions=True):
+        def change(record):
+            if versions:
+                record["environment"]["packages"]["numpy"] = "1.26.0"
+            thresholds = record["runs"][0]["rows"][row]["threshold"]
+            thresholds[0] += by
+
+        return change
+
+    def check(change, name):
+        prepared = restore_record(save([made], tmp_path / name, change))
+        return rerun(prepared).same, any("within 1e-09" in note for note in prepared.notes)
+
+    assert check(nudge(0, 1e-13), "learned") == (True, True)
+    assert check(nudge(0, 1e-13, versions=False), "learned-same") == (False, False)
+    assert check(nudge(0, 1e-6), "learned-far") == (False, True)
+    assert check(nudge(1, 1e-13), "nothing-learned") == (False, True)
+
+
 @pytest.mark.parametrize(
     ("change", "field", "found"),
     [
@@ -404,6 +435,12 @@ def _other_reader(record):
         (lambda record: record["runs"][0].pop("resampling"), "resampling", None),
         (lambda record: record["runs"][0]["rows"][0].pop("outcomes"), "outcomes", None),
         (lambda record: record["runs"][0].update(rows=[1]), None, re.compile("^TypeError: ")),
+        (lambda record: options_of(record).update(seed=10**400), None, re.compile("^TypeError: seed ")),
+        (lambda record: options_of(record).update(threshold=10**400), None, re.compile("^TypeError: threshold ")),
+        (lambda record: options_of(record).update(cv="5"), None, re.compile("^TypeError: cv ")),
+        (lambda record: options_of(record).update(unheard_of=1), "unheard_of", None),
+        (lambda record: record["runs"][0].update(resampling=HUGE), None, re.compile("^TypeError: resamples ")),
+        (lambda record: record["runs"][0]["dataset"].update(read_with=7), None, re.compile("^TypeError: ")),
     ],
 )
 def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, change, field, found):

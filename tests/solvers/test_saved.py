@@ -472,3 +472,96 @@ def test_every_solver_that_can_be_saved_comes_back(path):
         solver.fit(train)
         save_solver(solver, path)
         assert equal(load_solver(path).score_candidates(train), solver.score_candidates(train))
+
+
+def reseal(path, change) -> None:
+    """Change the members of a saved file and give it the checksum that fits."""
+    from classic_rc.solvers import saved
+
+    rewrite(path, change)
+    with np.load(path, allow_pickle=False) as file:
+        members = {name: file[name] for name in file.files if name != "sha256"}
+    np.savez(path, **members, sha256=np.frombuffer(saved._digest(members), dtype=np.uint8))
+
+
+WRONG = [None, True, "x", [], {}, [1, 2], {"a": 1}, 10**400, -1, 0.5, float("nan"), float("inf"), [[["x"]]]]
+CRAFTED = {
+    "surface-lr": SurfaceLR(),
+    "stacked": parse_solver("combination,solvers=[surface-lr; longest],weights=stacked,normalise=standard"),
+    "language-model": parse_solver("ngram-lm"),
+}
+
+
+def places(value, path=()):
+    """Yield the path of every value in nested data; of a long list, of its first two."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, key))
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(path, name, data):
+    save_solver(CRAFTED[name].fit_for(TRAIN, TRAIN), path)
+
+    def spoil_header(header, members):
+        place = data.draw(st.sampled_from([p for p in places(header) if p]))
+        for key in place[:-1]:
+            header = header[key]
+        header[place[-1]] = data.draw(st.sampled_from(WRONG))
+
+    def spoil_array(header, members):
+        key = data.draw(st.sampled_from(sorted(name for name in members if name.startswith("array."))))
+        array = members[key]
+        members[key] = data.draw(
+            st.sampled_from(
+                [
+                    array.astype(str),
+                    array[:0],
+                    array[None],
+                    array.astype(complex),
+                    array.astype(np.float16) * np.nan,
+                ]
+            )
+        )
+
+    with np.load(path, allow_pickle=False) as file:
+        has_arrays = any(key.startswith("array.") for key in file.files)
+    reseal(path, data.draw(st.sampled_from([spoil_header, spoil_array] if has_arrays else [spoil_header])))
+    try:
+        (row,) = evaluate(DEV, [SavedSolver(path=str(path))]).rows
+    except (DataError, UsageError):
+        return
+    assert 0 <= row.metrics()["accuracy"] <= 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda h, m: h["state"].update(bias=10**400),
+        lambda h, m: h["state"].update(bias=float("nan")),
+        lambda h, m: h["state"].update(bias=None),
+        lambda h, m: h.update(caveats=[1]),
+        lambda h, m: h.update(caveats="text"),
+        lambda h, m: h.update(trained_on=["mc160"]),
+        lambda h, m: h.update(trained_on={"name": 3, "fingerprint": "x"}),
+        lambda h, m: h.update(
+            decision={"decision": "TunedThreshold", "params": {}, "fitted": {"best_threshold_": "x"}}
+        ),
+        lambda h, m: h.update(decision=7),
+        lambda h, m: h.update(solver=["surface-lr"]),
+        lambda h, m: h.update(params=[]),
+        lambda h, m: h["params"].update(decision=3),
+        lambda h, m: h["params"].update(C="x"),
+        lambda h, m: m.update({"array.weights": m["array.weights"].astype(str)}),
+        lambda h, m: m.update({"array.weights": m["array.weights"] * np.nan}),
+        lambda h, m: m.update({"array.weights": m["array.weights"][:, None]}),
+    ],
+)
+def test_crafted_content_is_one_error(path, change):
+    save_solver(SurfaceLR().fit(SEVERAL), path)
+    reseal(path, change)
+    with raises(DataError, source=str(path), exit_code=3):
+        load_solver(path)

@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import clone
 
 from classic_rc.datasets import load
+from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -19,7 +20,7 @@ from classic_rc.evaluation.evaluate import predict
 from classic_rc.formats import write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers import ScoreFile, SlidingWindow
+from classic_rc.solvers import Combination, ScoreFile, SlidingWindow, Solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
@@ -217,3 +218,67 @@ def test_a_score_file_gives_its_scores_by_question(tmp_path):
         ScoreFile(path=str(path)).score_candidates(dataset)
     with raises(UsageError, field="path", found="''"):
         ScoreFile().fit(dataset)
+
+
+class Near(Solver):
+    """Scores with small differences, in units of `gap` above `base`."""
+
+    def __init__(self, *, base: float = 1.0, gap: float = 4e-7, decision: Argmax | None = None) -> None:
+        self.base = base
+        self.gap = gap
+        self.decision = decision
+
+    def score_candidates(self, questions):
+        rng = np.random.default_rng(0)
+        return Scores.from_lists(
+            [(self.base + self.gap * rng.integers(0, 6, len(q.candidates))).tolist() for q in questions]
+        )
+
+
+def probabilities(dataset, low: float) -> Scores:
+    """Scores of a perfect system: nine times `low` for gold, `low` for the others."""
+    return Scores.from_lists(
+        [[low * (9 if i in q.gold else 1) for i in range(len(q.candidates))] for q in dataset], relative_ties=True
+    )
+
+
+@pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
+@pytest.mark.parametrize("low", [1e-8, 1e-300, 1e300, 0.1, 1.0])
+def test_a_files_scores_have_any_unit(write, form, low):
+    dataset = stories("dev")
+    path = write(dataset, probabilities(dataset, low), form)
+    (row,) = evaluate(dataset, [ScoreFile(path=path)]).rows
+    assert (row.metrics()["accuracy"], row.tie_rate) == (1, 0)
+    assert "tie_tolerance:1e-12 relative" in row.signature.split("|")
+    again = write(dataset, ScoreFile(path=path).fit(dataset).score_candidates(dataset), form, "again")
+    assert evaluate(dataset, [ScoreFile(path=again)]).rows[0].metrics() == row.metrics()
+
+
+@pytest.mark.parametrize("ties", ["partial", "first", "strict"])
+@pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
+@pytest.mark.parametrize(
+    "solver", [Near(), Near(gap=2e-6), Near(base=0, gap=3e-7), Near(gap=0.2, decision=Argmax(tie_tolerance=0.5))]
+)
+def test_scores_that_are_written_and_read_decide_as_before(write, form, solver, ties):
+    dataset = stories("dev")
+    path = write(dataset, predict(dataset, solver, decide=False).scores, form)
+    before, after = evaluate(dataset, [solver, ScoreFile(path=path)], ties=ties).rows
+    assert before.metrics() == after.metrics()
+    assert before.outcomes.answers == after.outcomes.answers
+    assert before.outcomes.n_tied.tolist() == after.outcomes.n_tied.tolist()
+    assert before.outcomes.n_tied.max() > 1
+
+
+def test_a_combination_decides_on_its_own_scores(write):
+    dataset = stories("dev")
+    small = ScoreFile(path=write(dataset, probabilities(dataset, 1e-8), "jsonl"))
+    rows = evaluate(dataset, [Combination(solvers=[small, small], weights=[w, w]) for w in (1.0, 1e6)]).rows
+    assert [row.tie_rate for row in rows] == [1, 0]
+    assert all("tie_tolerance" not in row.signature for row in rows)
+
+
+def test_thresholds_get_the_scores_as_they_are(write):
+    scores = Scores.from_lists([[1 + 1e-9 * i for i in range(len(q.candidates))] for q in SEVERAL])
+    for form in ("jsonl", "multirc"):
+        path = write(SEVERAL, scores, form)
+        assert same(ScoreFile(path=path).fit(SEVERAL).score_candidates(SEVERAL), scores)

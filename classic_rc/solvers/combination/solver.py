@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.folds import FoldPlan
+from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -26,11 +26,15 @@ from classic_rc.solvers.base import (
 )
 from classic_rc.solvers.combination.composite import Composite, clone_members_unfitted
 from classic_rc.solvers.combination.weights import (
+    TrainingResult,
     Weighting,
-    nonzero_deviation,
-    search_shares,
+    centre_and_scale,
+    join_ties,
+    search_weights,
     stack,
+    standardise,
     standardise_within_questions,
+    total_out_of_fold,
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation
 from classic_rc.solvers.learning import OutOfFold, gold_labels
@@ -73,6 +77,17 @@ def same_members(solvers: Sequence[Solver]) -> list[Any]:
     ]
 
 
+def _numbers(values: Any, n: int) -> list[float]:
+    """Return a list of `n` finite numbers; anything else is a ValueError."""
+    if not isinstance(values, list | tuple) or len(values) != n or not all(map(is_number, values)):
+        raise ValueError(f"expected {n} finite numbers, got {str(values)[:50]}")
+    return list(values)
+
+
+_MIN_QUESTIONS = 100
+"""With fewer questions, one answer is more than a point, and members are not compared with the regression."""
+
+
 class Combination(Composite):
     r"""A weighted sum of other solvers' scores.
 
@@ -92,7 +107,9 @@ class Combination(Composite):
         :meth:`tune`, which fits the decision together with them (see
         :func:`~classic_rc.solvers.combination.weights.search_shares`). ``"stacked"``: the weights of a logistic
         regression over the members' standardised scores and evidence flags (after Clark et al. 2016), learned in
-        :meth:`fit`; members that learn from gold are scored out of fold for it.
+        :meth:`fit`; members that learn from gold are scored out of fold for it. If the best member alone is better
+        out of fold on the training questions, the weights are searched as for ``"tuned"``, or only that member has
+        one; from 100 questions on, and not for a fixed threshold.
     normalise : {"none", "question", "standard"}
         How to normalise each member's scores: not at all; by the mean and the standard deviation of the question's
         candidates; or by those of all candidates of the questions that it is fitted for.
@@ -115,7 +132,8 @@ class Combination(Composite):
     centres_, scales_ : list of float
         With ``normalise="standard"``, the mean and the standard deviation of each member's scores.
     caveats_ : tuple of str
-        A message if the weights were fitted on data that a member had learned from.
+        Messages: the weights were fitted on data that a member had learned from, or the regression was no better
+        than a member.
     """
 
     name = "combination"
@@ -209,11 +227,11 @@ class Combination(Composite):
         self.solvers_ = [clone_members_unfitted(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(asked))
-            self.centres_ = [float(scores.values.mean()) if len(scores.values) else 0.0 for scores in scored]
-            self.scales_ = [nonzero_deviation(scores.values) for scores in scored]
+            pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
+            self.centres_, self.scales_ = [centre for centre, _ in pairs], [scale for _, scale in pairs]
         if self._weights_are("stacked"):
             assert train is not None
-            self._set_weighting(stack(self._score_unseen(asked, train), gold_labels(self.name, train), self.C))
+            self._stack(self._score_unseen(asked, train), train)
         elif not self.tunes_parameters:
             weights: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
             self._set_weighting(Weighting.of_scores(weights))
@@ -228,21 +246,14 @@ class Combination(Composite):
         )
         scored = self.member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
-        # The search is over shares of standardised scores, so that its grid suits members of any scale.
-        scales = np.array([nonzero_deviation(scores.values) for scores in scored])
 
-        def weighting_of(shares: NDArray[np.float64]) -> Weighting:
-            weights = shares / scales
-            return Weighting.of_scores((weights / weights.max()).tolist())
-
-        def objective(shares: NDArray[np.float64]) -> float:
-            scores = weighting_of(shares).total(scored)
+        def objective(scores: Scores) -> float:
             fitted = clone_members_unfitted(decision).fit(scores, questions)
             if isinstance(fitted, TunedThreshold):
                 return fitted.best_score_
             return metric(questions, fitted.decide(scores, questions))
 
-        weighting = weighting_of(search_shares(objective, len(scored)))
+        weighting = search_weights(scored, objective)
         self._set_weighting(weighting)
         self.decision_ = clone_members_unfitted(decision).fit(weighting.total(scored), questions)
         return self
@@ -250,6 +261,11 @@ class Combination(Composite):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the weighted sum; evidence if any member has evidence."""
         return self._fitted_weighting().total(self.member_scores(questions))
+
+    def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the combined scores, then each member's normalised scores."""
+        scored = self.member_scores(questions)
+        return [self._fitted_weighting().total(scored), *scored]
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return each member's normalised scores."""
@@ -300,9 +316,11 @@ class Combination(Composite):
                 name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
             }
             self.solvers_.append(solver_from_plain(member_state, member_arrays))
+        n = len(self.solvers_)
         if self.normalise == "standard":
-            self.centres_, self.scales_ = state["centres"], state["scales"]
-        self._set_weighting(Weighting(*state["weighting"]))
+            self.centres_, self.scales_ = _numbers(state["centres"], n), _numbers(state["scales"], n)
+        weights, evidence_weights, bias = state["weighting"]
+        self._set_weighting(Weighting(_numbers(weights, n), _numbers(evidence_weights, n), *_numbers([bias], 1)))
         return self
 
     def _check_values(self) -> None:
@@ -333,6 +351,46 @@ class Combination(Composite):
             name: v for name, v in params.items() if name not in left_out
         }
 
+    def _stack(self, scored: list[Scores], train: Sequence[Question]) -> None:
+        """Set the weights of a logistic regression, or better ones if the best member alone is better out of fold.
+
+        The regression maximises the likelihood of all labels, which is not the metric: large penalties in a
+        member's scores, or probabilities that were normalised within the question, can cost most of what a member
+        knows. Too few questions cannot show that.
+        """
+        right = gold_labels(self.name, train)
+        self._set_weighting(stack(scored, right, self.C))
+        labels = Scores(right.astype(np.float64), scored[0].offsets, scored[0].evidence)
+        result = TrainingResult(self.decision_for(train[0].task), train, labels)
+        n_groups = int(passage_groups(train, self.group).max(initial=-1)) + 1
+        if not result.is_defined or len(train) < _MIN_QUESTIONS or n_groups < 2:
+            return
+
+        def learn(part: list[Scores], index: NDArray[np.int64]) -> Weighting:
+            return stack(part, labels.take(index).values.astype(np.int64), self.C)
+
+        def search(part: list[Scores], index: NDArray[np.int64]) -> Weighting:
+            return search_weights(part, result.of(index))
+
+        folds = FoldPlan(self.folds, self.group).folds(train)
+        everything = np.arange(len(train))
+        measure = result.of(everything)
+        alone = [measure(scores) for scores in scored]
+        best = int(np.argmax(alone))
+        least = alone[best] - 1e-12
+        if measure(total_out_of_fold(learn, scored, folds)) >= least:
+            return
+        if measure(total_out_of_fold(search, scored, folds)) >= least:
+            weighting, instead = search(scored, everything), "the weights are searched instead"
+        else:
+            weighting = Weighting.of_scores([float(member == best) for member in range(len(scored))])
+            instead = "only this member has a weight"
+        self._set_weighting(weighting)
+        self.caveats_ += (
+            f"out of fold on its training data, stacked scores are worse than the member {self.member_names[best]} "
+            f"alone: {instead}",
+        )
+
     def _set_weighting(self, weighting: Weighting) -> None:
         weights, evidence_weights, self.bias_ = weighting
         self.weights_, self.evidence_weights_ = tuple(weights), tuple(evidence_weights)
@@ -350,8 +408,8 @@ class Combination(Composite):
             return [standardise_within_questions(scores) for scores in scored]
         if self.normalise == "standard":
             return [
-                Scores((scores.values - centre) / scale, scores.offsets, scores.evidence)
-                for scores, centre, scale in zip(scored, self.centres_, self.scales_, strict=True)
+                standardise(scores, centre, scale)
+                for scores, centre, scale in zip(map(join_ties, scored), self.centres_, self.scales_, strict=True)
             ]
         return scored
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.predictions import Scores
+from classic_rc.decisions import Argmax, Decision, TunedThreshold
+from classic_rc.errors import UsageError
+from classic_rc.folds import Folds
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Scores
+from classic_rc.questions import Question
 from classic_rc.solvers.learning import one_thread
 
 _SHARES = np.arange(51) / 50
 _TOLERANCE = 1e-12
+_USUAL_EXPONENT = 300
+"""Values between 2**-300 and 2**300 have squares that float64 holds, sums of 2**400 of them too."""
 
 
 class Weighting(NamedTuple):
@@ -38,21 +44,34 @@ class Weighting(NamedTuple):
         """Return the combined scores, with evidence if any member has evidence."""
         # Member by member, so that a candidate's sum has the same rounding in any batch.
         values = np.full(len(scored[0].values), self.bias)
-        for share in self.shares(scored):
-            values += share
+        with np.errstate(over="ignore", invalid="ignore"):  # an error below
+            for share in self.shares(scored):
+                values += share
+        if not np.isfinite(values).all():
+            largest = max(float(np.abs(scores.values).max()) for scores in scored)
+            raise UsageError(
+                f"the weighted sum of scores up to {largest:g} is too large for a number: "
+                "normalise the scores (normalise=question)",
+                field="weights",
+                found=str(list(self.weights)),
+                expected="finite sums",
+            )
         return Scores(values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0))
 
 
 def standardise_within_questions(scores: Scores) -> Scores:
     r"""Return :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the question's candidates.
 
-    If all candidates of a question have the same score, they get 0.
+    Scores that tie count as equal, so that their rounding does not become a difference of the result. If all
+    candidates of a question have the same score, they get 0.
     """
+    scores = join_ties(scores)
     counts = np.diff(scores.offsets)
     question = np.repeat(np.arange(len(counts)), counts)
+    values = _shrink(scores.values, question, len(counts))
     # Sum in ascending order, so that a mean does not depend on the order of the candidates.
-    order = np.lexsort((scores.values, question))
-    ascending, owner = scores.values[order], question[order]
+    order = np.lexsort((values, question))
+    ascending, owner = values[order], question[order]
     mean = np.bincount(owner, ascending, len(counts)) / np.maximum(counts, 1)
     squares = (ascending - mean[owner]) ** 2
     deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / np.maximum(counts, 1))
@@ -60,13 +79,78 @@ def standardise_within_questions(scores: Scores) -> Scores:
     differ = np.zeros(len(counts), dtype=np.bool_)
     differ[owner[1:][(ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])]] = True
     divisor = np.where(differ & (deviation > 0), deviation, np.inf)[question]
-    return Scores((scores.values - mean[question]) / divisor, scores.offsets, scores.evidence)
+    return Scores((values - mean[question]) / divisor, scores.offsets, scores.evidence)
 
 
-def nonzero_deviation(values: NDArray[np.float64]) -> float:
-    """Return the standard deviation of some scores, or 1 if it is 0, so that it can be a divisor."""
-    deviation = float(values.std()) if len(values) else 0.0
-    return deviation or 1.0
+def join_ties(scores: Scores) -> Scores:
+    """Return the scores with the best score of each tie in its place, at every rank of a question.
+
+    The best candidates are those that tie with the best score; the next rank starts with the best of the others.
+    """
+    counts = np.diff(scores.offsets)
+    question = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((-scores.values, question))
+    falling, owner = scores.values[order], question[order]
+    rising = -falling
+    margins = scores.margins()
+    with np.errstate(over="ignore"):  # a gap above all floats is no tie
+        gaps = falling[:-1] - falling[1:]
+    near = (owner[1:] == owner[:-1]) & (gaps > 0) & (gaps <= margins[owner[1:]])
+    # Only questions with a small difference need the loop over ranks.
+    for q in np.unique(owner[1:][near]).tolist():
+        start, stop = scores.offsets[q : q + 2].tolist()
+        while start < stop:
+            first = falling[start]
+            after = start + int(np.searchsorted(rising[start:stop], margins[q] - first, side="right"))
+            falling[start:after] = first
+            start = after
+    values = np.empty_like(falling)
+    values[order] = falling
+    return Scores(values, scores.offsets, scores.evidence, scores.relative_ties)
+
+
+def _shrink(values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+    """Divide each group's values by a power of two, so that their squares neither overflow nor vanish.
+
+    Powers of two change no digit, and standardised values do not depend on the unit. Values of a usual size stay
+    as they are.
+    """
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, group, np.abs(values))
+    return np.ldexp(values, -_unusual_exponent(largest)[group])
+
+
+def _unusual_exponent(largest: Any) -> Any:
+    """Return the exponents of the largest values, or 0 for values of a usual size."""
+    exponent = np.frexp(largest)[1]
+    return np.where(np.abs(exponent) > _USUAL_EXPONENT, exponent, 0)
+
+
+def centre_and_scale(scores: Scores) -> tuple[float, float]:
+    """Return the mean and the standard deviation of all scores, to standardise them.
+
+    The second is 1 for no scores and for equal ones. If the scores of all questions differ by no more than ties do,
+    it is at least the largest score, so that rounding does not become a difference.
+    """
+    values = scores.values
+    if not len(values):
+        return 0.0, 1.0
+    largest = float(np.abs(values).max())
+    shift = _unusual_exponent(largest)
+    unit = np.ldexp(values, -shift)
+    centre, scale = float(np.ldexp(unit.mean(), shift)), float(np.ldexp(unit.std(), shift))
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return centre, 1.0
+    tolerance = RELATIVE_TIE_TOLERANCE * largest if scores.relative_ties else ABSOLUTE_TIE_TOLERANCE
+    return centre, max(1.0, largest) if high - low <= tolerance else scale
+
+
+def standardise(scores: Scores, centre: float, scale: float) -> Scores:
+    """Return (s - centre) / scale, for the centre and scale of :func:`centre_and_scale`."""
+    shift = _unusual_exponent(max(float(np.abs(scores.values).max(initial=0.0)), abs(centre)))
+    values = (np.ldexp(scores.values, -shift) - np.ldexp(centre, -shift)) / np.ldexp(scale, -shift)
+    return Scores(values, scores.offsets, scores.evidence)
 
 
 def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: int) -> NDArray[np.float64]:
@@ -101,6 +185,84 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
             return shares
 
 
+def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float]) -> Weighting:
+    """Return the weights whose total has the best value of an objective; see :func:`search_shares`.
+
+    The search is over shares of standardised scores, so that its grid suits members of any scale. The largest
+    weight is 1.
+    """
+    scales = np.array([centre_and_scale(scores)[1] for scores in scored])
+
+    def weighting_of(shares: NDArray[np.float64]) -> Weighting:
+        weights = shares / scales
+        return Weighting.of_scores((weights / weights.max()).tolist())
+
+    shares = search_shares(lambda shares: objective(weighting_of(shares).total(scored)), len(scored))
+    return weighting_of(shares)
+
+
+class TrainingResult:
+    """The result of scores on training questions, for comparing weights.
+
+    If one answer is chosen, it is the share of questions with a right candidate; a k-way tie counts 1/k, whatever
+    the policy, because no draw should choose weights. If a threshold is tuned, it is its metric at its best value.
+
+    Parameters
+    ----------
+    decision : Decision
+    questions : sequence of Question
+    labels : Scores
+        1 for right candidates, 0 for the others.
+    """
+
+    def __init__(self, decision: Decision, questions: Sequence[Question], labels: Scores) -> None:
+        self._decision, self._questions, self._labels = decision, questions, labels
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the decision can compare scores in any unit; a fixed threshold cannot."""
+        return isinstance(self._decision, Argmax | TunedThreshold)
+
+    def of(self, index: NDArray[np.int64]) -> Callable[[Scores], float]:
+        """Return a function that measures scores of the questions at some positions."""
+        decision = self._decision
+        if isinstance(decision, TunedThreshold):
+            from sklearn.base import clone
+
+            questions = [self._questions[i] for i in index.tolist()]
+            return lambda scores: clone(decision).fit(scores, questions).best_score_
+        labels = self._labels.take(index)
+        counts = np.diff(labels.offsets)
+        owner = np.repeat(np.arange(len(counts)), counts)
+
+        def measure(scores: Scores) -> float:
+            best = scores.are_best(getattr(decision, "tie_tolerance", ABSOLUTE_TIE_TOLERANCE))
+            n_tied = np.maximum(np.bincount(owner, best, len(counts)), 1)
+            return float((np.bincount(owner, best * labels.values, len(counts)) / n_tied).mean())
+
+        return measure
+
+
+def total_out_of_fold(
+    learn: Callable[[list[Scores], NDArray[np.int64]], Weighting], scored: Sequence[Scores], folds: Folds
+) -> Scores:
+    """Return the members' weighted sum, the weights of each fold learned on the others.
+
+    Parameters
+    ----------
+    learn : callable
+        Returns the weights for the members' scores of some questions, given these and their positions.
+    scored : sequence of Scores
+    folds : list of (ndarray of int64, ndarray of int64)
+        The positions of the other folds' questions and of the fold's own.
+    """
+    parts = []
+    for others, own in folds:
+        weighting = learn([scores.take(others) for scores in scored], others)
+        parts.append(weighting.total([scores.take(own) for scores in scored]))
+    return Scores.concatenate(parts).take(np.argsort(np.concatenate([own for _, own in folds])))
+
+
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:
     """Return the shares with `share` for one member; the others divide the rest in their current proportion."""
     others = np.delete(shares, member)
@@ -127,9 +289,8 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     """
     from sklearn.linear_model import LogisticRegression
 
-    centres = [float(scores.values.mean()) for scores in scored]
-    scales = [nonzero_deviation(scores.values) for scores in scored]
-    columns = [(s.values - centre) / scale for s, centre, scale in zip(scored, centres, scales, strict=True)]
+    centres, scales = zip(*(centre_and_scale(scores) for scores in scored), strict=True)
+    columns = [standardise(*member).values for member in zip(scored, centres, scales, strict=True)]
     columns += [scores.evidence.astype(np.float64) for scores in scored]
     learner = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     with one_thread():

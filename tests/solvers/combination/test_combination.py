@@ -514,3 +514,136 @@ def test_variants_have_published_weights_whatever_the_path_of_the_file():
 
 def test_members_that_are_not_solvers_have_no_variant():
     assert Combination(solvers=[1, 2]).variant_name() is None
+
+
+class Given(Solver):
+    """The scores in the questions' meta, as a file's if `relative_ties`."""
+
+    def __init__(self, *, key: str = "given", relative_ties: bool = False) -> None:
+        self.key = key
+        self.relative_ties = relative_ties
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([q.meta[self.key] for q in questions], relative_ties=self.relative_ties)
+
+
+def given_scores(dataset, **rows):
+    """Return the questions with these scores in their meta, by key: a function of the question each."""
+    questions = [replace(q, meta={key: make(q) for key, make in rows.items()}) for q in dataset]
+    return replace(dataset, questions=questions)
+
+
+@pytest.mark.parametrize("normalise", ["question", "standard"])
+def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
+    """The noise is in the order against gold; the other member is right, and much smaller."""
+    noisy = given_scores(
+        DEV,
+        noise=lambda q: [5.0 - 1e-8 * (i in q.gold) for i in range(len(q.candidates))],
+        mixed=lambda q: [5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3) for i in range(len(q.candidates))],
+        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
+    )
+    for key in ("noise", "mixed"):
+        members = [Given(key=key), Given(key="right")]
+        solver = Combination(solvers=members, weights=[1, 0.1], normalise=normalise).fit(noisy)
+        rows = evaluate(noisy, [members[0], members[1], solver]).rows
+        assert rows[1].metrics()["accuracy"] == 1
+        noise = solver.member_scores(noisy)[0]
+        assert [len(set(row[:2].tolist())) for row in noise] == [1] * len(noisy)
+        if key == "noise":
+            assert rows[2].metrics()["accuracy"] == 1
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_scores_that_tie_at_any_rank_are_standardised_as_equal(relative):
+    unit = 1e-9 if relative else 1.0
+    tiny = 1e-13 if relative else 4e-7
+    row = [3.0, 3.0 - tiny, 1.0, 1.0 - tiny, 2.0]
+    scores = Scores.from_lists([[unit * v for v in row], [], [unit] * 2], relative_ties=relative)
+    a, b, c, d, e = standardise_within_questions(scores)[0].tolist()
+    assert a == b > e > c == d
+    assert not standardise_within_questions(scores)[2].any()
+
+
+@pytest.mark.parametrize("normalise", ["question", "standard"])
+@pytest.mark.parametrize("weights", [None, "stacked"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300, 4e307])
+def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise, weights):
+    def drawn(q, scale=1.0):
+        rng = np.random.default_rng(len(q.passage.text) + 7 * min(q.gold))
+        return [scale * float(v) for v in rng.integers(-4, 5, len(q.candidates))]
+
+    dataset = given_scores(DEV, plain=drawn, scaled=lambda q: drawn(q, unit))
+    one, other = (
+        Combination(
+            solvers=[Given(key=key, relative_ties=True), LongestCandidate()], weights=weights, normalise=normalise
+        )
+        .fit(dataset)
+        .score_candidates(dataset)
+        for key in ("plain", "scaled")
+    )
+    assert np.isfinite(other.values).all()
+    assert other.values == pytest.approx(one.values, rel=1e-6, abs=1e-9)
+    assert one.are_best().mean() < 1
+
+
+def test_a_sum_that_is_too_large_is_an_error():
+    dataset = given_scores(DEV, big=lambda q: [1e308, *[0.0] * (len(q.candidates) - 1)])
+    solver = Combination(solvers=[Given(key="big"), Given(key="big")]).fit(dataset)
+    with raises(UsageError, field="weights"):
+        solver.score_candidates(dataset)
+
+
+PENALTIES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=80, seed=3, name="penalties")
+
+
+def penalised(q):
+    """Scores whose order is mostly right, with a large penalty that says nothing."""
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[:4], "big"))
+    noise = rng.normal(0, 0.5, len(q.candidates))
+    penalties = np.where(rng.random(len(q.candidates)) < 0.25, -200.0 * (rng.random() < 0.3), 0)
+    return [float(v) for v in noise + penalties + [i in q.gold for i in range(len(q.candidates))]]
+
+
+def saturated(q):
+    """Probabilities that are nearly 0 or 1 and seldom right."""
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[4:8], "big"))
+    chosen = min(q.gold) if rng.random() < 0.45 else int(rng.integers(len(q.candidates)))
+    return [0.97 if i == chosen else 0.01 for i in range(len(q.candidates))]
+
+
+def test_stacked_weights_are_no_worse_than_a_member_on_their_training_data():
+    dataset = given_scores(PENALTIES, penalised=penalised, saturated=saturated)
+    members = [Given(key="penalised"), Given(key="saturated")]
+    stacked = Combination(solvers=members, weights="stacked")
+    evaluation = evaluate(dataset, [*members, stacked], cv=5)
+    one, other, row = (r.metrics()["accuracy"] for r in evaluation.rows)
+    assert len(dataset) * 4 / 5 >= 100
+    assert row >= max(one, other) - 0.01
+    caveats = [c for c in evaluation.rows[2].caveats if "out of fold on its training data" in c]
+    assert 1 <= len(caveats) <= 2
+    assert np.isfinite(stacked.fit(dataset).score_candidates(dataset).values).all()
+
+
+@pytest.mark.parametrize("weights", [None, [0.001, 5], "stacked", "tuned"])
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
+    data = synthetic_dataset(task, n_passages=12, seed=1)
+    dataset = given_scores(
+        data,
+        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
+        wrong=lambda q: [float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))],
+    )
+    members = [Given(key="right"), Given(key="wrong")]
+    evaluation = evaluate(
+        dataset, [*members, Combination(solvers=members, weights=weights)], cv=5 if weights else None
+    )
+    metric = "accuracy" if task is Task.SINGLE_CHOICE else "f1_a"
+    right, _, row = (row.metrics()[metric] for row in evaluation.rows)
+    warnings = [w for w in evaluation.warnings if "is below" in w]
+    assert right == 1
+    assert len(warnings) == (row < 1)
+    if row < 1:
+        assert f"{100 * row:.2f}" in warnings[0]
+        assert "100.00 of its member Given-1" in warnings[0]
+        assert ("out of fold" in warnings[0]) == (weights in ("stacked", "tuned") or task is Task.MULTIPLE_ANSWER)
+    assert weights in ("stacked", "tuned") or row < 1
