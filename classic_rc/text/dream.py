@@ -128,8 +128,8 @@ def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
 
 
 def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
-    # Decimal places, the highest first; one may exceed 9 until the end. "hundred" can follow itself without end, and
-    # Python multiplies long integers in quadratic time and refuses to write them.
+    # Decimal places, the highest first; one may exceed 9 until the end. "hundred" can follow itself any number of
+    # times, and Python multiplies long integers in quadratic time and refuses to write them.
     total, current = [0], [0]
     for factor, summand in run:
         current += [0] * _ZEROS[factor]
