@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import encoding, end_to_end, growth, kernels, ngrams, retrieval, surface
+from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, retrieval, surface
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "retrieval": retrieval,
     "surface": surface,
     "ngrams": ngrams,
+    "linearity": linearity,
 }
 
 

@@ -18,7 +18,7 @@ from classic_rc.questions import Question, Task
 QUESTIONS_PER_STORY = 4
 
 _AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 class _StoryFormat(Format):

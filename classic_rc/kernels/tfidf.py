@@ -27,7 +27,20 @@ def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return ``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``."""
+    """Return ``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``.
+
+    Parameters
+    ----------
+    n_sentences : ndarray of int
+        N, the number of all sentences, including those without a token: Lucene 5, ``TFIDFSimilarity.idfExplain``,
+        takes ``maxDoc``. Lucene 6 and later, like BM25, count only the sentences that have a token.
+    frequencies : ndarray of int
+        df, the number of sentences that have the term.
+
+    Returns
+    -------
+    ndarray of float32
+    """
     return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
 
 

@@ -16,7 +16,7 @@ from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best
 from classic_rc.retrieval.queries import TermStatistics, combine_constrained, weigh_constrained
-from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity, get_similarity
+from classic_rc.retrieval.similarity import CollectionStatistics, LuceneSimilarity, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import encode_sentences
 from classic_rc.text.encoded import EncodedSentences
@@ -99,7 +99,7 @@ class _Collections(NamedTuple):
     """
 
     firsts: NDArray[np.int64]  # (n_passages + 1,): where each passage's sentences start
-    n_sentences: NDArray[np.int64]  # (n_passages,): how many of them have a token
+    statistics: CollectionStatistics  # arrays of shape (n_passages,)
     run_keys: NDArray[np.int64]  # (n_runs,): `passage * n_words + word`, ascending
     postings: SentencePostings  # of the runs; every posting has a code of its own
 
@@ -113,8 +113,11 @@ class _Collections(NamedTuple):
     ) -> _Collections:
         n_passages = len(firsts) - 1
         passage = np.repeat(np.arange(n_passages), np.diff(firsts))
-        n_sentences = np.bincount(passage, lengths > 0, n_passages).astype(np.int64)
-        n_tokens = np.bincount(passage, lengths, n_passages).astype(np.int64)
+        statistics = CollectionStatistics(
+            np.diff(firsts),
+            np.bincount(passage, lengths > 0, n_passages).astype(np.int64),
+            np.bincount(passage, lengths, n_passages).astype(np.int64),
+        )
 
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         # (passage, word, sentence) in one int64: one sort of integers instead of three columns.
@@ -131,9 +134,9 @@ class _Collections(NamedTuple):
             sentence.astype(np.int32),
             np.arange(len(runs), dtype=np.uint32),
             counts.astype(np.float32),
-            similarity.length_factors(lengths[sentence], n_sentences[own], n_tokens[own]),
+            similarity.length_factors(lengths[sentence], statistics.of(own)),
         )
-        return cls(firsts, n_sentences, runs[starts], postings)
+        return cls(firsts, statistics, runs[starts], postings)
 
     def search(
         self, arrays: TokenArrays, similarity: LuceneSimilarity
@@ -166,4 +169,5 @@ class _Collections(NamedTuple):
         runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
         found = self.run_keys[runs] == keys if len(self.run_keys) else np.zeros(len(keys), dtype=np.bool_)
         frequencies = np.where(found, np.diff(self.postings.offsets, append=0)[runs], 0)
-        return TermStatistics(np.where(found, runs, -1), similarity.idfs(self.n_sentences[passage], frequencies))
+        idfs = similarity.idfs(self.statistics.of(passage), frequencies)
+        return TermStatistics(np.where(found, runs, -1), idfs)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.retrieval.similarity import CollectionStatistics
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import TextEncoder
 
@@ -28,16 +29,15 @@ _KEY_BYTES = 8
 class Statistics(NamedTuple):
     """What scores depend on apart from sentence and query, summed over segments."""
 
-    n_sentences: int  # sentences with at least one token
-    n_tokens: int
+    collection: CollectionStatistics
     frequencies: NDArray[np.int64]  # (n_terms,): how many sentences have each term of the queries
 
     @classmethod
     def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
         """Sum over parts; there may be none."""
+        totals = sum((np.array(part.collection) for part in parts), np.zeros(3, dtype=np.int64))
         return cls(
-            sum(part.n_sentences for part in parts),
-            sum(part.n_tokens for part in parts),
+            CollectionStatistics(*totals),
             sum((part.frequencies for part in parts), np.zeros(n_terms, dtype=np.int64)),
         )
 
@@ -130,8 +130,7 @@ class Segment(NamedTuple):
         frequencies = (
             self.posting_offsets[known + 1] - self.posting_offsets[known] if len(self.term_keys) else known
         )
-        _, n_sentences, n_tokens = self.totals.tolist()
-        return Statistics(n_sentences, n_tokens, np.where(found >= 0, frequencies, 0))
+        return Statistics(CollectionStatistics(*self.totals), np.where(found >= 0, frequencies, 0))
 
     def _term(self, number: int) -> bytes:
         start, end = self.term_offsets[number : number + 2].tolist()

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,18 @@ def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> Non
         object.__setattr__(similarity, constant, float(value))
 
 
+class CollectionStatistics(NamedTuple):
+    """How many sentences and tokens a collection has; of several collections, one array element each."""
+
+    n_sentences: Counts  # all sentences: Lucene's maxDoc
+    n_with_terms: Counts  # sentences with at least one index term: Lucene's docCount
+    n_tokens: Counts  # index terms, repetitions counted: Lucene's sumTotalTermFreq
+
+    def of(self, collections: NDArray[np.int64]) -> CollectionStatistics:
+        """Return the statistics of these collections, in this order."""
+        return CollectionStatistics(*(np.asarray(counts)[collections] for counts in self))
+
+
 class LuceneSimilarity(Similarity):
     """A similarity of Lucene: a sum over terms that depends on counts, lengths and idf."""
 
@@ -76,7 +88,7 @@ class LuceneSimilarity(Similarity):
     """From weights, counts and length factors, what terms add."""
 
     @abstractmethod
-    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the idf of terms with these sentence frequencies."""
 
     @abstractmethod
@@ -84,9 +96,7 @@ class LuceneSimilarity(Similarity):
         """Return the weights of terms that occur this often in the query."""
 
     @abstractmethod
-    def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
-    ) -> NDArray[np.float32]:
+    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
         """Return the factors by which sentence lengths scale a term's count."""
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
@@ -122,19 +132,18 @@ class BM25(LuceneSimilarity):
     def __post_init__(self) -> None:
         _check_constants(self, {"k1": math.inf, "b": 1.0})
 
-    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.idf`."""
-        return bm25.idf(n_sentences, frequencies)
+        return bm25.idf(collection.n_with_terms, frequencies)
 
     def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.term_weights`."""
         return bm25.term_weights(boosts, idfs)
 
-    def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
-    ) -> NDArray[np.float32]:
+    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.length_factors`."""
-        return bm25.length_factors(lengths, bm25.mean_length(n_sentences, n_tokens), self.k1, self.b)
+        mean = bm25.mean_length(collection.n_with_terms, collection.n_tokens)
+        return bm25.length_factors(lengths, mean, self.k1, self.b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +155,15 @@ class Classic(LuceneSimilarity):
     citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
     term_scores: ClassVar[TermScores] = staticmethod(tfidf.term_scores)
 
-    def idfs(self, n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.idf`."""
-        return tfidf.idf(n_sentences, frequencies)
+        return tfidf.idf(collection.n_sentences, frequencies)
 
     def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.term_weights`."""
         return tfidf.term_weights(boosts, idfs)
 
-    def length_factors(
-        self, lengths: NDArray[np.integer], n_sentences: Counts, n_tokens: Counts
-    ) -> NDArray[np.float32]:
+    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.length_factors`."""
         return tfidf.length_factors(lengths)
 

@@ -262,7 +262,7 @@ def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
     """Return the segment as if these sentences had no token; the others keep their numbers.
 
     Everything that scores depend on changes accordingly: frequencies, the number of sentences with a token, and
-    their mean length.
+    their mean length. The number of all sentences, which ``classic`` uses, is the same as before.
     """
     drop = np.zeros(segment.n_sentences, dtype=np.bool_)
     drop[numbers] = True
@@ -287,13 +287,12 @@ def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
 
 def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimilarity) -> SentencePostings:
     """Return the segment's postings with length factors from the statistics of the whole index."""
-    totals = np.int64(statistics.n_sentences), np.int64(statistics.n_tokens)
     return SentencePostings(
         segment.posting_offsets,
         segment.posting_sentences,
         segment.posting_codes,
         segment.code_counts.astype(np.float32),
-        similarity.length_factors(segment.code_lengths, *totals),
+        similarity.length_factors(segment.code_lengths, statistics.collection),
     )
 
 
@@ -301,8 +300,7 @@ def term_statistics(
     segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
 ) -> TermStatistics:
     """Return where the segment has the terms, and their idf in the whole index."""
-    n_sentences = np.int64(statistics.n_sentences)
-    return TermStatistics(segment.find(terms), similarity.idfs(n_sentences, statistics.frequencies))
+    return TermStatistics(segment.find(terms), similarity.idfs(statistics.collection, statistics.frequencies))
 
 
 def search_top(

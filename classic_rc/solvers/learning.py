@@ -160,7 +160,6 @@ LEARNERS: Mapping[str, str] = {
     "liblinear": "LIBLINEAR's logistic regression, the default",
     "newton-cg": "the same weights by Newton's method, many times faster if lengths are not scaled",
     "lbfgs": "the same by L-BFGS, except that the bias is not regularised",
-    "sgd": "the same by stochastic gradient descent, close to the optimum",
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",
 }
@@ -275,11 +274,20 @@ def make_learner(learner: Any, C: float) -> Any:
     Raises
     ------
     UsageError
-        The name is unknown, or the object is not a classifier.
+        The name is unknown or removed, or the object is not a classifier.
     """
     from sklearn.base import BaseEstimator, clone, is_classifier
     from sklearn.linear_model import LogisticRegression
 
+    if learner == "sgd":
+        same = ["liblinear", "newton-cg", "lbfgs"]
+        raise UsageError(
+            "learner 'sgd' was removed, because stochastic gradient descent stops far from the optimum: "
+            f"choose from {', '.join(same)}, which reach it",
+            field="learner",
+            found="sgd",
+            expected=", ".join(same),
+        )
     if isinstance(learner, str) and learner not in LEARNERS:
         raise unknown_name("learner", learner, LEARNERS)
     # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
@@ -291,10 +299,6 @@ def make_learner(learner: Any, C: float) -> Any:
         return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MAX_ITERATIONS, fit_intercept=False)
     if learner == "lbfgs":
         return LogisticRegression(solver="lbfgs", C=C, max_iter=_MAX_ITERATIONS)
-    if learner == "sgd":
-        from sklearn.linear_model import SGDClassifier
-
-        return SGDClassifier(loss="log_loss", max_iter=_MAX_ITERATIONS, random_state=0)
     if learner == "linear-svm":
         from sklearn.svm import LinearSVC
 
@@ -344,10 +348,8 @@ def fit_model(
     classifier = make_learner(learner, C)
     if learner == "newton-cg":  # it would not regularise its own bias, so the bias is a column of ones
         features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
-    if learner == "sgd":  # it divides the loss by the number of candidates
-        classifier.set_params(alpha=1 / (C * len(right)))
     caveats = _fit_classifier(classifier, features, right)
-    if learner != "sgd" and not isinstance(classifier, LogisticRegression):
+    if not isinstance(classifier, LogisticRegression):
         return ClassifierModel(classifier), caveats
     weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
     if learner == "newton-cg":

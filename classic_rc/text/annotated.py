@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -54,7 +55,8 @@ class AnnotatedText:
         if self.sha256 is not None:
             return self.sha256 == sha256_of_text(text)
         if not self.complete:
-            return all(token.lower() in text.lower() for token in self.tokens)
+            lowered = text.lower()
+            return all(token in lowered for token in {token.lower() for token in self.tokens})
         return locate_tokens(self.tokens, text) is not None
 
     def token_places(self, text: str) -> tuple[tuple[int, int], ...] | None:
@@ -70,10 +72,6 @@ class AnnotatedQuestion:
     candidates: tuple[AnnotatedText, ...]  # in the dataset's order
     negated: bool | None = None  # whether the question is negated
     categories: frozenset[str] = frozenset()  # such as "who"
-
-
-_SKIPPED_TEXT = re.compile(r"(?:[\W_]|['’]\w+)*")
-"""Text that an annotator may drop between tokens: punctuation, and clitics such as 's."""
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
@@ -95,16 +93,60 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     True
     """
     lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps the length, so offsets hold
+    skipped, next_places = _SkippedText(lowered), dict.fromkeys(map(str.lower, tokens), 0)
     places, end = [], 0
     for token in tokens:
-        start = lowered.find(token.lower(), end)
-        if start >= 0 and _SKIPPED_TEXT.fullmatch(lowered, end, start):
+        word = token.lower()
+        # Each token remembers its next place, so that one that is far away is not searched for again and again.
+        start = next_places[word]
+        if 0 <= start <= end:
+            start = next_places[word] = lowered.find(word, end)
+        if end <= start <= skipped.limit(end):
             places.append((start, end := start + len(token)))
         elif _is_respelt(token):
             places.append((end, end))
         else:
             return None
-    return tuple(places) if _SKIPPED_TEXT.fullmatch(lowered, end) else None
+    return tuple(places) if skipped.limit(end) == len(lowered) else None
+
+
+_WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+class _SkippedText:
+    """Where the text ends that an annotator may drop between tokens: punctuation, and clitics such as 's.
+
+    All is computed once for a text, because long stretches of punctuation lie before and after many tokens.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._length = len(text)
+        words = [match.span() for match in _WORD.finditer(text)]
+        self._word_starts, self._word_ends = [start for start, _ in words], [end for _, end in words]
+        letters = [match.span() for match in _LETTERS.finditer(text)]
+        self._letter_starts, self._letter_ends = [start for start, _ in letters], [end for _, end in letters]
+        # The first letters of words that are no clitics.
+        self._kept = [
+            first
+            for start, end in words
+            if text[max(start - 1, 0) : start] not in ("'", "’") and (first := self._first_letter(start)) < end
+        ]
+
+    def limit(self, start: int) -> int:
+        """Return the largest number up to which the text from `start` may be dropped."""
+        word = bisect_right(self._word_starts, start) - 1
+        if word >= 0 and start < (end := self._word_ends[word]):  # in a word, whose apostrophe is before `start`
+            if (first := self._first_letter(start)) < end:
+                return first
+            start = end
+        kept = bisect_left(self._kept, start)
+        return self._kept[kept] if kept < len(self._kept) else self._length
+
+    def _first_letter(self, start: int) -> int:
+        """Return the place of the first letter or digit from `start`."""
+        i = bisect_right(self._letter_ends, start)
+        return max(self._letter_starts[i], start) if i < len(self._letter_starts) else self._length
 
 
 def _is_respelt(token: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -127,13 +128,36 @@ def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
 
 
 def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
-    total = current = 0
+    # Decimal places, the highest first; one may exceed 9 until the end. "hundred" can follow itself any number of
+    # times, and Python multiplies long integers in quadratic time and refuses to write them.
+    total, current = [0], [0]
     for factor, summand in run:
-        current = current * factor + summand
+        current += [0] * _ZEROS[factor]
+        current[-1] += summand
         if factor > 100:
-            total, current = total + current, 0
-    digits = str(total + current)
+            total, current = _add_places(total, current), [0]
+    digits = _write_places(_add_places(total, current))
     return _Word(digits, [start] * len(digits), [end] * len(digits))
+
+
+_ZEROS = {1: 0, **{scale: len(str(scale)) - 1 for scale in _SCALES.values()}}
+"""How many zeros a factor appends to a number."""
+
+
+def _add_places(number: list[int], other: list[int]) -> list[int]:
+    """Return the sum of two numbers, in the list of the longer one."""
+    longer, shorter = (number, other) if len(number) >= len(other) else (other, number)
+    for place in range(-len(shorter), 0):
+        longer[place] += shorter[place]
+    return longer
+
+
+def _write_places(places: list[int]) -> str:
+    digits, carry = [], 0
+    for place in reversed(places):
+        carry, digit = divmod(place + carry, 10)
+        digits.append(str(digit))
+    return f"{carry}{''.join(reversed(digits))}".lstrip("0") or "0"
 
 
 def _merge_times(tokens: list[_Token]) -> list[_Token]:
@@ -159,7 +183,15 @@ def _format_time(minutes: str, past_or_to: str, hour: str) -> str | None:
     minutes = {"half": "30", "quater": "15"}.get(minutes.lower(), minutes)
     if past_or_to.lower() not in ("past", "to") or not minutes.isdecimal() or not hour.isdecimal():
         return None
-    m, h = int(minutes), int(hour)
+    m, h = _read_small_number(minutes), _read_small_number(hour)
     if past_or_to.lower() == "to":
         m, h = 60 - m, h - 1
     return f"{h}:{m}" if 0 < m < 60 and 0 <= h <= 24 else None
+
+
+def _read_small_number(digits: str) -> int:
+    """Return the number of these decimal digits, at most 100: Python refuses to read thousands of digits."""
+    number = 0
+    for digit in digits:
+        number = min(10 * number + unicodedata.decimal(digit), 100)
+    return number

@@ -52,7 +52,9 @@ class StopContext(NamedTuple):
     closed: bool  # whether closing quotes or brackets follow it directly
     previous: str  # the word before `before`, lower-cased
     before: str  # the word that the mark is attached to, without opening quotes
-    after: str  # the next word, without opening quotes, dashes and bullets; an initial keeps its point
+    # the next word, without opening quotes, dashes and bullets; an initial keeps its point; "" after full-width
+    # marks
+    after: str
     opens: bool  # whether `before` is the whole sentence so far
 
 
@@ -75,7 +77,9 @@ _LOOK_BACK = 60
 def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> StopContext:
     begin = max(sentence, stop.start() - _LOOK_BACK)
     words = ["", "", *re.split(r"[\s—–/]+", text[begin : stop.start()])]
-    after = _AFTER.match(text, stop.end(), paragraph_end)
+    # A full-width stop is a border whatever follows. Without blanks, "the next word" may be the rest of the text,
+    # which would be read again at each stop.
+    after = _AFTER.match(text, stop.end(), paragraph_end) if stop["mark"] else None
     return StopContext(
         mark=stop["mark"] or stop[0],
         closed=bool(stop["closers"]),

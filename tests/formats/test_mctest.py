@@ -139,3 +139,11 @@ def test_released_answers_are_gold_byte_for_byte(shared_data, split):
     assert answers_format.write(dataset, predictions=predictions).encode() == file.read_bytes().replace(
         b"\r\n", b"\n"
     )
+
+
+def test_a_long_number_is_recognised_and_a_long_text_is_not():
+    layout = get_format("mctest-scores")
+    digits = "1" * 300_000
+    assert layout.recognises(f"{digits}.{digits},2\n")
+    assert not layout.recognises(f"{digits}x,2\n")
+    assert not layout.recognises(f"{digits}.{digits}.,2\n")

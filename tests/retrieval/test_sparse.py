@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 from functools import partial
 
@@ -274,3 +275,21 @@ def test_indexing_again_replaces_the_sentences():
     engine = Sparse().index(["a fox"]).index(["a dog"])
     assert engine.n_sentences == 1
     assert len(engine.top(["fox"]).sentences) == 0
+
+
+def test_sentences_without_a_term_count_in_the_idf_of_classic_alone():
+    full, padded = ["fox", "dog"], ["fox", "", "dog", "the of"]
+    scores = [Sparse(similarity="classic").index(texts).top(["fox"]).scores.tolist() for texts in (full, padded)]
+    # One term of one query: the query norm leaves one idf, 1 + ln(maxDoc / (docFreq + 1)); all other factors are 1.
+    np.testing.assert_allclose(scores, [[1 + math.log(2 / 2)], [1 + math.log(4 / 2)]], rtol=1e-6)
+    without, with_ = (Sparse().index(texts).top(["fox"]).scores.tolist() for texts in (full, padded))
+    assert without == with_
+
+
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+def test_sentences_that_are_left_out_count_as_sentences_without_a_term(similarity):
+    left_out = Sparse(similarity=similarity).index(["red fox", "fox den", "", "red den", "fox"]).without([1, 4])
+    emptied = Sparse(similarity=similarity).index(["red fox", "", "", "red den", ""])
+    queries = ["red fox den", "den"]
+    for found, expected in zip(left_out.top(queries), emptied.top(queries), strict=True):
+        assert [part.tolist() for part in found] == [part.tolist() for part in expected]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -10,11 +11,13 @@ from classic_rc.decisions import Threshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.formats import read_scores
+from classic_rc.kernels.reference import bm25, tfidf
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.retrieval import get_engine, passage_corpus
 from classic_rc.solvers import IRSolver, parse_solver
 from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 from tests.errors import raises
 
@@ -227,3 +230,27 @@ def test_the_released_scores_of_multirc(shared_data):
     assert ((ours.values > 0) == (theirs.values > 0)).mean() >= 0.92
     decided = Threshold(value=0.0499).decide(ours, dev)
     assert get_metric("f1_m")(dev, decided) == pytest.approx(metrics["f1_m"])
+
+
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+def test_sentences_without_a_term_are_sentences_of_their_passage(similarity):
+    passage = Passage("p", "A fox ran. It is as it was. A dog slept. And was it? A fox slept.")
+    question = make_question(passage, "Who slept?", "a fox", "a dog")
+    analyze = get_analyzer("lucene-english").analyze
+    sentences = [analyze(passage.text[start:end]) for start, end in passage_sentences(passage)]
+    assert sum(not terms for terms in sentences) == 2
+    score = tfidf.score if similarity == "classic" else bm25.score
+    expected = [
+        bm25.best_constrained(analyze("Who slept?"), analyze(option), sentences, score)[1]
+        for option in ("a fox", "a dog")
+    ]
+    scores = IRSolver(similarity=similarity).score_candidates([question])
+    assert scores.values.tolist() == [float(value) for value in expected]
+
+
+def test_classic_counts_all_sentences_of_the_passage():
+    question = make_question(Passage("p", "A fox ran. It is as it was. A dog slept."), "fox", "fox")
+    row = IRSolver(similarity="classic").score_candidates([question]).values
+    # Two occurrences of one term of weight idf^2, over the query norm sqrt(2) idf; two terms make the norm 1 / 2 of
+    # The query has one term twice: 2 idf^2, over the query norm sqrt(2) idf. In one byte, 1 / sqrt(2) is 0.625.
+    np.testing.assert_allclose(row, [math.sqrt(2) * (1 + math.log(3 / 2)) * 0.625], rtol=1e-6)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.annotated import content_runs
+from classic_rc.text.annotated import AnnotatedText, content_runs, locate_tokens
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.stop_words import stop_words
 
@@ -57,3 +60,49 @@ def test_chunks_lie_in_order_and_hold_their_words(text):
         start, end = sentences[chunk.sentence]
         assert start <= chunk.start < chunk.end <= end
         assert text[chunk.start : chunk.end].lower().startswith(chunk.words[0])
+
+
+SKIPPED = re.compile(r"(?:[\W_]|['’]\w+)*")
+
+
+def locate_slowly(tokens, text):
+    """Return what `locate_tokens` returns, by its definition; the pattern takes exponential time."""
+    places, end = [], 0
+    for token in tokens:
+        start = text.find(token, end)
+        if start >= 0 and SKIPPED.fullmatch(text, end, start):
+            places.append((start, end := start + len(token)))
+        elif not any(c.isalnum() for c in token) or (token[0] == token[-1] == "-" and token[1:-1].isalpha()):
+            places.append((end, end))
+        else:
+            return None
+    return tuple(places) if SKIPPED.fullmatch(text, end) else None
+
+
+@given(st.text("ab_'’ .-`é", max_size=14), st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5))
+def test_places_of_any_tokens(text, tokens):
+    assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
+
+
+@given(st.text("ab_'’ .-", max_size=14), st.data())
+def test_places_of_pieces_of_the_text(text, data):
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
+    pieces = [text[i:j] for i, j in itertools.pairwise(cuts)]
+    tokens = [piece for piece in pieces if data.draw(st.booleans())]
+    assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
+
+
+def test_long_stretches_between_tokens():
+    n = 200_000
+    assert locate_tokens(["z"], "'_" * n + " x z") is None
+    assert locate_tokens(["z"], "'_" * n + " z") == ((2 * n + 1, 2 * n + 2),)
+    assert locate_tokens(["``"] * n, "." * n) == ((0, 0),) * n
+    assert locate_tokens(["``"] * n, "." * n + "x``") is None
+    assert locate_tokens(["_"] * n, "_" * n) == tuple((i, i + 1) for i in range(n))
+    assert locate_tokens(["-q-"] * n, "'a." * n) == ((0, 0),) * n
+
+
+def test_a_text_has_the_words_of_an_incomplete_annotation():
+    assert AnnotatedText(("Fox", "fox", "den"), complete=False).fits("The FOX's den.")
+    assert not AnnotatedText(("fox", "hen"), complete=False).fits("The fox's den.")
+    assert AnnotatedText(("fox",) * 100_000, complete=False).fits("a " * 50_000 + "fox")

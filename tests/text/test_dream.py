@@ -49,3 +49,32 @@ def test_places_cover_what_a_token_was_made_from():
     assert [text[start:end] for start, end in dream.locate(text)] == (
         ["M", ":", "It's", "half past three", "wi", "one hundred and five"]
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("nineteen " + "hundred ninety " * 50_000, "19" + "90" * 50_000),
+        ("one " + "hundred " * 50_000, "1" + "00" * 50_000),
+        ("ninety " + "hundred and ten thousand " * 3, "9030000"),
+        ("five thousand " * 10_000, "50000000"),
+        ("zero hundred " * 10_000, "0"),
+    ],
+    ids=len,
+)
+def test_numbers_of_any_length_are_written(text, token):
+    assert dream.tokenize(text) == [token]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("1" * 5000 + " past 3", ["1" * 5000, "past", "3"]),
+        ("5 to " + "9" * 5000, ["5", "to", "9" * 5000]),
+        ("0" * 5000 + "5 past " + "0" * 5000 + "3", ["3:5"]),
+        ("٣٠ past ٣", ["3:30"]),
+    ],
+    ids=len,
+)
+def test_times_of_numbers_with_thousands_of_digits(text, tokens):
+    assert dream.tokenize(text) == tokens

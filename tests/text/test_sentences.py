@@ -124,3 +124,10 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
     assert agreed > 7000
     assert missed < 0.01 * agreed
     assert wrong < 0.01 * agreed
+
+
+def test_long_text_without_blanks():
+    n = 50_000
+    assert split_sentences("日本。" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
+    assert split_sentences("何？」" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
+    assert split_sentences("e.g." * n) == [(0, 4 * n)]

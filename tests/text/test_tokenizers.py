@@ -215,3 +215,19 @@ def test_a_character_that_means_several_words_stays_in_one():
 
 def test_characters_of_other_scripts_are_dropped():
     assert tokenizer.tokenize("in 東京 today") == ["in", "today"]
+
+
+MARKS = "\u0f71\u0f72\u0f73\u0344\u0301\u0316\u0323\u09be\u20dd\u200d"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*MARKS] * 6 + [*"eé각 "]), max_size=120).map("".join))
+def test_words_with_long_runs_of_marks_are_normalised(text):
+    expected = re.findall(_word_pattern(), unicodedata.normalize("NFC", text))
+    assert WordTokenizer().tokenize(text) == expected
+
+
+@pytest.mark.parametrize("tokenizer", [WordTokenizer(), CharTokenizer()], ids=str)
+def test_a_run_of_many_marks_out_of_order(tokenizer):
+    n = 200_000
+    assert tokenizer.tokenize("e" + "\u0301\u0316" * n) == ["é" + "\u0316" * n + "\u0301" * (n - 1)]

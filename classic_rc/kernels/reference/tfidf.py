@@ -24,7 +24,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     ----------
     query, sentence : sequence of terms
     sentences : sequence of sequences of terms
-        All sentences that are searched; they determine idf.
+        All sentences that are searched; they determine idf. Those without a term count too, as in Lucene 5.
 
     Examples
     --------
@@ -32,8 +32,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     >>> round(float(score(["fox", "grape", "milk"], sentences[1], sentences)), 4)
     0.2634
     """
-    with_terms = [other for other in sentences if other]
-    idfs = {term: idf(len(with_terms), sum(term in other for other in with_terms)) for term in query}
+    idfs = {term: idf(len(sentences), sum(term in other for other in sentences)) for term in query}
     norm = Float(1 / math.sqrt(sum(float(idfs[term]) ** 2 for term in query)))
     total = 0.0
     for term in dict.fromkeys(query):

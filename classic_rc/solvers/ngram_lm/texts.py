@@ -19,7 +19,7 @@ from classic_rc.solvers.ngram_lm.model import LanguageModel, Ragged
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
 
-_LAST_WORD, _FIRST_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
+_TO_LAST_BLANK, _FIRST_WORD = re.compile(r"(?s:.*\s)?"), re.compile(r"\S*")
 
 
 class _Frame(NamedTuple):
@@ -39,10 +39,10 @@ def _split_question(question: Question) -> _Frame:
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
     left, *between, right = question.text.split(PLACEHOLDER)
-    before, after = _LAST_WORD.search(left), _FIRST_WORD.match(right)
+    before, after = _TO_LAST_BLANK.match(left), _FIRST_WORD.match(right)
     assert before is not None
     assert after is not None
-    return _Frame(left[: before.start()], [before[0], *between, after[0]], right[after.end() :])
+    return _Frame(before[0], [left[before.end() :], *between, after[0]], right[after.end() :])
 
 
 def passage_texts(questions: Sequence[Question]) -> Iterator[str]:

@@ -97,8 +97,8 @@ class SurfaceLR(Solver):
         Default: one column for each word and pair of the training data.
     learner : str or classifier, optional
         A name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn classifier that accepts sparse
-        features. Default: LIBLINEAR's logistic regression. With unscaled lengths, ``"newton-cg"`` finds the same
-        weights many times faster.
+        features. Default: LIBLINEAR's logistic regression. With unscaled lengths it stops short of the optimum;
+        ``"newton-cg"`` reaches it.
     C : float
         The inverse strength of the regularisation, for named linear learners.
     output : {"log-odds", "probability"}

@@ -20,6 +20,7 @@ from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver
 from classic_rc.solvers.ngram_lm.model import LanguageModel
+from classic_rc.solvers.ngram_lm.texts import _split_question
 from classic_rc.solvers.saved import _digest
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.sentences import passage_sentences
@@ -431,3 +432,15 @@ def test_a_dataset_and_a_list_of_questions_give_the_same_scores():
         solver.score_candidates(solver.encoded(CLOZE)).values,
         NGramLM().fit(CLOZE).score_candidates(Dataset(list(CLOZE))).values,
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("a" * 300_000 + " ", " " + "b" * 300_000), ("a" * 300_000 + " (", ") b"), ("", ""), ("x\n", "\ty")],
+)
+def test_the_frame_of_a_query_ends_at_the_nearest_blanks(left, right):
+    frame = _split_question(cloze(f"{left}{PLACEHOLDER}{right}", "Ann"))
+    assert frame.left + frame.fill("Ann") + frame.right == f"{left}Ann{right}"
+    assert frame.left == left[: 1 + max(left.rfind(" "), left.rfind("\n"))]
+    assert not re.search(r"\s", "".join(frame.parts))
+    assert frame.right == "" or frame.right[0].isspace()

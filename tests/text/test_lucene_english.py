@@ -1,0 +1,105 @@
+"""Lucene's tokens where they are difficult: joiners, and words of more than 255 UTF-16 units."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from classic_rc.text.lucene_english import LuceneEnglishTokenizer, _word_pattern
+
+TOKENIZER = LuceneEnglishTokenizer()
+JOINERS = "_\u202f\u203f\uff3f"
+DIFFICULT = [
+    *"aZ19.:;,'\" #é\u0301\u200d\u00ad\u200b\u0640",
+    *JOINERS,
+    *("\u05d0", "\u05f3", "\u30a2", "\u3042", "\u4e00", "\u0e01", "\u0e02", "\u1019", "\ud55c", "\u066b", "\u0663"),
+    *(
+        "\U0001f600",
+        "\U0001f3fb",
+        "\U0001f1e9",
+        "\U0001f1ea",
+        "#\ufe0f\u20e3",
+        "\U00010437",
+        "\U0001d7d8",
+        "\ud800",
+    ),
+]
+
+
+def n_units(text: str) -> int:
+    """Return the length in UTF-16 units: two for a character above U+FFFF."""
+    return sum(1 + (character > "\uffff") for character in text)
+
+
+def is_joiners(word: str) -> bool:
+    return word[0] in JOINERS and all(
+        c in JOINERS or unicodedata.category(c) in ("Mn", "Mc", "Me", "Cf") for c in word
+    )
+
+
+def specified(text: str) -> list[tuple[int, int]]:
+    """Return the tokens by definition, slowly: at each place, the longest word among the next 255 units."""
+    found, place = [], 0
+    while place < len(text):
+        end = max(end for end in range(place, min(len(text), place + 255) + 1) if n_units(text[place:end]) <= 255)
+        match = _word_pattern().match(text, place, end)
+        if match is None or is_joiners(match[0]):
+            place += 1
+        else:
+            found.append(match.span())
+            place = match.end()
+    return found
+
+
+def check(text: str) -> None:
+    expected = specified(text)
+    assert TOKENIZER.locate(text) == expected, ascii(text)
+    assert TOKENIZER.tokenize(text) == [text[start:end] for start, end in expected]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(DIFFICULT), max_size=40).map("".join))
+@example("_a_ __ a__1 _\u0301_ _\u0301a \u200d_a")
+@example("'_'a_'a")
+def test_short_texts_of_difficult_characters(text):
+    check(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(DIFFICULT), min_size=1, max_size=4).flatmap(
+        lambda few: st.lists(st.sampled_from(few), min_size=250, max_size=330)
+    )
+)
+def test_long_texts_of_few_difficult_characters(characters):
+    check("".join(characters))
+
+
+@pytest.mark.parametrize("joiner", JOINERS)
+def test_joiners_alone_are_no_token(joiner):
+    text = joiner * 10**6
+    assert TOKENIZER.tokenize(text) == TOKENIZER.locate(text) == []
+    assert TOKENIZER.tokenize(f"fox {text} den") == ["fox", "den"]
+
+
+@pytest.mark.parametrize(("n", "length"), [(3, 4), (254, 255), (255, 255), (300, 255), (10**6, 255)])
+def test_a_word_keeps_as_many_joiners_before_its_letter_as_fit(n, length):
+    text = "_" * n + "a"
+    assert TOKENIZER.locate(text) == [(n + 1 - length, n + 1)]
+    assert TOKENIZER.tokenize(text) == ["_" * (length - 1) + "a"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "first"),
+    [("a", 255), ("\U00010437", 127), ("1.", 255), ("a'", 255), ("a\u0301", 255), ("\u0e01", 255), ("\u0640", 255)],
+)
+def test_long_words_are_cut_after_255_units(unit, first):
+    text = unit * 200_000 + "a"
+    places = TOKENIZER.locate(text)
+    assert places[0] == (0, first)
+    assert sum(end - start for start, end in places) <= len(text)
+    assert all(n_units(text[start:end]) <= 255 for start, end in places[:50])
+    check(text[:900])
