@@ -30,7 +30,7 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     --------
     >>> sentences = [["fox", "sleep"], ["fox", "eat", "grape"], ["grape", "sour"], []]
     >>> round(float(score(["fox", "grape", "milk"], sentences[1], sentences)), 4)
-    0.2634
+    0.3683
     """
     idfs = {term: idf(len(sentences), sum(term in other for other in sentences)) for term in query}
     norm = Float(1 / math.sqrt(sum(float(idfs[term]) ** 2 for term in query)))

@@ -389,9 +389,14 @@ def rewrite(path, change) -> None:
         ),
         (lambda h, m: m.update({"array.probabilities.3": np.ones(3)}), ValueError, "3-grams .*one probability"),
         (
-            lambda h, m: m.update({"array.probabilities.1": m["array.probabilities.1"] * np.nan}),
+            lambda h, m: m.update({"array.probabilities.1": -m["array.probabilities.1"]}),
             ValueError,
             "probability.* 1-gram.* 0..1",
+        ),
+        (
+            lambda h, m: m.update({"array.probabilities.1": m["array.probabilities.1"] * np.nan}),
+            ValueError,
+            "probabilities.1.* finite",
         ),
     ],
 )
