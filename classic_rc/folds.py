@@ -239,7 +239,7 @@ def _merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) 
 def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
     """Return the passages of `dataset` that are equal to a passage of `other`, or near duplicates of one."""
     texts = {normalised_text(passage.text) for passage in other.passages}
-    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in other.passages]).first
+    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in other.passages])[:, 0]
     found = set(near.tolist())
     return [p for i, p in enumerate(dataset.passages) if i in found or normalised_text(p.text) in texts]
 

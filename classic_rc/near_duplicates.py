@@ -16,7 +16,6 @@ different short dialogues with the same phrases begin to appear.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,15 +51,7 @@ _BLOCK_TOKENS = 2**20
 _BLOCK_PAIRS = 2**22
 
 
-class NearDuplicatePairs(NamedTuple):
-    """Pairs of near duplicates, in ascending order."""
-
-    first: NDArray[np.int64]  # numbers of texts, shape (n_pairs,)
-    second: NDArray[np.int64]  # numbers of later texts, or of texts in `others`
-    containment: NDArray[np.float64]  # share of the 4-grams of the text with fewer that the other has; 1 if equal
-
-
-def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NearDuplicatePairs:
+def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
     """Find the pairs of near duplicates.
 
     Parameters
@@ -71,43 +62,42 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
 
     Returns
     -------
-    NearDuplicatePairs
-        Of several equal second texts only the first one is named, and without `others` only the first of equal
-        texts is paired with different ones. So equal texts never make more pairs than there are texts.
+    ndarray of int64, shape (n_pairs, 2)
+        The positions of the first and the second text of each pair, in ascending order. Without `others`, the
+        second text is the later one. Of several equal second texts only the first one is named, and without `others` only
+        the first of equal texts is paired with different ones. So equal texts never make more pairs than there are
+        texts.
 
     Examples
     --------
     >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree and sang to the rain"
-    >>> pairs = near_duplicate_pairs([fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"])
-    >>> list(zip(pairs.first.tolist(), pairs.second.tolist(), pairs.containment.round(2).tolist()))
-    [(0, 2, 0.79), (1, 3, 1.0)]
+    >>> near_duplicate_pairs([fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"]).tolist()
+    [[0, 2], [1, 3]]
+    >>> near_duplicate_pairs([fox], ["A fox ran.", fox.upper()]).tolist()
+    [[0, 1]]
     """
     collection = _Collection([*texts, *(others or ())])
     n_texts, original = len(texts), collection.original
     if others is None:
-        first, second, containment = collection.pairs()
+        first, second = collection.pairs()
         copies = np.flatnonzero(original != np.arange(len(original)))
         first, second = np.concatenate([first, original[copies]]), np.concatenate([second, copies])
-        containment = np.concatenate([containment, np.ones(len(copies))])
     else:
         here, there = np.zeros((2, len(original)), dtype=bool)
         here[original[:n_texts]] = there[original[n_texts:]] = True
-        one, two, near = collection.pairs(here, there)
+        one, two = collection.pairs(here, there)
         both = np.flatnonzero(here & there)
         left, right = np.concatenate([one, two, both]), np.concatenate([two, one, both])
-        near = np.concatenate([near, near, np.ones(len(both))])
         across = here[left] & there[right]
-        left, right, near = left[across], right[across], near[across]
+        order = np.argsort(left[across], kind="stable")
+        left, right = left[across][order], right[across][order]
         # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first is named.
-        order = np.argsort(left, kind="stable")
-        left, right, near = left[order], right[order], near[order]
         starts, ends = np.searchsorted(left, original[:n_texts]), np.searchsorted(left, original[:n_texts], "right")
-        rows = ragged_indices(starts, ends - starts)
         named = np.full(len(original), -1)
         named[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
-        first, second, containment = np.repeat(np.arange(n_texts), ends - starts), named[right[rows]], near[rows]
-    order = np.lexsort((second, first))
-    return NearDuplicatePairs(first[order], second[order], containment[order])
+        first = np.repeat(np.arange(n_texts), ends - starts)
+        second = named[right[ragged_indices(starts, ends - starts)]]
+    return np.stack([first, second], axis=1)[np.lexsort((second, first))].astype(np.int64)
 
 
 def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -133,7 +123,7 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
 
     pairs = near_duplicate_pairs(texts)
     shape = (len(texts), len(texts))
-    links = coo_array((np.ones(len(pairs.first), dtype=bool), (pairs.first, pairs.second)), shape=shape)
+    links = coo_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=shape)
     _, labels = connected_components(links, directed=False)
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
@@ -179,15 +169,15 @@ class _Collection:
 
     def pairs(
         self, here: NDArray[np.bool_] | None = None, there: NDArray[np.bool_] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Return the pairs of different texts that are near duplicates: first and second text, containment.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and the second text of the pairs of different texts that are near duplicates.
 
         With `here` and `there`, flags of shape (n_texts,), one text of a pair has the first flag and the other
         text the second one.
         """
         distinct = self.order[(self.original == np.arange(len(self.original)))[self.order]]
         texts = distinct[self.lengths[distinct] >= MIN_TOKENS]  # by length, so neighbours have similar lengths
-        found = [np.empty((3, 0))]
+        found = [np.empty((2, 0), dtype=np.int64)]
         for one, two in self._candidates(texts):
             ordered = self.lengths[one] >= LENGTH_RATIO * self.lengths[two]
             if here is not None and there is not None:
@@ -195,11 +185,10 @@ class _Collection:
             one, two = one[ordered], two[ordered]
             for block in _runs(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
                 a, b = one[slice(*block)], two[slice(*block)]
-                shares = self._containments(a, b)
-                near = shares >= CONTAINMENT
-                found.append(np.stack([np.minimum(a, b)[near], np.maximum(a, b)[near], shares[near]]))
-        first, second, containment = np.concatenate(found, axis=1)
-        return first.astype(np.int64), second.astype(np.int64), containment
+                near = self._containments(a, b) >= CONTAINMENT
+                found.append(np.stack([np.minimum(a, b)[near], np.maximum(a, b)[near]]))
+        first, second = np.concatenate(found, axis=1)
+        return first, second
 
     def _candidates(self, texts: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer."""

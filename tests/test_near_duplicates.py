@@ -65,16 +65,13 @@ def mixture(rng, n_texts):
 def test_pairs_are_those_of_the_definition(seed):
     texts = mixture(random.Random(seed), 60)
     pairs = near_duplicate_pairs(texts)
-    found = dict(zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), pairs.containment, strict=True))
+    found = {(i, j) for i, j in pairs.tolist()}
     equal = {j: min(i for i in range(j + 1) if same(texts[i], texts[j])) for j in range(len(texts))}
-    expected = {(i, j): 1.0 for j, i in equal.items() if i < j}
+    copies = {(i, j) for j, i in equal.items() if i < j}
     originals = [j for j, i in equal.items() if i == j]
-    for i in originals:
-        for j in originals:
-            if i < j and (share := containment(texts[i], texts[j])) is not None:
-                expected[i, j] = share
-    assert found == pytest.approx(expected)
-    assert sum(share < 1 for share in found.values()) > 10
+    near = {(i, j) for i in originals for j in originals if i < j and containment(texts[i], texts[j]) is not None}
+    assert found == copies | near
+    assert len(near) > 10
 
 
 def same(one, other):
@@ -87,12 +84,10 @@ def test_pairs_with_others_are_those_of_the_definition(seed):
     texts = mixture(random.Random(seed), 50)
     texts, others = texts[:50], texts[50:]
     pairs = near_duplicate_pairs(texts, others)
-    found = dict(zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), pairs.containment, strict=True))
+    found = {(i, j) for i, j in pairs.tolist()}
     first = [j for j in range(len(others)) if not any(same(others[i], others[j]) for i in range(j))]
-    expected = {
-        (i, j): share for i, text in enumerate(texts) for j in first if (share := containment(text, others[j]))
-    }
-    assert found == pytest.approx(expected)
+    expected = {(i, j) for i, text in enumerate(texts) for j in first if containment(text, others[j]) is not None}
+    assert found == expected
     assert len(found) > 20
 
 
@@ -132,7 +127,7 @@ def test_scripts_without_spaces_are_compared_by_characters():
 def test_texts_without_words():
     assert near_duplicate_groups(["", "...", "", " !!", "!!", "a"]).tolist() == [0, 1, 0, 2, 2, 3]
     assert near_duplicate_groups([]).tolist() == []
-    assert len(near_duplicate_pairs(["a"], []).first) == len(near_duplicate_pairs([], ["a"]).first) == 0
+    assert near_duplicate_pairs(["a"], []).shape == near_duplicate_pairs([], ["a"]).shape == (0, 2)
 
 
 def test_a_repetitive_text_is_compared_too():
@@ -163,9 +158,7 @@ def test_many_equal_texts_make_few_pairs():
     rng = random.Random(7)
     text = random_text(rng, 50)
     pairs = near_duplicate_pairs([text] * 20_000 + [replace_words(rng, text, 2)])
-    assert len(pairs.first) == 20_000
-    assert set(pairs.first.tolist()) == {0}
-    assert pairs.containment.min() < 1
+    assert pairs.tolist() == [[0, j] for j in range(1, 20_001)]
 
 
 def test_the_order_of_the_texts_changes_nothing():
@@ -183,5 +176,4 @@ def test_blocks_change_nothing(monkeypatch):
     whole = near_duplicate_pairs(texts)
     monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_TOKENS", 100)
     monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_PAIRS", 10)
-    for one, other in zip(whole, near_duplicate_pairs(texts), strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(near_duplicate_pairs(texts), whole)

@@ -197,7 +197,7 @@ def _find_repetitions(dataset: Dataset) -> _Defects:
     texts = _passage_texts(dataset)
     first = {texts[id(passage)]: passage for passage in reversed(dataset.passages)}
     repeated = {id(p) for p in dataset.passages if texts[id(p)] and first[texts[id(p)]] is not p}
-    near = near_duplicate_pairs([passage.text for passage in dataset.passages]).second
+    near = near_duplicate_pairs([passage.text for passage in dataset.passages])[:, 1]
     yield from _passage_defects("passage-repeated", "passage-nearly-repeated", dataset, repeated, near)
     first_questions: dict[Hashable, Question] = {}
     for question in dataset:
@@ -216,7 +216,7 @@ def _find_overlap(dataset: Dataset, train: Dataset) -> _Defects:
     texts, known = _passage_texts(dataset), _passage_texts(train)
     known_texts = set(known.values())
     in_train = {id(passage) for passage in dataset.passages if texts[id(passage)] in known_texts}
-    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in train.passages]).first
+    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in train.passages])[:, 0]
     yield from _passage_defects("passage-in-train", "passage-nearly-in-train", dataset, in_train, near)
     train_keys = {key for q in train for key in _question_keys(q, known[id(q.passage)])}
     for question in dataset:
