@@ -64,7 +64,7 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
     -------
     ndarray of int64, shape (n_pairs, 2)
         The positions of the first and the second text of each pair, in ascending order. Without `others`, the
-        second text is the later one. Of several equal second texts only the first one is named, and without `others`
+        second text is the later one. Of several equal second texts only the first is named, and without `others`
         only the first of equal texts is paired with different ones. So equal texts never make more pairs than there
         are texts.
 
