@@ -123,7 +123,8 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
 
     pairs = near_duplicate_pairs(texts)
     shape = (len(texts), len(texts))
-    links = coo_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=shape)
+    first, second = pairs.T.astype(np.int32)  # SciPy before 1.13 finds one component for 64-bit indices
+    links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=shape)
     _, labels = connected_components(links, directed=False)
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)

@@ -143,7 +143,7 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
 
     expected = stats.bootstrap(
         tuple(sums.T), difference, n_resamples=20_000, paired=True, method="percentile", batch=1000,
-        rng=np.random.default_rng(2),
+        random_state=np.random.default_rng(2),
     ).confidence_interval  # fmt: skip
     assert found == pytest.approx(expected, abs=0.003)
     assert found.high - found.low > 0.05

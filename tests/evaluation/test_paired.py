@@ -84,7 +84,7 @@ def test_with_many_groups_it_draws_what_scipy_draws_on_average():
     sums = [np.bincount(groups, weights=rows[:, 0]) for rows in (first, second)]
     expected = stats.permutation_test(
         sums, lambda one, other, axis: one.sum(axis) - other.sum(axis), permutation_type="samples",
-        n_resamples=20_000, vectorized=True, rng=np.random.default_rng(1),
+        n_resamples=20_000, vectorized=True, random_state=np.random.default_rng(1),
     ).pvalue  # fmt: skip
     found = permutation_test(ACCURACY, first, second, groups, n=20_000)
     assert not found.exact

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from classic_rc.errors import UsageError
@@ -19,7 +20,7 @@ LOGISTIC = sorted(set(LEARNERS) - {"linear-svm", "naive-bayes"})
 def problem(n: int = 800, n_features: int = 60) -> tuple[csr_matrix, np.ndarray]:
     """Return sparse features, and flags that depend on them and on chance, one in four right."""
     rng = np.random.default_rng(7)
-    features = csr_matrix(random_array((n, n_features), density=0.1, rng=rng))
+    features = csr_matrix(sparse.random(n, n_features, density=0.1, random_state=rng))
     odds = features @ rng.normal(0, 3, n_features) - 1.5
     return features, (rng.random(n) < expit(odds)).astype(np.int64)
 

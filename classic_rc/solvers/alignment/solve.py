@@ -205,7 +205,9 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
     columns, values = (np.concatenate([getattr(p, name) for p in parts]) for name in ("columns", "values"))
     lower, upper = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper"))
-    matrix = csr_array((values, (rows, columns)), shape=(int(starts[-1]), variables.n))
+    # HiGHS in SciPy before 1.12 needs 32-bit indices.
+    places = (rows.astype(np.int32), columns.astype(np.int32))
+    matrix = csr_array((values, places), shape=(int(starts[-1]), variables.n))
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
     # `milp` minimises, so the weights are negated.
     result = milp(
