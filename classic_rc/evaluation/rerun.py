@@ -139,7 +139,7 @@ _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
     **dict.fromkeys(("group", "group_by", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")),
 }
-"""The settings of a recorded run: what each may be, besides null, and in words."""
+"""The settings of a recorded run: a check of each value other than null, and the allowed values in words."""
 
 
 def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -130,7 +130,7 @@ STOP_WORDS = Parameter(
     "the name of a stop list, or a file",
     tuple(STOP_LISTS),
     is_file=True,
-    fits=lambda value: True,  # whoever reads the list names the nearest one in the error
+    fits=lambda value: True,  # the parser of the list names the nearest one in its error
     signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
 )
 ANNOTATIONS = Parameter("an annotation file, used instead of raw text", (None,), is_file=True)
