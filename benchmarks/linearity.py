@@ -31,7 +31,7 @@ UNITS = (
     ),
     # marks and joiners: in order, out of order, after a letter, with what joins them
     *("\u0301", "\u0f71\u0f72", "a\u0301", "_\u0301", "\u200da", "1\ufe0f\u20e3", "\u30a2_", "_a", '\u05d0\u05d1"'),
-    # what may stand inside a word or a number
+    # allowed inside a word or a number
     *("a'", "A.", "ab:", "1.", "1,", "a.b", "e.g."),
     # runs of punctuation, closed and not
     *("'", "''", '"', "``", "(", "])", "--", "*", "&quot;", "\\newline"),
