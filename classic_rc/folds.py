@@ -106,7 +106,21 @@ class FoldPlan:
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
 
     def groups(self, questions: Sequence[Question]) -> FoldGroups:
-        """Return the group of each question; no group is in two folds."""
+        """Return the group of each question; no group is in two folds.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+
+        Returns
+        -------
+        FoldGroups
+
+        Raises
+        ------
+        UsageError
+            No question has the field to group by.
+        """
         equal = passage_groups(questions, self.group)
         joined = _join_near_duplicates(equal, questions)
         sizes, fewest = np.bincount(joined), min(self.n_folds, int(equal.max(initial=-1)) + 1)

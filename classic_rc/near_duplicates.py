@@ -29,8 +29,13 @@ VERSION = 1
 """The version of the definition. It is part of the signature of everything that depends on it."""
 
 CONTAINMENT = 0.5
+"""The least share of the 4-grams of the text with fewer that the other text has."""
+
 LENGTH_RATIO = 0.5
+"""The least ratio of the numbers of tokens, the shorter text's to the longer one's."""
+
 MIN_TOKENS = 20
+"""Texts with fewer tokens have to be equal."""
 
 _ORDER = 4
 _SKETCH = 64

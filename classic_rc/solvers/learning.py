@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
+def require_task(solver: Solver, questions: Sequence[Question]) -> None:
+    """Refuse training questions, at least one, of a task that a solver does not answer.
+
+    Raises
+    ------
+    UsageError
+        The solver does not answer the questions' task.
+    """
+    if questions[0].task not in solver.tasks:
+        task, expected = str(questions[0].task), " or ".join(sorted(solver.tasks))
+        raise UsageError(
+            f"{solver.name} cannot learn from {task} questions, only from {expected} ones",
+            field="task",
+            found=task,
+            expected=expected,
+        )
+
+
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return 1 for every candidate that gold accepts, and 0 for the others.
 

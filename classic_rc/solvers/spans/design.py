@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SpanColumns(NamedTuple):
-    """The matrix columns of some candidates' features, all of which have the value 1."""
+    """The matrix columns of some candidates' features. Every feature has the value 1."""
 
     # Shape (n_kinds, n_candidates): the columns of each number, of the shape, and of the wh-word with the shape.
     fixed: NDArray[np.int64]

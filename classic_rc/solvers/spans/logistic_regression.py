@@ -27,7 +27,7 @@ from classic_rc.solvers.base import (
     provenance,
 )
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.learning import LogisticModel, fit_model
+from classic_rc.solvers.learning import LogisticModel, fit_model, require_task
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
 from classic_rc.text.encode import TextEncoder
@@ -145,14 +145,7 @@ class SpanLR(Solver):
         """
         groups = self._feature_groups()
         _require_gold(questions)
-        if questions[0].task not in self.tasks:
-            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
-            raise UsageError(
-                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
-                field="task",
-                found=task,
-                expected=expected,
-            )
+        require_task(self, questions)
         words = self._weigh_words(questions)
         parts, labels = [], []
         for _, spans in encode_spans(questions, self.analyzer):

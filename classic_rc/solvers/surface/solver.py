@@ -32,6 +32,7 @@ from classic_rc.solvers.learning import (
     fit_model,
     gold_labels,
     make_learner,
+    require_task,
     shrinks_weights,
 )
 from classic_rc.solvers.surface.design import Design
@@ -187,14 +188,7 @@ class SurfaceLR(Solver):
         """
         features = self._feature_set()
         right = gold_labels(self.name, questions)
-        if questions[0].task not in self.tasks:
-            task, expected = str(questions[0].task), " or ".join(sorted(self.tasks))
-            raise UsageError(
-                f"{self.name} cannot learn from {task} questions, only from {expected} ones",
-                field="task",
-                found=task,
-                expected=expected,
-            )
+        require_task(self, questions)
         encoded = self.encoded(questions)
         self.design_ = Design.fit(features, encoded, scaled=self.scaling == "rms", hashing=self.hashing)
         if not self.design_.n_features:
