@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from classic_rc.errors import unknown_name
+from classic_rc.text.clitics import CliticTokenizer
 from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
 from classic_rc.text.stemmers import STEMMERS, stemmer
@@ -53,6 +54,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
         MCTestTreebankTokenizer(),
         MultiRCTokenizer(),
         LuceneEnglishTokenizer(),
+        CliticTokenizer(),
     )
 }
 """The tokenizers by name."""
@@ -218,6 +220,7 @@ ANALYZERS: dict[str, Analyzer] = {
         Analyzer("mcobzarenco", lowercase=False, stop_words="mcobzarenco"),
         Analyzer("multirc2018"),
         Analyzer("lucene-english", stemmer="porter", stop_words="lucene"),
+        Analyzer("clitics", stemmer="porter"),
     )
 }
 """The named analyzers: one per tokenizer, with its usual settings. ``word`` is the default."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, overload
+from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,18 @@ from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, 
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
 from classic_rc.text.sentences import passage_sentences
+
+_Cut: TypeAlias = Callable[[Passage], Sequence[str]]
+
+
+def whole_text(passage: Passage) -> Sequence[str]:
+    """Return the text of a passage as one piece."""
+    return (passage.text,)
+
+
+def sentence_texts(passage: Passage) -> Sequence[str]:
+    """Return the sentences of a passage."""
+    return [passage.text[start:end] for start, end in passage_sentences(passage)]
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -55,11 +67,31 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
     -------
     EncodedSentences
     """
+    return encode_pieces(questions, analyzer, sentence_texts)
+
+
+def encode_pieces(
+    questions: Sequence[Question], analyzer: str | Analyzer, cut: Callable[[Passage], Sequence[str]]
+) -> EncodedSentences:
+    """Encode like :func:`encode`, but analyse pieces of each passage by themselves.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    analyzer : str or Analyzer
+    cut : callable
+        Returns the pieces of a passage, in order. A function of a module, because encodings are shared by function.
+
+    Returns
+    -------
+    EncodedSentences
+        The pieces take the place of sentences.
+    """
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
     if isinstance(questions, SharedQuestions):
-        return questions.encoding(get_analyzer(analyzer), by_sentence=True)
-    return _encode(questions, get_analyzer(analyzer), by_sentence=True)
+        return questions.encoding(get_analyzer(analyzer), cut)
+    return _encode(questions, get_analyzer(analyzer), cut)
 
 
 class SharedQuestions(Sequence[Question]):
@@ -83,7 +115,7 @@ class SharedQuestions(Sequence[Question]):
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = questions
-        self._encodings: dict[tuple[Analyzer, bool], EncodedSentences] = {}
+        self._encodings: dict[tuple[Analyzer, _Cut], EncodedSentences] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
 
@@ -100,14 +132,14 @@ class SharedQuestions(Sequence[Question]):
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
 
-    def encoding(self, analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
-        """Return the questions' encoding under an analyzer, with passages whole or sentence by sentence."""
-        key = analyzer, by_sentence
+    def encoding(self, analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
+        """Return the questions' encoding under an analyzer, with passages whole or in the pieces of `cut`."""
+        key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                encoded = _encode(self.questions, analyzer, by_sentence=by_sentence)
+                encoded = _encode(self.questions, analyzer, cut)
             else:
-                encoded = self._select(self._parent.encoding(analyzer, by_sentence=by_sentence))
+                encoded = self._select(self._parent.encoding(analyzer, cut))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
         return self._encodings[key]
 
@@ -276,7 +308,7 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start:]
 
 
-def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
+def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
@@ -285,7 +317,7 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
 
     listed = _collect_candidates(grouped)
     encoder = TextEncoder(analyzer)
-    pieces = [_sentence_texts(p) if by_sentence else [p.text] for p in passages.values()]
+    pieces = [cut(passage) for passage in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
@@ -306,10 +338,6 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
         rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
     encoded = EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
     return EncodedSentences(encoded, bounds, first)
-
-
-def _sentence_texts(passage: Passage) -> list[str]:
-    return [passage.text[start:end] for start, end in passage_sentences(passage)]
 
 
 class _CandidateLists(NamedTuple):

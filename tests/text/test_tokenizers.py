@@ -69,6 +69,20 @@ def test_treebank_gives_the_text_at_the_place_but_for_quotes(name, text):
         assert token == text[start:end] or (token in ("``", "''") and text[start:end] in ('"', "''"))
 
 
+def test_clitics_are_cut_off_and_negations_are_words():
+    tokenizer = get_tokenizer("clitics")
+    text = "She’s sure they can't, CANNOT or won't; 'tis o'clock: don't we've n't 's"
+    tokens = [text[start:end] for start, end in tokenizer.locate(text)]
+    assert tokens == "She sure they ca n't CAN NOT or wo n't tis o'clock do n't we n't s".split()
+    words = "she sure they can not can not or will not tis o'clock do not we not s"
+    assert [tokenizer.normalize(token, True) for token in tokenizer.tokenize(text)] == words.split()
+
+
+@pytest.mark.parametrize(("word", "digits"), [("Seven", "7"), ("fourth", "4"), ("hundred", "100"), ("seventh", "7")])
+def test_clitics_counts_number_words_as_digits(word, digits):
+    assert get_tokenizer("clitics").normalize(word, False) == digits
+
+
 def test_mctest_separates_at_blanks_and_five_marks_only():
     text = 'Stop!" he (Bob) said: it\'s 3.5; no-one, "A?B".'
     expected = ['Stop!"', "he", "(Bob)", "said", "it's", "3", "5", "no-one", '"A', 'B"']

@@ -1,0 +1,84 @@
+"""A tokenizer for matching words: negations are words of their own, other clitics go, number words are digits."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from classic_rc.text.tokenizers import WordTokenizer
+
+_NUMBERS = {
+    word: str(value)
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen twenty".split()
+    )
+} | dict(
+    thirty="30", forty="40", fifty="50", sixty="60", seventy="70", eighty="80", ninety="90", hundred="100",
+    thousand="1000", million="1000000", dozen="12", once="1", twice="2",
+    first="1", second="2", third="3", fourth="4", fifth="5", sixth="6", seventh="7", eighth="8", ninth="9",
+    tenth="10",
+)  # fmt: skip
+
+_NEGATIONS = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
+"""The word that a negation leaves, where cutting off ``n't`` would leave another one."""
+
+_CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll|em)$", re.IGNORECASE)
+_NOT = "n't"
+
+
+class CliticTokenizer(WordTokenizer):
+    """The words of :class:`~classic_rc.text.tokenizers.WordTokenizer`, taken apart at clitics.
+
+    ``don't`` becomes ``do`` and ``not``, ``can't`` and ``cannot`` become ``can`` and ``not``. The clitics ``'s 'm
+    'd 're 've 'll 'em`` are dropped. A number word from zero to twenty, a round one, and an ordinal up to ``tenth``
+    is counted as digits.
+
+    Examples
+    --------
+    >>> tokenizer = CliticTokenizer()
+    >>> [tokenizer.normalize(token, True) for token in tokenizer.tokenize("He's seven and can't swim.")]
+    ['he', '7', 'and', 'can', 'not', 'swim']
+    """
+
+    name: ClassVar[str] = "clitics"
+    description: ClassVar[str] = (
+        "Words as in word, with n't as a word of its own, without other clitics, and number words as digits."
+    )
+    citation: ClassVar[str] = "Our own, for the feature ranker."
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the words; the word of a negation is always ``n't``."""
+        return [part for word in super().tokenize(text) for part in _split_word(word)]
+
+    def locate(self, text: str) -> list[tuple[int, int]]:
+        """Return the offsets of each word; a negation has those of its last three letters."""
+        places = []
+        for start, end in super().locate(text):
+            word = text[start:end].replace("’", "'")
+            if len(_split_word(word)) == 2:
+                places += [(start, end - len(_NOT)), (end - len(_NOT), end)]
+            else:
+                places.append((start, start + len(_without_clitic(word))))
+        return places
+
+    def normalize(self, token: str, lowercase: bool) -> str:
+        """Return the token in its case or in lower case; number words become digits and ``n't`` becomes ``not``."""
+        low = token.lower()
+        if low == _NOT:
+            return "not"
+        return _NUMBERS.get(low) or (low if lowercase else token)
+
+
+def _split_word(word: str) -> list[str]:
+    """Return the parts of a word that are tokens: the word, or what negates it apart, without a clitic."""
+    low = word.lower()
+    if low in _NEGATIONS:
+        return [_NEGATIONS[low], _NOT]
+    if low.endswith(_NOT) and len(low) > len(_NOT):
+        return [word[: -len(_NOT)], _NOT]
+    return [_without_clitic(word)]
+
+
+def _without_clitic(word: str) -> str:
+    return _CLITIC.sub("", word) or word
