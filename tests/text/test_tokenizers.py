@@ -78,7 +78,9 @@ def test_clitics_are_cut_off_and_negations_are_words():
     assert [tokenizer.normalize(token, True) for token in tokenizer.tokenize(text)] == words.split()
 
 
-@pytest.mark.parametrize(("word", "digits"), [("Seven", "7"), ("fourth", "4"), ("hundred", "100"), ("seventh", "7")])
+@pytest.mark.parametrize(
+    ("word", "digits"), [("Seven", "7"), ("fourth", "4"), ("hundred", "100"), ("seventh", "7")]
+)
 def test_clitics_counts_number_words_as_digits(word, digits):
     assert get_tokenizer("clitics").normalize(word, False) == digits
 

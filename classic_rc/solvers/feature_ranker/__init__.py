@@ -1,0 +1,1 @@
+"""The feature ranker: a trained log-linear ranker over matching features."""

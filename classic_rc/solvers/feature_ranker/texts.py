@@ -1,0 +1,319 @@
+"""The ranker's texts as arrays: stems, sentences and turns, types of questions, statements, and surface facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.questions import PLACEHOLDER, Passage, Question
+from classic_rc.text.encode import TextEncoder, encode_pieces
+from classic_rc.text.encoded import EncodedDataset, stop_flags
+from classic_rc.text.stemmers import stemmer
+from classic_rc.text.turns import SpokenSentence, spoken_sentences
+
+ANALYZER = "clitics"
+STOP_LIST = "smart"
+
+QUESTION_TYPES = {
+    "negated": r"\b(?:not|never|false|untrue|incorrect|wrong|except|least)\b|n['’]t\b",
+    "title": r"\b(?:title|headline)\b",
+    "main idea": (
+        r"\b(?:main(?:ly)?|mostly) (?:idea|about|purpose|point|topic|subject|tells?|talks?|discuss\w*)"
+        r"|\bpurpose\b|\bmainly\b|\bmain\b|\btopic\b|\b(?:passage|text|story|article) (?:is )?about\b"
+    ),
+    "which is true": r"\b(?:true|correct|right|following)\b",
+    "cloze": r"_|" + PLACEHOLDER + r"|[^?？\"”' ] *$",
+    "inference": r"\b(?:infer\w*|impl(?:y|ies|ied)|conclu\w+|suggest\w*|probably|likely|learn|know from)\b",
+    "who": r"\bwho(?:m|se)?\b",
+    "when": r"\bwhen\b|\bwhat (?:time|day|year|date)\b",
+    "where": r"\bwhere\b|\b(?:what|which) (?:place|city|country)\b",
+    "why": r"\bwhy\b|\bwhat (?:reason|made|makes|caused?)\b",
+    "how many": r"\bhow (?:many|much|long|old|far|often|soon|big|tall|high)\b",
+    "how": r"\bhow\b",
+    "which": r"\bwhich\b",
+    "what": r"\bwhat\b",
+}
+"""The types of questions, with a pattern of the lower-cased text. The first that matches is the question's type."""
+
+_TYPE_PATTERNS = [re.compile(pattern) for pattern in QUESTION_TYPES.values()]
+
+_WH = "what who whom whose which where when why how"
+_DO = "do does did"
+_AUXILIARIES = (
+    "is are was were am be been has have had can could will would shall should may might must"  # not `do`
+)
+_NEGATIONS = "not no never none nobody nothing neither nor without"
+_EXTREMES = (
+    "all always every everyone everything everybody never none nobody nothing only must most least best worst"
+)
+
+_MEN = "man men boy male he him his father dad daddy husband son brother mr uncle grandfather gentleman"
+_WOMEN = (
+    "woman women girl female she her hers mother mom mum wife daughter sister mrs miss ms aunt grandmother lady"
+)
+_MAN_LABELS = frozenset({"m", *_MEN.split()})
+_WOMAN_LABELS = frozenset({"w", "f", *_WOMEN.split()})
+
+SURFACE = (
+    "log words",
+    "log characters",
+    "position",
+    "is last",
+    "negations",
+    "extreme words",
+    "has digits",
+    "has capital inside",
+    "above, both or none",
+    "not mentioned",
+    "is yes",
+    "is no",
+)
+"""The names of the surface facts of a candidate."""
+
+_ABOVE = re.compile(r"\b(?:of the above|both|none of|all of the|neither)\b", re.IGNORECASE)
+_NOT_MENTIONED = re.compile(
+    r"\bnot (?:mentioned|given|known|stated|enough|sure)\b|\bunknown\b|\bdo(?:es)?n['’]t (?:know|say)\b",
+    re.IGNORECASE,
+)
+_CAPITAL_INSIDE = re.compile(r"\S\s+[^\W\d_a-z]")
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class RankerTexts:
+    """Questions in the form that the ranker's features read, grouped by passage like their encoding.
+
+    Words are stems. Candidates of a question with equal texts are one candidate of the arrays; `surface` alone has
+    a row for each candidate.
+    """
+
+    encoded: EncodedDataset
+    # (n_words,): the stems of stop words.
+    stop: NDArray[np.bool_]
+    # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`, without the
+    # label of its speaker.
+    sentence_offsets: NDArray[np.int64]
+    # (n_passages + 1,): the sentences of each passage.
+    passage_sentences: NDArray[np.int64]
+    # (n_sentences,): the turn of each sentence and its speaker, numbered within the passage; -1 outside turns.
+    turns: NDArray[np.int64]
+    speakers: NDArray[np.int64]
+    # (n_questions,): the speaker that the question names, or -1.
+    asked_speaker: NDArray[np.int64]
+    # (n_questions,): the index of the question's type in QUESTION_TYPES, or their number for none.
+    types: NDArray[np.int64]
+    # Ragged over the candidates of the arrays: the question with the candidate in the place asked for.
+    statements: NDArray[np.int32]
+    statement_offsets: NDArray[np.int64]
+    # (n_candidates, len(SURFACE)): a row for each candidate, equal ones included, in the arrays' order.
+    surface: NDArray[np.float64]
+
+
+def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
+    """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode` shares them."""
+    encoded, sentence_offsets, passage_sentences = encode_pieces(questions, ANALYZER, spoken_texts)
+    grouped = [questions[i] for i in encoded.order.tolist()]
+    first = np.searchsorted(encoded.arrays.question_passage, np.arange(len(encoded.arrays.passage_offsets) - 1))
+    passages = [grouped[i].passage for i in first.tolist()]
+    spoken = [spoken_sentences(passage) for passage in passages]
+    speakers, asked = _find_speakers(spoken, grouped, encoded)
+    statements, statement_offsets = _build_statements(encoded, grouped)
+    return RankerTexts(
+        encoded,
+        stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
+        sentence_offsets,
+        passage_sentences,
+        np.array([sentence.turn for own in spoken for sentence in own], dtype=np.int64),
+        speakers,
+        asked,
+        np.array([question_type(q.query) for q in grouped], dtype=np.int64),
+        statements,
+        statement_offsets,
+        _surface_facts(encoded, grouped),
+    )
+
+
+def spoken_texts(passage: Passage) -> list[str]:
+    """Return the sentences of a passage without the labels of speakers."""
+    return [passage.text[sentence.start : sentence.end] for sentence in spoken_sentences(passage)]
+
+
+def question_type(text: str) -> int:
+    """Return the index of a question's type in :data:`QUESTION_TYPES`, or their number if it has none.
+
+    Examples
+    --------
+    >>> [list(QUESTION_TYPES)[question_type(text)] for text in ("How many are there?", "They left because _ .")]
+    ['how many', 'cloze']
+    """
+    low = text.lower()
+    return next((i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low)), len(_TYPE_PATTERNS))
+
+
+def _flags(vocabulary: Sequence[str], words: str) -> NDArray[np.bool_]:
+    """Return which words of a vocabulary of stems are stems of these words."""
+    stems = set(map(stemmer("porter"), words.split()))
+    return np.fromiter((word in stems for word in vocabulary), np.bool_, len(vocabulary))
+
+
+def _find_speakers(
+    spoken: Sequence[Sequence[SpokenSentence]], grouped: Sequence[Question], encoded: EncodedDataset
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each sentence's speaker, and the speaker that each question names first, or -1."""
+    numbers: list[int] = []
+    names: list[list[frozenset[str]]] = []  # of each passage's speakers, the words that can name them
+    for own in spoken:
+        known: dict[str, int] = {}
+        numbers += [known.setdefault(s.speaker, len(known)) if s.turn >= 0 else -1 for s in own]
+        names.append([_speaker_words(label) for label in known])
+    asked = np.full(len(grouped), -1, dtype=np.int64)
+    passage_of = encoded.arrays.question_passage.tolist()
+    for i, (question, passage) in enumerate(zip(grouped, passage_of, strict=True)):
+        if names[passage]:
+            words = re.findall(r"[^\W_]+", question.text.lower())
+            named = (k for word in words for k, own_words in enumerate(names[passage]) if word in own_words)
+            asked[i] = next(named, -1)
+    return np.array(numbers, dtype=np.int64), asked
+
+
+def _speaker_words(label: str) -> frozenset[str]:
+    """Return the lower-case words of questions that refer to the speaker with this label."""
+    words = frozenset(re.findall(r"[^\W_]+", label.lower()))
+    if words & _MAN_LABELS:
+        words |= frozenset(_MEN.split())
+    if words & _WOMAN_LABELS:
+        words |= frozenset(_WOMEN.split())
+    return words
+
+
+def _build_statements(
+    encoded: EncodedDataset, grouped: Sequence[Question]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return each question with each of its candidates in the place asked for, as a ragged array of stems.
+
+    A blank is filled. In other questions the first question word is dropped and so is "do"; another auxiliary goes
+    behind the first content word after it. The candidate takes the place of a question word that is the subject
+    ("Who came?"), and else comes last; words between question word and auxiliary ("How many people were ...")
+    follow it.
+    """
+    arrays = encoded.arrays
+    tokens, offsets = arrays.question_tokens, arrays.question_offsets
+    n_questions, lengths = len(offsets) - 1, np.diff(offsets)
+    owner = np.repeat(np.arange(n_questions), lengths)
+    at = np.arange(len(tokens)) - offsets[owner]
+
+    def first_place(is_it: NDArray[np.bool_], after: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first place of a kind of token behind the place `after`, or the question's length."""
+        place = lengths.copy()
+        hits = np.flatnonzero(is_it & (at > after[owner]))[::-1]  # reversed, so that the first one is kept
+        place[owner[hits]] = at[hits]
+        return place
+
+    is_wh = _flags(encoded.vocabulary, _WH)[tokens]
+    is_do = _flags(encoded.vocabulary, _DO)[tokens]
+    is_auxiliary = _flags(encoded.vocabulary, _AUXILIARIES)[tokens] | is_do
+    is_content = ~stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST)[tokens]
+    blanks = _blank_places(encoded, grouped)
+    before = np.full(n_questions, -1)
+    wh = np.where(blanks < 0, first_place(is_wh, before), lengths)
+    has_wh = wh < lengths
+    auxiliary = np.where(has_wh, first_place(is_auxiliary, wh), lengths)
+    # An auxiliary far behind the question word belongs to another clause.
+    has_auxiliary = has_wh & (auxiliary < lengths) & (auxiliary <= wh + _REACH)
+    subject = np.where(has_auxiliary, first_place(is_content, auxiliary), lengths)
+
+    # Tokens are sorted by keys: twice their place, and odd numbers between the places.
+    last = 2 * lengths + 2
+    keys = 2 * at
+    wh_of, auxiliary_of = wh[owner], np.where(has_auxiliary, auxiliary, -1)[owner]
+    asked_noun = (auxiliary_of >= 0) & (at > wh_of) & (at < auxiliary_of)
+    keys[asked_noun] += (last + 2)[owner][asked_noun]
+    moved = at == auxiliary_of
+    keys[moved] = (2 * subject + 1)[owner][moved]
+    kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
+    # Where no auxiliary follows, the question word is the subject, if it can be one.
+    is_place = _flags(encoded.vocabulary, "where when why how")
+    adverb = np.zeros(n_questions, dtype=np.bool_)
+    hits = np.flatnonzero(is_wh & (at == wh_of))
+    adverb[owner[hits]] = is_place[tokens[hits]]
+    slot = np.where(has_wh & ~has_auxiliary & ~adverb, 2 * wh, last)
+    slot = np.where(blanks >= 0, 2 * blanks - 1, slot)
+
+    order = np.lexsort((keys, owner))
+    order = order[kept[order]]
+    counts = np.bincount(owner[order], minlength=n_questions)
+    n_left = np.bincount(owner[order], weights=keys[order] < slot[owner[order]], minlength=n_questions).astype(
+        np.int64
+    )
+    return _insert_candidates(encoded, tokens[order], offsets_of(counts), n_left)
+
+
+_REACH = 4
+"""How many tokens behind the question word its auxiliary can be: "which of the following is"."""
+
+
+def _insert_candidates(
+    encoded: EncodedDataset, tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_left: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return each candidate between the first `n_left` tokens of its question and the others, as a ragged array."""
+    arrays = encoded.arrays
+    question = arrays.candidate_question
+    starts, left = offsets[:-1][question], n_left[question]
+    # Three pieces a candidate, out of the tokens of questions and candidates, one behind the other.
+    pieces = np.stack((starts, len(tokens) + arrays.candidate_offsets[:-1], starts + left), axis=1)
+    counts = np.stack((left, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - left), axis=1)
+    both = np.concatenate((tokens, arrays.candidate_tokens))
+    return both[ragged_indices(pieces.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
+
+
+def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.int64]:
+    """Return how many tokens precede the blank of each question, or -1 if it has none."""
+    places = np.full(len(grouped), -1, dtype=np.int64)
+    blanks = [(i, min(q.text.find(mark) for mark in ("_", PLACEHOLDER) if mark in q.text))
+              for i, q in enumerate(grouped) if "_" in q.text or PLACEHOLDER in q.text]  # fmt: skip
+    if blanks:
+        offsets = TextEncoder(encoded.analyzer).encode([grouped[i].text[:end] for i, end in blanks])[1]
+        places[[i for i, _ in blanks]] = np.diff(offsets)
+    return places
+
+
+def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.float64]:
+    """Return the facts of :data:`SURFACE` for each candidate, equal ones included, in the arrays' order."""
+    arrays = encoded.arrays
+    n_distinct = len(arrays.candidate_question)
+    rows = np.arange(n_distinct) if encoded.candidate_rows is None else encoded.candidate_rows
+    owner = np.repeat(np.arange(n_distinct), np.diff(arrays.candidate_offsets))
+
+    def count(words: str) -> NDArray[np.float64]:
+        flags = _flags(encoded.vocabulary, words)[arrays.candidate_tokens]
+        return np.bincount(owner, weights=flags, minlength=n_distinct)[rows]
+
+    texts = [candidate.text for q in grouped for candidate in q.candidates]
+    lengths = np.diff(arrays.candidate_offsets)[rows]
+    sizes = np.diff(encoded.question_offsets)
+    position = ragged_indices(np.zeros(len(sizes), dtype=np.int64), sizes)
+    plain = [text.strip(" .!,").lower() for text in texts]
+
+    def found(pattern: re.Pattern[str]) -> NDArray[np.float64]:
+        return np.fromiter((pattern.search(text) is not None for text in texts), np.float64, len(texts))
+
+    facts = {
+        "log words": np.log1p(lengths),
+        "log characters": np.log1p(np.fromiter(map(len, texts), np.float64, len(texts))),
+        "position": position.astype(np.float64),
+        "is last": (position == np.repeat(sizes - 1, sizes)).astype(np.float64),
+        "negations": count(_NEGATIONS),
+        "extreme words": count(_EXTREMES),
+        "has digits": found(_DIGIT),
+        "has capital inside": found(_CAPITAL_INSIDE),
+        "above, both or none": found(_ABOVE),
+        "not mentioned": found(_NOT_MENTIONED),
+        "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
+        "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
+    }
+    return np.stack([facts[name] for name in SURFACE], axis=1) if texts else np.empty((0, len(SURFACE)))
