@@ -7,18 +7,19 @@ from typing import ClassVar
 
 from classic_rc.text.tokenizers import WordTokenizer
 
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
 _NUMBERS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty".split()
-    )
-} | dict(
-    thirty="30", forty="40", fifty="50", sixty="60", seventy="70", eighty="80", ninety="90", hundred="100",
-    thousand="1000", million="1000000", dozen="12", once="1", twice="2",
-    first="1", second="2", third="3", fourth="4", fifth="5", sixth="6", seventh="7", eighth="8", ninth="9",
-    tenth="10",
-)  # fmt: skip
+    **{word: str(value) for value, word in enumerate(_UNITS.split())},
+    **{word: str(10 * value) for value, word in enumerate(_TENS.split(), start=2)},
+    **{word: str(value) for value, word in enumerate(_ORDINALS.split(), start=1)},
+    **{"once": "1", "twice": "2", "dozen": "12", "thousand": "1000", "million": "1000000"},
+}
+"""Number words, and the digits that replace them."""
 
 _NEGATIONS = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
 """The word that a negation leaves, where cutting off ``n't`` would leave another one."""

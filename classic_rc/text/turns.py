@@ -21,14 +21,14 @@ class SpokenSentence(NamedTuple):
 _LABEL = re.compile(r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE)
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
-"""A text is a dialogue if it has turns and at least this share of its lines with text begins one."""
+"""A text is a dialogue if it has turns and more than this share of its lines with text begin one."""
 
 
 def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     """Return the sentences of a passage; in a dialogue, without the labels of speakers, and cut at turns.
 
-    A passage is a dialogue if at least half of its lines begin with a label of up to three words and a colon, and
-    two or more do. The dataset's own sentence marks are used where there are any, and no turns are looked for.
+    A passage is a dialogue if two or more of its lines, and more than half, begin with a label of up to three words
+    and a colon. The dataset's own sentence marks are used where there are any, and no turns are looked for.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     """
     labels = [] if passage.sentences is not None else list(_LABEL.finditer(passage.text))
     n_lines = sum(not line.isspace() and line != "" for line in passage.text.split("\n")) if labels else 0
-    if len(labels) < _LEAST_TURNS or len(labels) < _LEAST_SHARE * n_lines:
+    if len(labels) < _LEAST_TURNS or len(labels) <= _LEAST_SHARE * n_lines:
         return [SpokenSentence(start, end, -1, "") for start, end in passage_sentences(passage)]
     starts = [label.start() for label in labels]
     turns = [(0, starts[0], -1, "")]

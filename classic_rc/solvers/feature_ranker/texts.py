@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.questions import PLACEHOLDER, Passage, Question
+from classic_rc.questions import Passage, Question
 from classic_rc.text.encode import TextEncoder, encode_pieces
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.stemmers import stemmer
@@ -27,7 +27,7 @@ QUESTION_TYPES = {
         r"|\bpurpose\b|\bmainly\b|\bmain\b|\btopic\b|\b(?:passage|text|story|article) (?:is )?about\b"
     ),
     "which is true": r"\b(?:true|correct|right|following)\b",
-    "cloze": r"_|" + PLACEHOLDER + r"|[^?？\"”' ] *$",
+    "cloze": r"_|[^?？\"”' ] *$",
     "inference": r"\b(?:infer\w*|impl(?:y|ies|ied)|conclu\w+|suggest\w*|probably|likely|learn|know from)\b",
     "who": r"\bwho(?:m|se)?\b",
     "when": r"\bwhen\b|\bwhat (?:time|day|year|date)\b",
@@ -274,8 +274,7 @@ def _insert_candidates(
 def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.int64]:
     """Return how many tokens precede the blank of each question, or -1 if it has none."""
     places = np.full(len(grouped), -1, dtype=np.int64)
-    blanks = [(i, min(q.text.find(mark) for mark in ("_", PLACEHOLDER) if mark in q.text))
-              for i, q in enumerate(grouped) if "_" in q.text or PLACEHOLDER in q.text]  # fmt: skip
+    blanks = [(i, q.text.find("_")) for i, q in enumerate(grouped) if "_" in q.text]
     if blanks:
         offsets = TextEncoder(encoded.analyzer).encode([grouped[i].text[:end] for i, end in blanks])[1]
         places[[i for i, _ in blanks]] = np.diff(offsets)
@@ -305,8 +304,8 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
     facts = {
         "log words": np.log1p(lengths),
         "log characters": np.log1p(np.fromiter(map(len, texts), np.float64, len(texts))),
-        "position": position.astype(np.float64),
-        "is last": (position == np.repeat(sizes - 1, sizes)).astype(np.float64),
+        "position": position,
+        "is last": position == np.repeat(sizes - 1, sizes),
         "negations": count(_NEGATIONS),
         "extreme words": count(_EXTREMES),
         "has digits": found(_DIGIT),
@@ -316,4 +315,4 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
         "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
         "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
     }
-    return np.stack([facts[name] for name in SURFACE], axis=1) if texts else np.empty((0, len(SURFACE)))
+    return np.stack([facts[name].astype(np.float64) for name in SURFACE], axis=1)
