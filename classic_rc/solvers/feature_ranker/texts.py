@@ -290,7 +290,8 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
 
     def count(words: str) -> NDArray[np.float64]:
         flags = _flags(encoded.vocabulary, words)[arrays.candidate_tokens]
-        return np.bincount(owner, weights=flags, minlength=n_distinct)[rows]
+        counts: NDArray[np.float64] = np.bincount(owner, weights=flags, minlength=n_distinct)
+        return counts[rows]
 
     texts = [candidate.text for q in grouped for candidate in q.candidates]
     lengths = np.diff(arrays.candidate_offsets)[rows]
