@@ -21,7 +21,7 @@ _NUMBERS = {
 }
 """Number words, and the digits that replace them."""
 
-_NEGATIONS = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
+_NEGATIONS = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
 """The word that a negation leaves, where cutting off ``n't`` would leave another one."""
 
 _CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll|em)$", re.IGNORECASE)
@@ -31,7 +31,7 @@ _NOT = "n't"
 class CliticTokenizer(WordTokenizer):
     """The words of :class:`~classic_rc.text.tokenizers.WordTokenizer`, taken apart at clitics.
 
-    ``don't`` becomes ``do`` and ``not``, ``can't`` and ``cannot`` become ``can`` and ``not``. The clitics ``'s 'm
+    ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is counted as ``not``. The clitics ``'s 'm
     'd 're 've 'll 'em`` are dropped. A number word from zero to twenty, a round one, and an ordinal up to ``tenth``
     is counted as digits.
 
@@ -64,9 +64,9 @@ class CliticTokenizer(WordTokenizer):
         return places
 
     def normalize(self, token: str, lowercase: bool) -> str:
-        """Return the token in its case or in lower case; number words become digits and ``n't`` becomes ``not``."""
+        """Return the token in its case or in lower case; number words become digits and negations ``not``."""
         low = token.lower()
-        if low == _NOT:
+        if low in (_NOT, "cannot"):
             return "not"
         return _NUMBERS.get(low) or (low if lowercase else token)
 
