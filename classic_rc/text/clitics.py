@@ -31,9 +31,9 @@ _NOT = "n't"
 class CliticTokenizer(WordTokenizer):
     """The words of :class:`~classic_rc.text.tokenizers.WordTokenizer`, taken apart at clitics.
 
-    ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is counted as ``not``. The clitics ``'s 'm
-    'd 're 've 'll 'em`` are dropped. A number word from zero to twenty, a round one, and an ordinal up to ``tenth``
-    is counted as digits.
+    ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is counted as
+    ``not``. The clitics ``'s 'm 'd 're 've 'll 'em`` are dropped. A number word from zero to twenty, a round one,
+    and an ordinal up to ``tenth`` is counted as digits.
 
     Examples
     --------
