@@ -180,7 +180,7 @@ def dense_features(
     ----------
     texts : RankerTexts
     rarity : ndarray of int64, shape (n_words,)
-        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`, at least 0. Stop words have
+        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1. Stop words have
         :data:`STOP_RARITY` instead.
     groups : collection of str
         Of :data:`GROUPS`.
@@ -264,7 +264,7 @@ _Columns = dict[str, NDArray[Any]]
 def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, cells: int) -> Iterator[_Block]:
     """Yield the questions in blocks, their words matched."""
     arrays = texts.encoded.arrays
-    weights = np.where(texts.stop, STOP_RARITY, rarity)
+    weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
     negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
     for matched in matched_blocks(arrays, block_tokens, whole_questions=True):
         first, last = arrays.candidate_question[[matched.where.start, matched.where.stop - 1]].tolist()
@@ -397,12 +397,12 @@ def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, N
     """Return the features of sentences and speakers' turns, and the sentence with the best cov(A u Q), or -1."""
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
-    columns: _Columns = {
-        name: np.zeros(n)
-        for group in ("sentences", "contrast", "speakers")
-        if group in groups
-        for name in FEATURES[group]
+    names = {
+        "sentences": FEATURES["sentences"],
+        "contrast": ("own product", "own attention"),
+        "speakers": FEATURES["speakers"],
     }
+    columns: _Columns = {name: np.zeros(n) for group in names if group in groups for name in names[group]}
     nearest = np.full(n, -1, dtype=np.int64)
     regions = {
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
