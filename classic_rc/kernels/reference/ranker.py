@@ -18,6 +18,7 @@ from classic_rc.kernels.reference.evidence import (
     best_region,
     content_set,
     coverage,
+    evidence_sentence,
     mean_jaccard,
     new_words,
     regions_of,
@@ -60,18 +61,23 @@ def ranker_features(
     a = sets[index]
     n = new_words(a, q)
     return {
-        **_windows(passage, texts.question, candidate, q, a),
+        **_windows(passage, texts.question, candidate, q, a, n),
         **_distances(passage, q, n, weight),
         **_sentences(texts.sentences, q, a, n, weight),
         **_coverage(texts.sentences, passage, candidate, q, a, n, weight),
-        **_ngrams(texts, passage, candidate, statement, q | a, weight, negations),
+        **_ngrams(texts, passage, candidate, statement, q, a, n, weight, negations),
         **_contrast(texts.sentences, passage, q, n, sets, index, weight),
         **_speakers(texts, n, weight),
     }
 
 
 def _windows(
-    passage: list[Hashable], question: list[Hashable], candidate: list[Hashable], q: set[Hashable], a: set[Hashable]
+    passage: list[Hashable],
+    question: list[Hashable],
+    candidate: list[Hashable],
+    q: set[Hashable],
+    a: set[Hashable],
+    n: set[Hashable],
 ) -> dict[str, float]:
     features = {"window set": sliding_window(passage, question, candidate) / _WINDOW_SCALE}
     for size in (6, 12, 20, 30, 60):
@@ -81,7 +87,7 @@ def _windows(
     for size in (10, 20, 40):
         features[f"content window {size}"] = sliding_window(passage, list(q), list(a), size) / _WINDOW_SCALE
     for size in (12, 25, 50):
-        product, least = pair_window(passage, q, a, size)
+        product, least = pair_window(passage, q, n, size)
         features[f"pair window {size}"] = math.sqrt(product) / _WINDOW_SCALE
         features[f"least window {size}"] = least / _WINDOW_SCALE
     return features
@@ -152,7 +158,9 @@ def _ngrams(
     passage: list[Hashable],
     candidate: list[Hashable],
     statement: list[Hashable],
-    union: set[Hashable],
+    q: set[Hashable],
+    a: set[Hashable],
+    n: set[Hashable],
     weight: Weight,
     negations: Collection[Hashable],
 ) -> dict[str, float]:
@@ -165,7 +173,9 @@ def _ngrams(
     run = min(longest_run(passage, candidate), 5)
     features["longest run"] = run
     features["longest run share"] = run / min(len(candidate), 5) if candidate else 0.0
-    best = best_region(texts.sentences, union, weight)
+    best = evidence_sentence(texts.sentences, q, n, weight)
+    if best < 0:
+        best = best_region(texts.sentences, q | a, weight)
     sentence = texts.sentences[best] if best >= 0 else []
     common = common_subsequence(statement, sentence)
     features["subsequence"] = common
