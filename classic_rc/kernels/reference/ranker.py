@@ -37,13 +37,13 @@ _RARITY_SCALE = 2**20
 class RankerQuestion(NamedTuple):
     """A question with its passage and its candidates, no two of them equal."""
 
-    sentences: list[list[Hashable]]
-    speakers: list[int]  # of each sentence; -1 outside turns
-    turns: list[int]
+    sentences: Sequence[Sequence[Hashable]]
+    speakers: Sequence[int]  # of each sentence; -1 outside turns
+    turns: Sequence[int]
     asked: int  # the speaker that the question names, or -1
-    question: list[Hashable]
-    candidates: list[list[Hashable]]
-    statements: list[list[Hashable]]  # the question with each candidate in the place asked for
+    question: Sequence[Hashable]
+    candidates: Sequence[Sequence[Hashable]]
+    statements: Sequence[Sequence[Hashable]]  # the question with each candidate in the place asked for
 
 
 def ranker_features(
@@ -72,9 +72,9 @@ def ranker_features(
 
 
 def _windows(
-    passage: list[Hashable],
-    question: list[Hashable],
-    candidate: list[Hashable],
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
     q: set[Hashable],
     a: set[Hashable],
     n: set[Hashable],
@@ -93,7 +93,7 @@ def _windows(
     return features
 
 
-def _distances(passage: list[Hashable], q: set[Hashable], n: set[Hashable], weight: Weight) -> dict[str, float]:
+def _distances(passage: Sequence[Hashable], q: set[Hashable], n: set[Hashable], weight: Weight) -> dict[str, float]:
     measured = proximity(passage, q, n, weight)
     return {
         "distance mean": measured.mean,
@@ -107,7 +107,7 @@ def _distances(passage: list[Hashable], q: set[Hashable], n: set[Hashable], weig
 
 
 def _sentences(
-    sentences: list[list[Hashable]], q: set[Hashable], a: set[Hashable], n: set[Hashable], weight: Weight
+    sentences: Sequence[Sequence[Hashable]], q: set[Hashable], a: set[Hashable], n: set[Hashable], weight: Weight
 ) -> dict[str, float]:
     features = {}
     for size in (1, 2, 3):
@@ -127,9 +127,9 @@ def _sentences(
 
 
 def _coverage(
-    sentences: list[list[Hashable]],
-    passage: list[Hashable],
-    candidate: list[Hashable],
+    sentences: Sequence[Sequence[Hashable]],
+    passage: Sequence[Hashable],
+    candidate: Sequence[Hashable],
     q: set[Hashable],
     a: set[Hashable],
     n: set[Hashable],
@@ -155,9 +155,9 @@ def _coverage(
 
 def _ngrams(
     texts: RankerQuestion,
-    passage: list[Hashable],
-    candidate: list[Hashable],
-    statement: list[Hashable],
+    passage: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    statement: Sequence[Hashable],
     q: set[Hashable],
     a: set[Hashable],
     n: set[Hashable],
@@ -176,7 +176,7 @@ def _ngrams(
     best = evidence_sentence(texts.sentences, q, n, weight)
     if best < 0:
         best = best_region(texts.sentences, q | a, weight)
-    sentence = texts.sentences[best] if best >= 0 else []
+    sentence: Sequence[Hashable] = texts.sentences[best] if best >= 0 else []
     common = common_subsequence(statement, sentence)
     features["subsequence"] = common
     features["subsequence share"] = common / len(statement) if statement else 0.0
@@ -186,11 +186,11 @@ def _ngrams(
 
 
 def _contrast(
-    sentences: list[list[Hashable]],
-    passage: list[Hashable],
+    sentences: Sequence[Sequence[Hashable]],
+    passage: Sequence[Hashable],
     q: set[Hashable],
     n: set[Hashable],
-    sets: list[set[Hashable]],
+    sets: Sequence[set[Hashable]],
     index: int,
     weight: Weight,
 ) -> dict[str, float]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.ranker import plain_questions, word_lists, word_rarity
 from classic_rc.datasets import load
 from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import offsets_of
@@ -22,7 +23,7 @@ from classic_rc.solvers.feature_ranker.features import (
     dense_features,
     evidence_sentences,
 )
-from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, ranker_texts, word_flags
+from classic_rc.solvers.feature_ranker.texts import SURFACE, RankerTexts, ranker_texts
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 from tests.kernels.builders import problems, ragged
@@ -75,38 +76,9 @@ def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
     )
 
 
-def plain_questions(texts):
-    """Each question of the arrays with candidates, in the form of the reference."""
-    arrays = texts.encoded.arrays
-
-    def lists(tokens, offsets):
-        return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-
-    sentences = lists(arrays.passage_tokens, texts.sentence_offsets)
-    questions = lists(arrays.question_tokens, arrays.question_offsets)
-    candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
-    statements = lists(texts.statements, texts.statement_offsets)
-    bounds = np.searchsorted(arrays.candidate_question, np.arange(len(questions) + 1))
-    for q, passage in enumerate(arrays.question_passage.tolist()):
-        own = slice(*texts.passage_sentences[passage : passage + 2].tolist())
-        mine = slice(*bounds[q : q + 2].tolist())
-        yield reference.RankerQuestion(
-            sentences[own],
-            texts.speakers[own].tolist(),
-            texts.turns[own].tolist(),
-            int(texts.asked_speaker[q]),
-            questions[q],
-            candidates[mine],
-            statements[mine],
-        )
-
-
-def plain_features(texts, rarity, question):
-    weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1)).tolist()
-    stop = set(np.flatnonzero(texts.stop).tolist())
-    negations = set(np.flatnonzero(word_flags(texts.encoded.vocabulary, NEGATIONS)).tolist())
+def expected_features(texts, rarity, question):
     for index in range(len(question.candidates)):
-        features = reference.ranker_features(question, index, weights.__getitem__, stop, negations)
+        features = reference.ranker_features(question, index, *word_lists(texts, rarity))
         assert set(features) == set(COMPUTED)
         yield [features[name] for name in COMPUTED]
 
@@ -129,7 +101,7 @@ def test_features_of_random_texts(problem):
     *parts, rarity = problem
     texts = ranker_texts_of(*parts)
     got = dense_features(texts, rarity, without_surface())
-    expected = [row for q in plain_questions(texts) for row in plain_features(texts, rarity, q)]
+    expected = [row for q in plain_questions(texts) for row in expected_features(texts, rarity, q)]
     assert got.shape == (len(expected), len(COMPUTED))
     if expected:
         assert_equal_features(got, expected)
@@ -161,16 +133,6 @@ def test_blocks_change_no_bit(problem, tokens, cells):
     assert in_blocks.tolist() == whole.tolist()
 
 
-def rarity_of(texts):
-    """ln((N + 1) / (df + 0.5)) over the passages, fixed-point."""
-    arrays = texts.encoded.arrays
-    n = len(arrays.passage_offsets) - 1
-    passage = np.repeat(np.arange(n), np.diff(arrays.passage_offsets))
-    pairs = np.unique(passage * arrays.n_words + arrays.passage_tokens)
-    df = np.bincount(pairs % arrays.n_words, minlength=arrays.n_words)
-    return np.round(np.log((n + 1) / (df + 0.5)) * 2**20).astype(np.int64)
-
-
 PATHS = ["mctest/mc500.dev.tsv", "dream/dev.json", "multirc/dev_83-fixedIds.json", "race/RACE-train-dev.tar.gz"]
 
 
@@ -178,7 +140,7 @@ PATHS = ["mctest/mc500.dev.tsv", "dream/dev.json", "multirc/dev_83-fixedIds.json
 def test_features_of_real_questions(shared_data, path):
     data = load(shared_data / path, **({"split": "dev"} if "race" in path else {}))
     texts = ranker_texts(random.Random(0).sample(list(data), 200))
-    rarity = rarity_of(texts)
+    rarity = word_rarity(texts)
     sample = random.Random(1).sample(range(200), 25)
     # One number of each question for each distinct candidate of the arrays.
     rows = np.arange(len(texts.encoded.arrays.candidate_question))
@@ -188,7 +150,7 @@ def test_features_of_real_questions(shared_data, path):
     questions = list(plain_questions(texts))
     bounds = np.searchsorted(texts.encoded.arrays.candidate_question, np.arange(201))
     for q in sample:
-        expected = list(plain_features(texts, rarity, questions[q]))
+        expected = list(expected_features(texts, rarity, questions[q]))
         assert_equal_features(got[bounds[q] : bounds[q + 1]], expected)
 
 
@@ -209,7 +171,7 @@ def small_dataset():
 
 def test_equal_candidates_have_equal_features_and_their_own_surface():
     texts = ranker_texts(small_dataset())
-    features = dense_features(texts, rarity_of(texts), ["coverage", "surface", "contrast"])
+    features = dense_features(texts, word_rarity(texts), ["coverage", "surface", "contrast"])
     names = [*FEATURES["coverage"], *FEATURES["contrast"], *FEATURES["surface"]]
     assert features.shape == (9, 12 + 5 + 12)
     assert [n for g in GROUPS if g in ("coverage", "surface", "contrast") for n in FEATURES[g]] == names
@@ -221,7 +183,7 @@ def test_equal_candidates_have_equal_features_and_their_own_surface():
 def test_a_question_has_the_same_features_in_any_selection(chosen):
     data = list(small_dataset())
     whole = ranker_texts(data)
-    rarity = dict(zip(whole.encoded.vocabulary, rarity_of(whole).tolist(), strict=True))
+    rarity = dict(zip(whole.encoded.vocabulary, word_rarity(whole).tolist(), strict=True))
 
     def features_by_question(questions):
         texts = ranker_texts(questions)
@@ -237,7 +199,7 @@ def test_a_question_has_the_same_features_in_any_selection(chosen):
 
 def test_groups_are_columns_of_the_whole_matrix():
     texts = ranker_texts(small_dataset())
-    rarity = rarity_of(texts)
+    rarity = word_rarity(texts)
     whole, start = dense_features(texts, rarity), 0
     assert whole.shape[1] == len(TABLE)
     for group in GROUPS:
@@ -249,7 +211,7 @@ def test_groups_are_columns_of_the_whole_matrix():
 def test_unknown_groups():
     texts = ranker_texts(small_dataset())
     with pytest.raises(ValueError, match="windwos"):
-        dense_features(texts, rarity_of(texts), ["windwos"])
+        dense_features(texts, word_rarity(texts), ["windwos"])
 
 
 def test_names_are_unique():
