@@ -6,7 +6,7 @@ The names are those of :data:`classic_rc.solvers.feature_ranker.features.FEATURE
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import NamedTuple
 
 from classic_rc.kernels.reference.evidence import (
