@@ -33,7 +33,7 @@ from classic_rc.kernels.regions import (
 )
 from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
 from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
-from classic_rc.kernels.word_sets import ContentWords, content_words, share, spread
+from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, share, spread
 from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, word_flags
 
 RARITY_SCALE = 2**20
@@ -299,10 +299,12 @@ def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
         columns |= _distance_columns(block)
     if "coverage" in groups:
         columns |= _coverage_columns(block)
+    own = None
     if "contrast" in groups:
-        columns |= _contrast_columns(block)
+        of_others, own = _contrast_columns(block)
+        columns |= of_others
     if not {"sentences", "ngrams", "contrast", "speakers"}.isdisjoint(groups):
-        of_regions, best = _region_columns(block, groups)
+        of_regions, best = _region_columns(block, groups, own)
         columns |= of_regions
         if "ngrams" in groups:
             columns |= _ngram_columns(block, best)
@@ -380,20 +382,26 @@ def _of_runs(values: NDArray[Any], runs: NDArray[np.int64]) -> NDArray[Any]:
     return np.append(values, np.zeros(1, dtype=values.dtype))[runs]  # run -1 is that 0
 
 
-def _contrast_columns(block: _Block) -> _Columns:
-    """Return those that need no sentences."""
+def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
+    """Return those that need no sentences, and the words U of each candidate."""
     arrays, words = block.matched.arrays, block.words
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
     own = words.new.select(~of_others[words.is_new])
-    return {
+    columns: _Columns = {
         "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words, block.cells),
         "shared words": words.candidates.coverage(of_others),
         "own words": own.coverage(own.matched),
     }
+    return columns, own
 
 
-def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, NDArray[np.int64]]:
-    """Return the features of sentences and speakers' turns, and each candidate's best sentence."""
+def _region_columns(
+    block: _Block, groups: Collection[str], own: WordSets | None
+) -> tuple[_Columns, NDArray[np.int64]]:
+    """Return the features of sentences and speakers' turns, and each candidate's best sentence.
+
+    `own` has the words U, if they are wanted.
+    """
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
     names = {
@@ -407,9 +415,6 @@ def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, N
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
         for size in (REGIONS if "sentences" in groups else REGIONS[:1])
     }
-    if "contrast" in groups:
-        of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
-        own = words.new.select(~of_others[words.is_new])
     for cells in cell_chunks(arrays, block.n_sentences, block.cells):
         for size, found in regions.items():
             q, c = question_cells(words, cells, found), candidate_cells(words, cells, found)
@@ -423,7 +428,7 @@ def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, N
                     columns["two products"][cells.rows] = of_sentences.two_products
                     columns["after question"][cells.rows] = of_sentences.after
                     columns["before question"][cells.rows] = of_sentences.before
-                if "contrast" in groups:
+                if own is not None:
                     chunk = own.take(cells.rows)
                     scores = evidence(cell_sums(chunk, cells.starts, found), chunk.totals(), q, cells)
                     columns["own product"][cells.rows] = scores.best_product
