@@ -19,7 +19,13 @@ from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, Parameter, Solver, is_integer, is_number, provenance
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
-from classic_rc.solvers.feature_ranker.features import FEATURES, MAIN_FEATURES, dense_features
+from classic_rc.solvers.feature_ranker.explanation import ScoreParts, explain_parts, largest_cells
+from classic_rc.solvers.feature_ranker.features import (
+    FEATURES,
+    MAIN_FEATURES,
+    dense_features,
+    evidence_sentences,
+)
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
 from classic_rc.solvers.feature_ranker.training import Cases, Chosen, fit_cross_validated, fold_numbers
@@ -245,15 +251,31 @@ class FeatureRanker(Solver):
         texts = self._texts(questions)
         encoded = texts.encoded
         values = np.empty(int(encoded.question_offsets[-1]))
-        for where, groups in self._group_scores(texts):
-            values[where] = add_up(groups.values())
+        for where, _, added in self._contributions(texts):
+            total = np.zeros(where.stop - where.start)
+            for amounts in self._add_groups(added).values():
+                total += amounts
+            values[where] = total
         return encoded.in_order(values, _expand(encoded, _has_evidence(encoded)))
 
     def explain(self, question: Question) -> Explanation:
         """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence."""
-        from classic_rc.solvers.feature_ranker.explanation import explain_ranker
-
-        return explain_ranker(self, question)
+        scores = self.score_candidates([question])
+        if not len(scores.values):
+            return Explanation.from_scores(self.name, question, scores)
+        texts = self._texts([question])
+        encoded = texts.encoded
+        n_distinct = len(encoded.arrays.candidate_question)
+        rows = _expand(encoded, np.arange(n_distinct))
+        cells: list[dict[str, float]] = [{}] * n_distinct
+        if self.cells_ is not None:
+            cells = largest_cells(self.cells_, self.cell_weights_, texts)
+        evidence = evidence_sentences(texts, self.words_.rarity(encoded.vocabulary))
+        _, values, added = next(self._contributions(texts))
+        parts = ScoreParts(
+            self._add_groups(added), self.ranker_.design.names, values, added, [cells[i] for i in rows], evidence[rows]
+        )
+        return explain_parts(self.name, question, scores, parts)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the strengths that cross-validation chose, and how many cells the lexical score has."""
@@ -373,18 +395,15 @@ class FeatureRanker(Solver):
             parts.append(lexical[:, None])
         return np.concatenate(parts, axis=1)
 
-    def _group_scores(self, texts: RankerTexts) -> Iterator[tuple[slice, dict[str, NDArray[np.float64]]]]:
-        """Yield blocks of candidates with what the bias and each group add to their scores."""
-        for where, _, contributions in self.contributions(texts):
-            groups = {"bias": np.full(where.stop - where.start, self.ranker_.bias)}
-            names = [group_of_feature(name) for name in self.ranker_.design.names]
-            for group in self._groups():
-                rows = [j for j, name in enumerate(names) if name == group]
-                if rows:
-                    groups[group] = add_up(contributions[rows])
-            yield where, groups
+    def _add_groups(self, added: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return what the bias and each group add to the scores, given what each feature adds."""
+        groups = {"bias": np.full(added.shape[1], self.ranker_.bias)}
+        for name, amounts in zip(self.ranker_.design.names, added, strict=True):
+            group = group_of_feature(name)
+            groups[group] = groups[group] + amounts if group in groups else amounts
+        return groups
 
-    def contributions(
+    def _contributions(
         self, texts: RankerTexts
     ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
         """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
@@ -397,8 +416,7 @@ class FeatureRanker(Solver):
         for start, stop in itertools.pairwise([*starts.tolist(), len(offsets) - 1]):
             where = slice(int(offsets[start]), int(offsets[stop]))
             own = offsets[start : stop + 1] - offsets[start]
-            added = self.ranker_.contributions(values[where], texts.types[start:stop], own)
-            yield where, values[where].T, added
+            yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
 
 
 class _Training(NamedTuple):
@@ -418,15 +436,6 @@ def group_of_feature(name: str) -> str:
     if name in VECTOR_FEATURES:
         return "vectors"
     return next((group for group, names in FEATURES.items() if name in names), "lexical")
-
-
-def add_up(parts: Any) -> NDArray[np.float64]:
-    """Return the sum of arrays of equal shape, added one after the other."""
-    total: NDArray[np.float64] | None = None
-    for part in parts:
-        total = part if total is None else total + part
-    assert total is not None
-    return total
 
 
 def hide_inputs(texts: RankerTexts, inputs: frozenset[str]) -> RankerTexts:
