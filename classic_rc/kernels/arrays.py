@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +67,11 @@ class TokenArrays(NamedTuple):
             self.n_words,
         )
 
-    def blocks(self, tokens: int) -> Iterator[tuple[slice, TokenArrays]]:
+    def blocks(self, tokens: int, *, whole_questions: bool = False) -> Iterator[tuple[slice, TokenArrays]]:
         """Cut the candidates into runs of about `tokens` tokens each, with their questions and passages.
 
         A block is small enough for the cache and for compact keys. It has at least one candidate, so one long
-        passage can make it larger.
+        passage can make it larger. With `whole_questions` it has all candidates of each of its questions.
 
         Yields
         ------
@@ -87,6 +87,8 @@ class TokenArrays(NamedTuple):
             first = np.flatnonzero(np.diff(of_candidate, prepend=-1))
             load[first] += np.diff(offsets)[of_candidate[first]]
         starts = np.flatnonzero(np.diff(offsets_of(load)[:-1] // tokens, prepend=-1))
+        if whole_questions:
+            starts = np.unique(np.searchsorted(question, question[starts]))
         for start, stop in itertools.pairwise([*starts.tolist(), len(question)]):
             yield slice(start, stop), self.slice_candidates(start, stop)
 
@@ -116,3 +118,16 @@ def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> 
     # Element j of row i is number offsets[i] + j of the result; the repeated term turns that into starts[i] + j.
     offsets = offsets_of(counts)
     return np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], counts)
+
+
+def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray[np.float64]:
+    """Return the sum of the values with each index below `n`, added one by one in their order, as doubles.
+
+    Sums of integers are exact below 2**53, so the order does not matter for them.
+
+    Examples
+    --------
+    >>> sums_by(np.array([0, 2, 0]), np.array([1, 2, 3]), 4)
+    array([4., 0., 2., 0.])
+    """
+    return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)

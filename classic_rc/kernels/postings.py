@@ -61,25 +61,26 @@ def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Match
         Over candidates: the words that each adds to its question's.
     """
     n_words = arrays.n_words
-    question_keys = _distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
+    question_keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     question = question_keys // n_words
     questions = _find_matches(question, question_keys % n_words, arrays.question_passage, postings, n_words)
 
-    candidate_keys = _distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
+    candidate_keys = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     candidate, word = candidate_keys // n_words, candidate_keys % n_words
-    new = ~_is_in(arrays.candidate_question[candidate] * n_words + word, question_keys)
+    new = ~is_in(arrays.candidate_question[candidate] * n_words + word, question_keys)
     passages = arrays.question_passage[arrays.candidate_question]
     return questions, _find_matches(candidate[new], word[new], passages, postings, n_words)
 
 
-def _distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+def distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+    """Return ``text * n_words + word`` for the distinct words of ragged texts, ascending."""
     text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     keys = text * n_words + tokens
     keys.sort()
     return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
 
 
-def _look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
@@ -91,8 +92,9 @@ def _look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray
     return at, table[at] == keys
 
 
-def _is_in(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return _look_up(keys, table)[1]
+def is_in(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each key is in an ascending table."""
+    return look_up(keys, table)[1]
 
 
 def _find_matches(
@@ -103,7 +105,7 @@ def _find_matches(
     n_words: int,
 ) -> Matches:
     n_texts = len(text_passage)
-    run, found = _look_up(text_passage[text] * n_words + word, postings.keys)
+    run, found = look_up(text_passage[text] * n_words + word, postings.keys)
     counts = np.bincount(text[found], minlength=n_texts)
     return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[found])
 
@@ -140,9 +142,11 @@ class MatchedBlock(NamedTuple):
     additions: Matches  # over candidates: the words that each adds to its question's words
 
 
-def matched_blocks(arrays: TokenArrays, block_tokens: int = BLOCK_TOKENS) -> Iterator[MatchedBlock]:
-    """Yield the arrays in blocks of bounded size, at least one passage and one candidate each."""
-    for where, block in arrays.blocks(block_tokens):
+def matched_blocks(
+    arrays: TokenArrays, block_tokens: int = BLOCK_TOKENS, *, whole_questions: bool = False
+) -> Iterator[MatchedBlock]:
+    """Yield the arrays in blocks of bounded size, at least one passage and one candidate (or question) each."""
+    for where, block in arrays.blocks(block_tokens, whole_questions=whole_questions):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, matched_blocks, places_of
+from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Postings, matched_blocks, places_of
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
 INT32_SAFE = 2**31 // SCALE - 1
@@ -137,11 +137,23 @@ class RowWeights:
         cells.fill(0)
         questions = block.arrays.candidate_question[candidates]
         for matches, texts in ((block.questions, questions), (block.additions, candidates)):
-            places = places_of(block.postings, matches, texts)
-            at = np.repeat(starts[places.rows], places.counts)
-            at += places.positions
-            cells[at] = np.repeat(self._weights[places.runs], places.counts)
+            _fill_rows(cells, starts, block.postings, self._weights, matches, texts)
         return cells
+
+
+def _fill_rows(
+    cells: NDArray[np.integer],
+    starts: NDArray[np.int64],
+    postings: Postings,
+    run_weights: NDArray[np.integer],
+    matches: Matches,
+    texts: NDArray[np.int64],
+) -> None:
+    """Write the weights of the matches of text i into row i."""
+    places = places_of(postings, matches, texts)
+    at = np.repeat(starts[places.rows], places.counts)
+    at += places.positions
+    cells[at] = np.repeat(run_weights[places.runs], places.counts)
 
 
 def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
@@ -229,11 +241,11 @@ def window_sweep(
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
-        best[block.where] = _best_of_sizes(block, sizes, word_weights, cells, smoothing, last_window)
+        best[block.where] = best_of_sizes(block, sizes, word_weights, cells, smoothing, last_window)
     return best
 
 
-def _best_of_sizes(
+def best_of_sizes(
     block: MatchedBlock,
     sizes: Sequence[int],
     word_weights: NDArray[np.int32] | None,
@@ -241,6 +253,7 @@ def _best_of_sizes(
     smoothing: int,
     last_window: bool,
 ) -> NDArray[np.int64]:
+    """Return :func:`window_sweep` of one block: shape (n_candidates of the block, n_sizes)."""
     arrays, question = block.arrays, block.arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
     set_sizes = block.questions.n_distinct[question] + block.additions.n_distinct
@@ -270,3 +283,79 @@ def _best_of_sizes(
                 best[rows, column] = np.maximum.reduceat(sums, cuts)[::2]
                 column += 1
     return best
+
+
+class PairWindows(NamedTuple):
+    """The best windows of two sets of words for each candidate; sums are fixed-point."""
+
+    both: NDArray[np.int64]  # (n_candidates, n_sizes): the largest sum of the words of either set
+    product: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
+    least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest lesser one of both sums
+
+
+_LARGEST_SUM = 3 * SCALE  # products of two stay below 2**56
+
+
+def pair_windows(
+    block: MatchedBlock,
+    questions: Matches,
+    candidates: Matches,
+    sizes: Sequence[int],
+    pair_sizes: Sequence[int],
+    cells: int = 2**18,
+) -> PairWindows:
+    """Return the best windows for a set of words of each question and one of each candidate.
+
+    A window's sums are those of the inverse counts of its tokens in the question's set, in the candidate's set, and
+    in either of them; a word can be in both.
+
+    Parameters
+    ----------
+    block : MatchedBlock
+    questions, candidates : Matches
+        The sets, over the block's questions and candidates.
+    sizes : sequence of int
+        The sizes for which the windows of either set are wanted.
+    pair_sizes : sequence of int
+        The sizes for which the windows that have words of both are wanted.
+    cells : int
+        As in :func:`sliding_window`.
+    """
+    arrays, postings, question = block.arrays, block.postings, block.arrays.candidate_question
+    lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
+    weights = inverse_count_weights(np.diff(postings.offsets))
+    # All occurrences of a word in a passage weigh less than 1 together.
+    bound = questions.n_distinct.max(initial=0) + candidates.n_distinct.max(initial=0)
+    dtype = np.int64 if bound > INT32_SAFE else np.int32
+    both = np.zeros((len(question), len(sizes)), dtype=np.int64)
+    product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
+    # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of its tokens.
+    padded = lengths + (max(*sizes, *pair_sizes) - 1)
+    n_cells = min(cells + int(padded.max(initial=0)), int(padded.sum()))
+    rows_memory, free, used = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype), np.empty(n_cells, dtype)
+    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
+        starts = offsets_of(padded[rows])
+        of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in rows_memory)
+        of_question.fill(0)
+        of_candidate.fill(0)
+        _fill_rows(of_question, starts, postings, weights, questions, question[rows])
+        _fill_rows(of_candidate, starts, postings, weights, candidates, rows)
+        np.maximum(of_question, of_candidate, out=of_both)  # a token has one weight
+        pairs = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
+        for column, size in enumerate(sizes):
+            sums = _window_sums(of_both, size, free)
+            both[rows, column] = _row_maxima(sums, pairs)
+        for column, size in enumerate(pair_sizes):
+            left = used[: len(of_question) - size + 1]
+            left[:] = _window_sums(of_question, size, free)
+            right = _window_sums(of_candidate, size, free)
+            least[rows, column] = _row_maxima(np.minimum(left, right), pairs)
+            capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)
+            product[rows, column] = _row_maxima(np.multiply(*capped, dtype=np.int64), pairs)
+    return PairWindows(both, product, least)
+
+
+def _row_maxima(values: NDArray[np.integer], pairs: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Return the largest value between each pair of bounds."""
+    cuts = pairs[:-1] if pairs[-1] == len(values) else pairs  # reduceat takes no cut at the end
+    return np.maximum.reduceat(values, cuts)[::2]

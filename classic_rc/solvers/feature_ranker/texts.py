@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, sums_by
 from classic_rc.questions import PLACEHOLDER, Passage, Question
 from classic_rc.text.encode import TextEncoder, encode_pieces
 from classic_rc.text.encoded import EncodedDataset, stop_flags
@@ -47,7 +47,7 @@ _DO = "do does did"
 _AUXILIARIES = (
     "is are was were am be been has have had can could will would shall should may might must"  # not `do`
 )
-_NEGATIONS = "not no never none nobody nothing neither nor without"
+NEGATIONS = "not no never none nobody nothing neither nor without"
 _EXTREMES = (
     "all always every everyone everything everybody never none nobody nothing only must most least best worst"
 )
@@ -155,7 +155,7 @@ def question_type(text: str) -> int:
     return next((i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low)), len(_TYPE_PATTERNS))
 
 
-def _flags(vocabulary: Sequence[str], words: str) -> NDArray[np.bool_]:
+def word_flags(vocabulary: Sequence[str], words: str) -> NDArray[np.bool_]:
     """Return which words of a vocabulary of stems are stems of these words."""
     stems = set(map(stemmer("porter"), words.split()))
     return np.fromiter((word in stems for word in vocabulary), np.bool_, len(vocabulary))
@@ -214,9 +214,9 @@ def _build_statements(
         place[owner[hits]] = at[hits]
         return place
 
-    is_wh = _flags(encoded.vocabulary, _WH)[tokens]
-    is_do = _flags(encoded.vocabulary, _DO)[tokens]
-    is_auxiliary = _flags(encoded.vocabulary, _AUXILIARIES)[tokens] | is_do
+    is_wh = word_flags(encoded.vocabulary, _WH)[tokens]
+    is_do = word_flags(encoded.vocabulary, _DO)[tokens]
+    is_auxiliary = word_flags(encoded.vocabulary, _AUXILIARIES)[tokens] | is_do
     is_content = ~stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST)[tokens]
     blanks = _blank_places(encoded, grouped)
     before = np.full(n_questions, -1)
@@ -237,7 +237,7 @@ def _build_statements(
     keys[moved] = (2 * subject + 1)[owner][moved]
     kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
     # Where no auxiliary follows, the question word is the subject, if it can be one.
-    is_place = _flags(encoded.vocabulary, "where when why how")
+    is_place = word_flags(encoded.vocabulary, "where when why how")
     adverb = np.zeros(n_questions, dtype=np.bool_)
     hits = np.flatnonzero(is_wh & (at == wh_of))
     adverb[owner[hits]] = is_place[tokens[hits]]
@@ -290,8 +290,8 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
     owner = np.repeat(np.arange(n_distinct), np.diff(arrays.candidate_offsets))
 
     def count(words: str) -> NDArray[np.float64]:
-        flags = _flags(encoded.vocabulary, words)[arrays.candidate_tokens]
-        return np.bincount(owner, weights=flags, minlength=n_distinct)[rows]
+        flags = word_flags(encoded.vocabulary, words)[arrays.candidate_tokens]
+        return sums_by(owner, flags, n_distinct)[rows]
 
     texts = [candidate.text for q in grouped for candidate in q.candidates]
     lengths = np.diff(arrays.candidate_offsets)[rows]
@@ -307,7 +307,7 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
         "log characters": np.log1p(np.fromiter(map(len, texts), np.float64, len(texts))),
         "position": position.astype(np.float64),
         "is last": (position == np.repeat(sizes - 1, sizes)).astype(np.float64),
-        "negations": count(_NEGATIONS),
+        "negations": count(NEGATIONS),
         "extreme words": count(_EXTREMES),
         "has digits": found(_DIGIT),
         "has capital inside": found(_CAPITAL_INSIDE),

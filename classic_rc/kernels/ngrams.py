@@ -1,0 +1,195 @@
+"""N-grams and subsequences that texts share with passages: their numbers, weights and longest runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, sums_by
+from classic_rc.kernels.postings import Postings, look_up
+from classic_rc.kernels.window import row_chunks
+
+
+class Texts(NamedTuple):
+    """Ragged texts, each with a passage."""
+
+    tokens: NDArray[np.int32]
+    offsets: NDArray[np.int64]  # (n_texts + 1,)
+    passages: NDArray[np.int64]  # (n_texts,)
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """The text of each token."""
+        return np.repeat(np.arange(len(self.passages)), np.diff(self.offsets))
+
+
+class NgramCounts(NamedTuple):
+    """The n-grams of texts: one for each token that begins one, repeated ones included."""
+
+    found: NDArray[np.int64]  # (n_texts,): how many the passage has
+    found_weight: NDArray[np.float64]  # (n_texts,): the sum of their weights, an integer
+    weight: NDArray[np.float64]  # (n_texts,): the sum of the weights of all n-grams
+
+
+def token_runs(texts: Texts, postings: Postings, n_words: int) -> NDArray[np.int64]:
+    """Return the run of each token in its text's passage, -1 if the passage does not have it: shape (n_tokens,)."""
+    runs, found = look_up(texts.passages[texts.owner] * n_words + texts.tokens, postings.keys)
+    return np.where(found, runs, -1)
+
+
+def ngram_counts(
+    arrays: TokenArrays,
+    postings: Postings,
+    texts: Texts,
+    weights: NDArray[np.int64],
+    longest: int,
+) -> list[NgramCounts]:
+    """Count the n-grams of texts that their passages have, for n = 1 to `longest`.
+
+    An n-gram's weight is the sum of the weights of its words.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+        The passages.
+    postings : Postings
+        Of these passages.
+    texts : Texts
+    weights : ndarray of int64, shape (n_words,)
+        Fixed-point weights of the words.
+    longest : int
+        The largest n.
+    """
+    n_runs, n_texts, owner = len(postings.keys), len(texts.passages), texts.owner
+    runs = token_runs(texts, postings, arrays.n_words)
+    summed = offsets_of(weights[texts.tokens])
+    n_left = texts.offsets[1:][owner] - np.arange(len(owner))  # tokens from each token to its text's end
+
+    # Passages' n-grams are numbered by sorting pairs: the number of the first n - 1 words, and the last word's.
+    in_passage = passage_runs(arrays, postings)
+    lengths = np.diff(arrays.passage_offsets)
+    passage_at = np.arange(len(in_passage))
+    passage_left = np.repeat(arrays.passage_offsets[1:], lengths) - passage_at
+    passage_grams = in_passage
+    at, grams = np.flatnonzero(runs >= 0), runs[runs >= 0]
+    counts = []
+    for n in range(1, longest + 1):
+        if n > 1:
+            kept = passage_left[passage_at] >= n
+            passage_at, passage_grams = passage_at[kept], passage_grams[kept]
+            table, passage_grams = _number(passage_grams * n_runs + in_passage[passage_at + n - 1])
+            kept = n_left[at] >= n
+            at, grams = at[kept], grams[kept]
+            ends = runs[at + n - 1]
+            at, grams, ends = at[ends >= 0], grams[ends >= 0], ends[ends >= 0]
+            grams, found = look_up(grams * n_runs + ends, table)
+            at, grams = at[found], grams[found]
+        begins = np.flatnonzero(n_left >= n)
+        counts.append(
+            NgramCounts(
+                np.bincount(owner[at], minlength=n_texts),
+                sums_by(owner[at], summed[at + n] - summed[at], n_texts),
+                sums_by(owner[begins], summed[begins + n] - summed[begins], n_texts),
+            )
+        )
+    return counts
+
+
+def passage_runs(arrays: TokenArrays, postings: Postings) -> NDArray[np.int64]:
+    """Return the run of each passage token: shape (n_passage_tokens,)."""
+    n_places = np.diff(postings.offsets)
+    starts = arrays.passage_offsets[postings.keys // arrays.n_words]
+    runs = np.empty(len(postings.positions), dtype=np.int64)
+    runs[np.repeat(starts, n_places) + postings.positions] = np.repeat(np.arange(len(n_places)), n_places)
+    return runs
+
+
+def _number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct keys, ascending, and the index of each key among them."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    is_first = np.diff(ordered, prepend=-1) != 0
+    numbers = np.empty(len(keys), dtype=np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], numbers
+
+
+def longest_found(counts: Sequence[NgramCounts]) -> NDArray[np.int64]:
+    """Return the largest n for which the passage has an n-gram of the text, 0 for none: shape (n_texts,)."""
+    # Parts of a run are runs: no size is left out.
+    return np.sum([own.found > 0 for own in counts], axis=0)
+
+
+def common_subsequences(
+    tokens: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    other_tokens: NDArray[np.int32],
+    other_starts: NDArray[np.int64],
+    other_counts: NDArray[np.int64],
+    cells: int = 2**16,
+) -> NDArray[np.int64]:
+    """Return the length of the longest common subsequence of each text and its partner.
+
+    Parameters
+    ----------
+    tokens : ndarray of int32
+    offsets : ndarray of int64, shape (n_texts + 1,)
+        Text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    other_tokens : ndarray of int32
+    other_starts, other_counts : ndarray of int64, shape (n_texts,)
+        The partner of text i is ``other_tokens[other_starts[i]:other_starts[i] + other_counts[i]]``.
+    cells : int
+        How many tokens of texts, padded to equal lengths, are processed at a time. It bounds memory.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_texts,)
+    """
+    counts = np.diff(offsets)
+    lengths = np.zeros(len(counts), dtype=np.int64)
+    rows = np.flatnonzero((counts > 0) & (other_counts > 0))
+    # Only texts of about equal lengths are padded together: padding takes no more than three times their cells.
+    sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
+    order = np.argsort(sizes, kind="stable")
+    for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):
+        for some in row_chunks(alike, counts + other_counts, cells):
+            left = _columns(tokens, offsets[some], counts[some], -1)
+            right = _columns(other_tokens, other_starts[some], other_counts[some], -2)
+            lengths[some] = _common_lengths(left, right)
+    return lengths
+
+
+def _binary_digits(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.frexp(counts.astype(np.float64))[1].astype(np.int64)
+
+
+def _columns(
+    tokens: NDArray[np.int32], starts: NDArray[np.int64], counts: NDArray[np.int64], padding: int
+) -> NDArray[np.int32]:
+    """Return texts as the columns of a matrix, padded below."""
+    place = np.arange(counts.max())[:, None]
+    return np.where(place < counts, tokens[np.minimum(starts + place, len(tokens) - 1)], np.int32(padding))
+
+
+def _common_lengths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once.
+
+    ``L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1]))``; diagonal k has the
+    cells with i + j = k, at row i.
+    """
+    n, m = len(left), len(right)
+    reversed_right = np.ascontiguousarray(right[::-1])
+    older, old, new = (np.zeros((n + 1, left.shape[1]), dtype=np.int32) for _ in range(3))
+    for k in range(2, n + m + 1):
+        a, b = max(1, k - m), min(n, k - 1) + 1
+        # Row i meets right[k - i - 1], which is reversed_right[m - k + i].
+        same = left[a - 1 : b - 1] == reversed_right[m - k + a : m - k + b]
+        cells = new[a:b]
+        np.add(older[a - 1 : b - 1], same, out=cells)
+        np.maximum(cells, old[a - 1 : b - 1], out=cells)
+        np.maximum(cells, old[a:b], out=cells)
+        older, old, new = old, new, older
+    return old[n]

@@ -1,0 +1,308 @@
+"""Regions of neighbouring sentences: how much of the question and of a candidate each one has.
+
+A region of r sentences begins at each sentence of a passage; at the passage's end it is shorter. A *cell* is one
+region for one candidate, or for one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
+from classic_rc.kernels.postings import Postings
+from classic_rc.kernels.window import row_chunks
+from classic_rc.kernels.word_sets import ContentWords, WordSets, share
+
+ATTENTION = 6.0
+"""The factor of cov(Q) in the exponent of a region's weight."""
+
+
+class Regions(NamedTuple):
+    """The regions that have the word of each run: those of run r are ``regions[offsets[r]:offsets[r + 1]]``."""
+
+    offsets: NDArray[np.int64]  # (n_runs + 1,)
+    regions: NDArray[np.int64]  # the first sentence of each region, ascending within a run
+
+
+def word_regions(arrays: TokenArrays, postings: Postings, token_sentences: NDArray[np.int64], size: int) -> Regions:
+    """Return the regions of `size` sentences that have each word of each passage.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+    postings : Postings
+        The postings of these passages.
+    token_sentences : ndarray of int64, shape (n_passage_tokens,)
+        The index of each token's sentence in its passage, from 0.
+    size : int
+        At least 1.
+    """
+    n_places = np.diff(postings.offsets)
+    run = np.repeat(np.arange(len(n_places)), n_places)
+    starts = arrays.passage_offsets[postings.keys // arrays.n_words]
+    sentence = token_sentences[np.repeat(starts, n_places) + postings.positions]
+    # One entry for each sentence of a run. The regions that reach it and not the sentence before it are new.
+    kept = (np.diff(run, prepend=-1) != 0) | (np.diff(sentence, prepend=-1) != 0)
+    run, sentence = run[kept], sentence[kept]
+    before = np.where(np.diff(run, prepend=-1) != 0, -1, np.roll(sentence, 1))
+    n_new = np.minimum(size, sentence - before)
+    regions = ragged_indices(sentence - n_new + 1, n_new)
+    counts = sums_by(run, n_new, len(n_places)).astype(np.int64)
+    return Regions(offsets_of(counts), regions)
+
+
+class Cells(NamedTuple):
+    """Some candidates of a block with the sentences of their passages, as ragged rows."""
+
+    rows: NDArray[np.int64]  # (n_rows,): the candidates; each has at least one sentence
+    starts: NDArray[np.int64]  # (n_rows + 1,): the cells of row i are `starts[i]:starts[i + 1]`
+    questions: NDArray[np.int64]  # (n_questions,): the questions of these candidates
+    question_starts: NDArray[np.int64]  # (n_questions + 1,): their cells
+    row_question: NDArray[np.int64]  # (n_rows,): the index of each row's question in `questions`
+    from_question: NDArray[np.int64]  # (n_cells,): the question's cell with the same sentence
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """The row of each cell."""
+        return np.repeat(np.arange(len(self.rows)), np.diff(self.starts))
+
+
+def cell_chunks(arrays: TokenArrays, n_sentences: NDArray[np.int64], cells: int) -> Iterator[Cells]:
+    """Yield the candidates with sentences in their passages, in chunks of about `cells` cells, at least one row."""
+    question = arrays.candidate_question
+    sizes = n_sentences[arrays.question_passage]
+    for rows in row_chunks(np.flatnonzero(sizes[question] > 0), sizes[question], cells):
+        questions, row_question = np.unique(question[rows], return_inverse=True)
+        question_starts, counts = offsets_of(sizes[questions]), sizes[question[rows]]
+        yield Cells(
+            rows,
+            offsets_of(counts),
+            questions,
+            question_starts,
+            row_question,
+            ragged_indices(question_starts[row_question], counts),
+        )
+
+
+def cell_sums(sets: WordSets, starts: NDArray[np.int64], regions: Regions) -> NDArray[np.float64]:
+    """Sum the weights of the words of each text in each of its cells: shape (starts[-1],).
+
+    The sums are integers that doubles hold exactly.
+    """
+    found = sets.select(sets.matched)
+    cells, counts = _matched_cells(found, starts, regions)
+    return sums_by(cells, np.repeat(found.weights, counts), starts[-1])
+
+
+def _matched_cells(
+    found: WordSets, starts: NDArray[np.int64], regions: Regions
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells that have the word of each entry, entry by entry, and how many each entry has."""
+    firsts = regions.offsets[found.runs]
+    counts = regions.offsets[found.runs + 1] - firsts
+    cells = np.repeat(starts[found.texts], counts)
+    cells += regions.regions[ragged_indices(firsts, counts)]
+    return cells, counts
+
+
+class QuestionCells(NamedTuple):
+    """How much of each question its regions have."""
+
+    sums: NDArray[np.float64]  # (n_question_cells,): of the weights of Q
+    covered: NDArray[np.float64]  # cov(Q)
+    attention: NDArray[np.float64]  # exp(6 cov(Q))
+    attention_sums: NDArray[np.float64]  # (n_questions,)
+    totals: NDArray[np.float64]  # (n_questions,): the weight of Q
+
+
+def question_cells(words: ContentWords, cells: Cells, regions: Regions) -> QuestionCells:
+    """Return how much of each question of a chunk each region has."""
+    own = words.questions.take(cells.questions)
+    sums, totals = cell_sums(own, cells.question_starts, regions), own.totals()
+    owner = np.repeat(np.arange(len(cells.questions)), np.diff(cells.question_starts))
+    covered = share(sums, totals[owner])
+    attention = np.exp(ATTENTION * covered)
+    # Sums of doubles: `sums_by` adds them one by one, in the order of the sentences, whatever the chunk.
+    return QuestionCells(sums, covered, attention, sums_by(owner, attention, len(cells.questions)), totals)
+
+
+class Evidence(NamedTuple):
+    """How well the regions match a set of words of each candidate together with the question's words."""
+
+    sums: NDArray[np.float64]  # (n_cells,): of the weights of the set's words
+    products: NDArray[np.float64]  # (n_cells,): the same times that of the question's words
+    best_product: NDArray[np.float64]  # (n_rows,): max cov(Q) * cov(set)
+    attention: NDArray[np.float64]  # (n_rows,): the mean of cov(set), weighted by exp(6 cov(Q))
+
+
+def evidence(sums: NDArray[np.float64], totals: NDArray[np.float64], q: QuestionCells, cells: Cells) -> Evidence:
+    """Return the product and the attention of sets with these sums in cells and these totals."""
+    at, of_row = cells.from_question, cells.row_question
+    products = sums * q.sums[at]
+    attended = sums_by(cells.row, sums * q.attention[at], len(cells.rows))
+    return Evidence(
+        sums,
+        products,
+        share(np.maximum.reduceat(products, cells.starts[:-1]), totals * q.totals[of_row]),
+        share(attended, totals * q.attention_sums[of_row]),
+    )
+
+
+def first_maxima(values: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the index of the first largest value of each row; rows are not empty."""
+    largest = np.maximum.reduceat(values, starts[:-1])
+    hits = np.flatnonzero(values == np.repeat(largest, np.diff(starts)))
+    return hits[np.searchsorted(hits, starts[:-1])]
+
+
+class RegionScores(NamedTuple):
+    """The scores of regions of one size, each of shape (n_rows,)."""
+
+    candidate: NDArray[np.float64]  # max cov(A)
+    union: NDArray[np.float64]  # max cov(A u Q)
+    product: NDArray[np.float64]  # max cov(Q) * cov(N)
+    attention: NDArray[np.float64]  # the mean of cov(N), weighted by exp(6 cov(Q))
+    at_question: NDArray[np.float64]  # cov(N) in the first region with the largest cov(Q), 0 if that is 0
+    sum: NDArray[np.float64]  # max cov(Q) + cov(N)
+
+
+class SentenceScores(NamedTuple):
+    """Scores of single sentences, each of shape (n_rows,)."""
+
+    two_products: NDArray[np.float64]  # the sum of the two largest cov(Q) * cov(N)
+    after: NDArray[np.float64]  # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
+    before: NDArray[np.float64]  # the same of the sentences before them
+    evidence: NDArray[np.int64]  # the first sentence with the largest product, -1 if that is 0
+    nearest: NDArray[np.int64]  # the first sentence with the largest cov(A u Q), -1 if that is 0
+
+
+class CandidateCells(NamedTuple):
+    """The sums of the weights of each candidate's words in its cells, and the sums over all its words."""
+
+    candidate: NDArray[np.float64]  # (n_cells,): of A
+    added: NDArray[np.float64]  # (n_cells,): of A without Q
+    new: NDArray[np.float64]  # (n_cells,): of N
+    candidate_totals: NDArray[np.float64]  # (n_rows,)
+    added_totals: NDArray[np.float64]
+    new_totals: NDArray[np.float64]
+
+
+def candidate_cells(words: ContentWords, cells: Cells, regions: Regions) -> CandidateCells:
+    """Return how much of each candidate of a chunk each region has."""
+    added = words.candidates.select(~words.shared).take(cells.rows)
+    shared = words.candidates.select(words.shared).take(cells.rows)
+    added_sums, shared_sums = (cell_sums(sets, cells.starts, regions) for sets in (added, shared))
+    added_totals, shared_totals = added.totals(), shared.totals()
+    has_added = np.diff(added.offsets) > 0
+    return CandidateCells(
+        added_sums + shared_sums,
+        added_sums,
+        np.where(has_added[cells.row], added_sums, shared_sums),
+        added_totals + shared_totals,
+        added_totals,
+        np.where(has_added, added_totals, shared_totals),
+    )
+
+
+def region_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> RegionScores:
+    """Return the scores of one chunk of candidates for regions of one size."""
+    first, at, of_row = cells.starts[:-1], cells.from_question, cells.row_question
+    new = evidence(c.new, c.new_totals, q, cells)
+    best = first_maxima(q.sums, cells.question_starts)
+    # A row's cells and its question's are the same sentences.
+    at_best = c.new[first + (best - cells.question_starts[:-1])[of_row]] * (q.sums[best] > 0)[of_row]
+    return RegionScores(
+        share(np.maximum.reduceat(c.candidate, first), c.candidate_totals),
+        share(np.maximum.reduceat(c.added + q.sums[at], first), c.added_totals + q.totals[of_row]),
+        new.best_product,
+        new.attention,
+        share(at_best, c.new_totals),
+        np.maximum.reduceat(share(c.new, c.new_totals[cells.row]) + q.covered[at], first),
+    )
+
+
+def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> SentenceScores:
+    """Return the scores of one chunk of candidates that single sentences alone have."""
+    first, at, of_row = cells.starts[:-1], cells.from_question, cells.row_question
+    last = cells.starts[1:] - 1
+    products = c.new * q.sums[at]
+    evidence_cells = first_maxima(products, cells.starts)
+    largest = products[evidence_cells]
+    products[evidence_cells] = 0
+    second = np.maximum.reduceat(products, first)
+
+    after, before = np.zeros(len(first)), np.zeros(len(first))
+    sums = q.sums.copy()
+    for _ in range(2):
+        best = first_maxima(sums, cells.question_starts)
+        place = first + (best - cells.question_starts[:-1])[of_row]
+        found = (sums[best] > 0)[of_row]
+        after = np.maximum(after, c.new[np.minimum(place + 1, last)] * (found & (place < last)))
+        before = np.maximum(before, c.new[np.maximum(place - 1, first)] * (found & (place > first)))
+        sums[best] = 0
+
+    union = c.added + q.sums[at]
+    nearest = first_maxima(union, cells.starts)
+    return SentenceScores(
+        share(largest + second, c.new_totals * q.totals[of_row]),
+        share(after, c.new_totals),
+        share(before, c.new_totals),
+        np.where(largest > 0, evidence_cells - first, -1),
+        np.where(union[nearest] > 0, nearest - first, -1),
+    )
+
+
+class TurnCoverage(NamedTuple):
+    """The coverage of words in the turns of a speaker; 0 where the question names none. Each of shape (n_rows,)."""
+
+    own: NDArray[np.float64]  # in the turns of the speaker that the question names
+    last: NDArray[np.float64]  # in the last two of them
+    others: NDArray[np.float64]  # in the turns of other speakers
+
+
+def turn_coverage(
+    sets: WordSets,
+    cells: Cells,
+    sentences: Regions,
+    speakers: NDArray[np.int64],
+    turns: NDArray[np.int64],
+    asked: NDArray[np.int64],
+) -> TurnCoverage:
+    """Return how much of the sets of one chunk's candidates the turns of a dialogue have.
+
+    Parameters
+    ----------
+    sets : WordSets
+        Over the candidates of the chunk.
+    cells : Cells
+    sentences : Regions
+        Of single sentences.
+    speakers, turns : ndarray of int64, shape (n_question_cells,)
+        The speaker and the turn of each sentence, ascending; -1 outside turns.
+    asked : ndarray of int64, shape (n_questions of the chunk,)
+        The speaker that each question names, or -1.
+    """
+    starts = cells.question_starts
+    named = np.repeat(asked, np.diff(starts))
+    is_turn = (speakers >= 0) & (named >= 0)
+    own = is_turn & (speakers == named)
+    # The last turn of the speaker, and the last one before it.
+    last = np.maximum.reduceat(np.where(own, turns, -1), starts[:-1])
+    before = own & (turns < np.repeat(last, np.diff(starts)))
+    second = np.maximum.reduceat(np.where(before, turns, -1), starts[:-1])
+    is_last = own & (turns >= np.repeat(np.where(second < 0, last, second), np.diff(starts)))
+
+    found = sets.select(sets.matched)
+    at, counts = _matched_cells(found, cells.starts, sentences)
+    at, first = cells.from_question[at], offsets_of(counts)[:-1]
+    totals = sets.totals()
+
+    def coverage(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+        covered = np.logical_or.reduceat(flags[at], first) if len(first) else np.zeros(0, dtype=np.bool_)
+        return share(found.sums(found.weights * covered), totals)
+
+    return TurnCoverage(coverage(own), coverage(is_last), coverage(is_turn & ~own))

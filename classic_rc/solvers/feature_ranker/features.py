@@ -1,0 +1,494 @@
+"""The ranker's dense features: a table of them, and their values for whole datasets in one pass.
+
+P is the passage, Q and A are the sets of content words of question and candidate, and N is A without Q (A if that
+is empty). cov(X) of a region of the passage is the share of the rarity of X that the region has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, sums_by
+from classic_rc.kernels.contrast import mean_jaccard, words_of_others
+from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
+from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, matched_blocks
+from classic_rc.kernels.proximity import proximity
+from classic_rc.kernels.regions import (
+    Cells,
+    Regions,
+    TurnCoverage,
+    candidate_cells,
+    cell_chunks,
+    cell_sums,
+    evidence,
+    question_cells,
+    region_scores,
+    sentence_scores,
+    turn_coverage,
+    word_regions,
+)
+from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
+from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
+from classic_rc.kernels.word_sets import ContentWords, content_words, share, spread
+from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, word_flags
+
+RARITY_SCALE = 2**20
+"""The integer that stands for a rarity of 1."""
+
+STOP_RARITY = round(0.02 * RARITY_SCALE)
+"""The rarity of every stop word."""
+
+SWEEP = range(2, 30)
+WINDOWS = (6, 12, 20, 30)
+LONG_WINDOW = 60
+CONTENT_WINDOWS = (10, 20, 40)
+PAIR_WINDOWS = (12, 25, 50)
+REGIONS = (1, 2, 3)
+LONGEST_RUN = 5
+
+CELLS = 2**18
+"""How many pairs of a candidate and a sentence are processed at a time; it bounds memory."""
+
+
+class Feature(NamedTuple):
+    """A column of the matrix of features."""
+
+    group: str
+    name: str
+    formula: str  # one line
+    main: bool = False  # is crossed with the types of questions
+
+
+def _windows() -> Iterator[Feature]:
+    unit = "inverse counts ln(1 + 1 / count in P) of the words of A u Q"
+    yield Feature("windows", "window set", f"best window of |A u Q| tokens, all words: sum of the {unit}", True)
+    for size in (*WINDOWS, LONG_WINDOW):
+        yield Feature("windows", f"window {size}", f"the same for windows of {size} tokens", size in (12, 30))
+    yield Feature("windows", "window sweep", "the same, summed over windows of 2 to 29 tokens", True)
+    for size in CONTENT_WINDOWS:
+        yield Feature("windows", f"content window {size}", f"the same for {size} tokens, content words only")
+    for size in PAIR_WINDOWS:
+        name = f"best window of {size} tokens: sqrt(min(a, 3) min(q, 3)), a and q the sums over words of A and of Q"
+        yield Feature("windows", f"pair window {size}", name, size == PAIR_WINDOWS[1])
+        yield Feature("windows", f"least window {size}", f"best window of {size} tokens: min(a, q)")
+
+
+def _sentences() -> Iterator[Feature]:
+    for size in REGIONS:
+        s, kind = f"sentences {size}", f"regions of {size} sentence{'s' * (size > 1)}"
+        yield Feature("sentences", f"{s}: candidate", f"{kind}: max cov(A)", size == 1)
+        yield Feature("sentences", f"{s}: union", f"{kind}: max cov(A u Q)", size == 1)
+        yield Feature("sentences", f"{s}: product", f"{kind}: max cov(Q) cov(N)", True)
+        yield Feature("sentences", f"{s}: attention", f"{kind}: mean of cov(N), weighted by exp(6 cov(Q))", True)
+        yield Feature("sentences", f"{s}: at question", f"{kind}: cov(N) where cov(Q) is largest", size < 3)
+        yield Feature("sentences", f"{s}: sum", f"{kind}: max cov(Q) + cov(N)", size == 1)
+    yield Feature("sentences", "two products", "sum of the two largest cov(Q) cov(N) of sentences", True)
+    yield Feature(
+        "sentences", "after question", "max cov(N) of the sentences after the two with the best cov(Q)", True
+    )
+    yield Feature("sentences", "before question", "the same for the sentences before them")
+
+
+def _ngrams() -> Iterator[Feature]:
+    for text, sizes in (("candidate", (2, 3)), ("statement", (2, 3, 4))):
+        for n in sizes:
+            yield Feature(
+                "ngrams", f"{text} {n}-grams", f"share of the rarity of the {text}'s {n}-grams in P", True
+            )
+            yield Feature("ngrams", f"{text} {n}-grams found", f"number of the {text}'s {n}-grams in P")
+    yield Feature("ngrams", "longest run", "tokens of the longest run of A in P, up to 5", True)
+    yield Feature("ngrams", "longest run share", "the same as a share of A's tokens (of 5 if A has more)")
+    yield Feature(
+        "ngrams", "subsequence", "longest common subsequence of statement and best sentence, tokens", True
+    )
+    yield Feature("ngrams", "subsequence share", "the same as a share of the statement's tokens", True)
+    yield Feature("ngrams", "negation agrees", "1 if (A or Q) and the best sentence both have negation, or neither")
+
+
+_OTHERS = (
+    Feature(
+        "distance",
+        "distance mean",
+        "mean over Q in P of the distance d to the nearest word of N, / (|P| - 1)",
+        True,
+    ),
+    Feature("distance", "distance weighted", "the same, weighted by rarity", True),
+    Feature("distance", "distance least", "the least of these distances; like them 1 where there is none", True),
+    Feature(
+        "distance", "question decay", "mean over Q of exp(-d / 5), weighted by rarity, 0 for words not in P", True
+    ),
+    Feature(
+        "distance", "candidate decay", "mean over N of exp(-d / 6), d from the word's best occurrence to Q", True
+    ),
+    Feature("distance", "candidate decay of all", "the same, summed over all occurrences of each word"),
+    Feature("distance", "close words", "ln(1 + number of occurrences of N within 3 tokens of a word of Q)", True),
+    Feature("coverage", "coverage of candidate", "cov(A) of P", True),
+    Feature("coverage", "coverage of new words", "cov(N) of P", True),
+    Feature("coverage", "coverage of tokens", "share of all of A's tokens that P has", True),
+    Feature("coverage", "tokens found", "how many of A's tokens P has"),
+    Feature("coverage", "tokens missing", "how many of A's tokens P does not have", True),
+    Feature("coverage", "frequency", "ln(1 + number of occurrences of N in P)", True),
+    Feature("coverage", "rarity", "sum of the rarity of A", True),
+    Feature("coverage", "share in question", "share of the rarity of A that is in Q", True),
+    Feature("coverage", "coverage of first third", "cov(N) of the first third of P"),
+    Feature("coverage", "coverage of last third", "cov(N) of the last third of P"),
+    Feature("coverage", "coverage of first sentence", "cov(N) of the first sentence"),
+    Feature("coverage", "coverage of last sentence", "cov(N) of the last sentence"),
+    Feature("contrast", "jaccard", "mean Jaccard similarity of A with the other candidates", True),
+    Feature("contrast", "shared words", "share of the rarity of A that other candidates have too", True),
+    Feature("contrast", "own words", "cov(U) of P; U: the words of N that no other candidate has", True),
+    Feature("contrast", "own product", "max cov(Q) cov(U) of a sentence", True),
+    Feature("contrast", "own attention", "mean of cov(U) of the sentences, weighted by exp(6 cov(Q))", True),
+    *(
+        Feature("surface", name, "a fact of the candidate's text", name in ("log words", "not mentioned"))
+        for name in SURFACE
+    ),
+    Feature("speakers", "own turns", "cov(N) of the turns of the speaker that the question names", True),
+    Feature("speakers", "own last turns", "cov(N) of the last two of them", True),
+    Feature("speakers", "turns of others", "cov(N) of the turns of other speakers", True),
+)
+
+TABLE: tuple[Feature, ...] = (*_windows(), *_sentences(), *_ngrams(), *_OTHERS)
+"""All dense features."""
+
+GROUPS = ("windows", "distance", "sentences", "coverage", "ngrams", "contrast", "surface", "speakers")
+
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    group: tuple(feature.name for feature in TABLE if feature.group == group) for group in GROUPS
+}
+"""The names of the columns of each group, in order."""
+
+MAIN_FEATURES = frozenset(feature.name for feature in TABLE if feature.main)
+"""The features that are crossed with the types of questions."""
+
+
+def dense_features(
+    texts: RankerTexts,
+    rarity: NDArray[np.int64],
+    groups: Collection[str] = GROUPS,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+    cells: int = CELLS,
+) -> NDArray[np.float64]:
+    """Return the features of all candidates, equal ones included, in the arrays' order.
+
+    Parameters
+    ----------
+    texts : RankerTexts
+    rarity : ndarray of int64, shape (n_words,)
+        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`, at least 0. Stop words have
+        :data:`STOP_RARITY` instead.
+    groups : collection of str
+        Of :data:`GROUPS`.
+    block_tokens, cells : int
+        How many tokens are matched, and how many pairs of a candidate with a sentence or token are processed, at a
+        time. Both bound memory and do not change the result.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_candidates, n_features)
+        The columns of the groups in the order of :data:`FEATURES`.
+    """
+    unknown = set(groups) - set(FEATURES)
+    if unknown:
+        raise ValueError(f"unknown groups of features {sorted(unknown)}: known are {', '.join(GROUPS)}")
+    chosen = [group for group in GROUPS if group in groups]
+    sizes = [len(FEATURES[group]) for group in chosen]
+    arrays, rows = texts.encoded.arrays, texts.encoded.candidate_rows
+    matrix = np.zeros((len(arrays.candidate_question) if rows is None else len(rows), sum(sizes)))
+    for block in _blocks(texts, rarity, block_tokens, cells):
+        values = _block_features(block, chosen)
+        first, last = arrays.candidate_question[[block.matched.where.start, block.matched.where.stop - 1]].tolist()
+        if rows is None:
+            target, source = block.matched.where, slice(None)
+        else:
+            target = slice(*texts.encoded.question_offsets[[first, last + 1]].tolist())
+            source = rows[target] - block.matched.where.start
+        column = 0
+        for group in chosen:
+            for name in FEATURES[group]:
+                matrix[target, column] = (
+                    texts.surface[target, SURFACE.index(name)] if group == "surface" else values[name][source]
+                )
+                column += 1
+    return matrix
+
+
+def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sentence with the largest cov(Q) cov(N) for each candidate of the arrays.
+
+    Parameters
+    ----------
+    texts, rarity
+        As in :func:`dense_features`.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates of the arrays,)
+        The index of the sentence in its passage, the first of equal ones; -1 if no sentence has words of both.
+    """
+    best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
+    for block in _blocks(texts, rarity, BLOCK_TOKENS, CELLS):
+        for cells in cell_chunks(block.matched.arrays, block.n_sentences, block.cells):
+            regions = word_regions(block.matched.arrays, block.matched.postings, block.token_sentences, 1)
+            q, c = question_cells(block.words, cells, regions), candidate_cells(block.words, cells, regions)
+            best[block.matched.where.start + cells.rows] = sentence_scores(q, c, cells).evidence
+    return best
+
+
+class _Block(NamedTuple):
+    """A block of questions with what all groups read."""
+
+    matched: MatchedBlock
+    words: ContentWords
+    texts: RankerTexts  # of the whole dataset
+    rarity: NDArray[np.int64]
+    negations: NDArray[np.bool_]  # (n_words,)
+    questions: slice  # the block's questions among all
+    sentence_offsets: NDArray[np.int64]  # (n_sentences + 1,): of the block's passages, numbered from 0
+    n_sentences: NDArray[np.int64]  # (n_passages,)
+    first_sentence: int  # the block's first sentence among all
+    passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
+    token_sentences: NDArray[np.int64]  # (n_passage_tokens,): the index of each token's sentence in its passage
+    cells: int
+
+
+_Columns = dict[str, NDArray[Any]]
+"""Columns by name, a row for each distinct candidate of a block."""
+
+
+def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, cells: int) -> Iterator[_Block]:
+    """Yield the questions in blocks, their words matched."""
+    arrays = texts.encoded.arrays
+    weights = np.where(texts.stop, STOP_RARITY, rarity)
+    negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
+    for matched in matched_blocks(arrays, block_tokens, whole_questions=True):
+        first, last = arrays.candidate_question[[matched.where.start, matched.where.stop - 1]].tolist()
+        passage = int(arrays.question_passage[first])
+        passage_sentences = texts.passage_sentences[passage : passage + len(matched.arrays.passage_offsets)]
+        first_sentence = int(passage_sentences[0])
+        passage_sentences = passage_sentences - first_sentence
+        n_sentences = np.diff(passage_sentences)
+        offsets = texts.sentence_offsets[first_sentence : first_sentence + int(passage_sentences[-1]) + 1]
+        within = ragged_indices(np.zeros_like(n_sentences), n_sentences)
+        yield _Block(
+            matched,
+            content_words(matched, texts.stop, weights),
+            texts,
+            weights,
+            negations,
+            slice(first, last + 1),
+            offsets - offsets[0],
+            n_sentences,
+            first_sentence,
+            passage_sentences,
+            np.repeat(within, np.diff(offsets)),
+            cells,
+        )
+
+
+def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
+    """Return the features of some groups for the distinct candidates of a block; none for `surface`."""
+    columns: _Columns = {}
+    if "windows" in groups:
+        columns |= _window_columns(block)
+    if "distance" in groups:
+        columns |= _distance_columns(block)
+    if "coverage" in groups:
+        columns |= _coverage_columns(block)
+    if "contrast" in groups:
+        columns |= _contrast_columns(block)
+    if not {"sentences", "ngrams", "contrast", "speakers"}.isdisjoint(groups):
+        of_regions, nearest = _region_columns(block, groups)
+        columns |= of_regions
+        if "ngrams" in groups:
+            columns |= _ngram_columns(block, nearest)
+    return columns
+
+
+def _window_columns(block: _Block) -> _Columns:
+    matched, words = block.matched, block.words
+    sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1), None, block.cells, 0, True)
+    pairs = pair_windows(
+        matched, words.questions.matches(), words.candidates.matches(), CONTENT_WINDOWS, PAIR_WINDOWS, block.cells
+    )
+    columns: _Columns = {
+        "window set": best_windows(matched, "set", None, block.cells) / WINDOW_SCALE,
+        f"window {LONG_WINDOW}": best_windows(matched, LONG_WINDOW, None, block.cells) / WINDOW_SCALE,
+        "window sweep": sweep[:, : len(SWEEP)].sum(axis=1) / WINDOW_SCALE,
+    }
+    columns |= {f"window {size}": sweep[:, size - SWEEP.start] / WINDOW_SCALE for size in WINDOWS}
+    for column, size in enumerate(CONTENT_WINDOWS):
+        columns[f"content window {size}"] = pairs.both[:, column] / WINDOW_SCALE
+    for column, size in enumerate(PAIR_WINDOWS):
+        columns[f"pair window {size}"] = np.sqrt(pairs.product[:, column].astype(np.float64)) / WINDOW_SCALE
+        columns[f"least window {size}"] = pairs.least[:, column] / WINDOW_SCALE
+    return columns
+
+
+def _distance_columns(block: _Block) -> _Columns:
+    measured = proximity(block.matched, block.words.questions, block.words.new)
+    return {
+        "distance mean": measured.mean,
+        "distance weighted": measured.weighted_mean,
+        "distance least": measured.least,
+        "question decay": measured.decay,
+        "candidate decay": measured.best_decay,
+        "candidate decay of all": measured.all_decay,
+        "close words": np.log1p(measured.close),
+    }
+
+
+def _coverage_columns(block: _Block) -> _Columns:
+    matched, words, arrays = block.matched, block.words, block.matched.arrays
+    passages = arrays.question_passage[arrays.candidate_question]
+    owner = np.repeat(np.arange(len(passages)), np.diff(arrays.candidate_offsets))
+    tokens = Texts(arrays.candidate_tokens, arrays.candidate_offsets, passages)
+    found = sums_by(owner, token_runs(tokens, matched.postings, arrays.n_words) >= 0, len(passages))
+    lengths = np.diff(arrays.candidate_offsets).astype(np.float64)
+    places = spread(matched.postings)
+    of_passage = matched.postings.keys // arrays.n_words
+    size = np.diff(arrays.passage_offsets)[of_passage]
+    starts = arrays.passage_offsets[of_passage]
+    # An entry without a run takes the last element, which nothing reads.
+    regions = {
+        "coverage of first third": 3 * places.first < size,
+        "coverage of last third": 3 * places.last >= 2 * size,
+        "coverage of first sentence": block.token_sentences[starts + places.first] == 0,
+        "coverage of last sentence": block.token_sentences[starts + places.last]
+        == block.n_sentences[of_passage] - 1,
+    }
+    new, a = words.new, words.candidates
+    columns: _Columns = {
+        "coverage of candidate": a.coverage(a.matched),
+        "coverage of new words": new.coverage(new.matched),
+        "coverage of tokens": share(found, lengths),
+        "tokens found": found,
+        "tokens missing": lengths - found,
+        "frequency": np.log1p(new.sums(_of_runs(places.counts, new.runs))),
+        "rarity": a.totals() / RARITY_SCALE,
+        "share in question": a.coverage(words.shared),
+    }
+    return columns | {name: new.coverage(_of_runs(has, new.runs)) for name, has in regions.items()}
+
+
+def _of_runs(values: NDArray[Any], runs: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the value of each entry's run, 0 without one."""
+    return np.append(values, np.zeros(1, dtype=values.dtype))[runs]  # run -1 is that 0
+
+
+def _contrast_columns(block: _Block) -> _Columns:
+    """Return those that need no sentences."""
+    arrays, words = block.matched.arrays, block.words
+    of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
+    own = words.new.select(~of_others[words.is_new])
+    return {
+        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words),
+        "shared words": words.candidates.coverage(of_others),
+        "own words": own.coverage(own.matched),
+    }
+
+
+def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, NDArray[np.int64]]:
+    """Return the features of sentences and speakers' turns, and the sentence with the best cov(A u Q), or -1."""
+    arrays, words = block.matched.arrays, block.words
+    n = len(arrays.candidate_question)
+    columns: _Columns = {
+        name: np.zeros(n)
+        for group in ("sentences", "contrast", "speakers")
+        if group in groups
+        for name in FEATURES[group]
+    }
+    nearest = np.full(n, -1, dtype=np.int64)
+    regions = {
+        size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
+        for size in (REGIONS if "sentences" in groups else REGIONS[:1])
+    }
+    if "contrast" in groups:
+        of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
+        own = words.new.select(~of_others[words.is_new])
+    for cells in cell_chunks(arrays, block.n_sentences, block.cells):
+        for size, found in regions.items():
+            q, c = question_cells(words, cells, found), candidate_cells(words, cells, found)
+            if "sentences" in groups:
+                for name, values in region_scores(q, c, cells)._asdict().items():
+                    columns[f"sentences {size}: {name.replace('_', ' ')}"][cells.rows] = values
+            if size == 1:
+                of_sentences = sentence_scores(q, c, cells)
+                nearest[cells.rows] = of_sentences.nearest
+                if "sentences" in groups:
+                    columns["two products"][cells.rows] = of_sentences.two_products
+                    columns["after question"][cells.rows] = of_sentences.after
+                    columns["before question"][cells.rows] = of_sentences.before
+                if "contrast" in groups:
+                    chunk = own.take(cells.rows)
+                    scores = evidence(cell_sums(chunk, cells.starts, found), chunk.totals(), q, cells)
+                    columns["own product"][cells.rows] = scores.best_product
+                    columns["own attention"][cells.rows] = scores.attention
+                if "speakers" in groups:
+                    of_turns = _turn_coverage(block, cells, found)
+                    columns["own turns"][cells.rows] = of_turns.own
+                    columns["own last turns"][cells.rows] = of_turns.last
+                    columns["turns of others"][cells.rows] = of_turns.others
+    return columns, nearest
+
+
+def _turn_coverage(block: _Block, cells: Cells, sentences: Regions) -> TurnCoverage:
+    texts = block.texts
+    asked = texts.asked_speaker[block.questions][cells.questions]
+    passages = block.matched.arrays.question_passage[cells.questions]
+    own = block.first_sentence + ragged_indices(block.passage_sentences[passages], block.n_sentences[passages])
+    return turn_coverage(
+        block.words.new.take(cells.rows), cells, sentences, texts.speakers[own], texts.turns[own], asked
+    )
+
+
+def _ngram_columns(block: _Block, nearest: NDArray[np.int64]) -> _Columns:
+    arrays, where = block.matched.arrays, block.matched.where
+    n = len(nearest)
+    passages = arrays.question_passage[arrays.candidate_question]
+    starts = block.texts.statement_offsets[where.start : where.stop + 1]
+    statements = block.texts.statements[starts[0] : starts[-1]]
+    starts = starts - starts[0]
+    lengths, statement_lengths = np.diff(arrays.candidate_offsets), np.diff(starts)
+    both = Texts(
+        np.concatenate((arrays.candidate_tokens, statements)),
+        offsets_of(np.concatenate((lengths, statement_lengths))),
+        np.concatenate((passages, passages)),
+    )
+    counts = ngram_counts(arrays, block.matched.postings, both, block.rarity, LONGEST_RUN)
+    columns: _Columns = {}
+    for text, sizes, rows in (("candidate", (2, 3), slice(0, n)), ("statement", (2, 3, 4), slice(n, None))):
+        for size in sizes:
+            own = counts[size - 1]
+            columns[f"{text} {size}-grams"] = share(own.found_weight[rows], own.weight[rows])
+            columns[f"{text} {size}-grams found"] = own.found[rows].astype(np.float64)
+    runs = longest_found(counts)[:n].astype(np.float64)
+    columns["longest run"] = runs
+    columns["longest run share"] = share(runs, np.minimum(lengths, LONGEST_RUN).astype(np.float64))
+
+    # Rows without a best sentence have a partner of no tokens.
+    sentence = block.passage_sentences[passages] + np.maximum(nearest, 0)
+    first = block.sentence_offsets[np.minimum(sentence, len(block.sentence_offsets) - 1)]
+    last = block.sentence_offsets[np.minimum(sentence + 1, len(block.sentence_offsets) - 1)]
+    sizes_of_best = np.where(nearest >= 0, last - first, 0)
+    common = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best).astype(np.float64)
+    columns["subsequence"] = common
+    columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
+
+    negations = block.negations.astype(np.int64)
+    negated = offsets_of(negations[arrays.passage_tokens])
+    in_sentence = (nearest >= 0) & (negated[first + sizes_of_best] > negated[first])
+    in_text = [
+        np.diff(offsets_of(negations[tokens])[offsets]) > 0
+        for tokens, offsets in (
+            (arrays.question_tokens, arrays.question_offsets),
+            (arrays.candidate_tokens, arrays.candidate_offsets),
+        )
+    ]
+    columns["negation agrees"] = (in_text[0][arrays.candidate_question] | in_text[1]) == in_sentence
+    return columns
