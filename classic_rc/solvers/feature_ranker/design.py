@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES
 
@@ -35,7 +34,7 @@ def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared
     if not len(sizes):
         return Compared(np.zeros(0), np.zeros(0))
 
-    def spread(per_question: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(per_question: NDArray[Any]) -> NDArray[Any]:
         return np.repeat(per_question, sizes)
 
     high, low = np.maximum.reduceat(values, filled), np.minimum.reduceat(values, filled)
@@ -63,20 +62,25 @@ class Design:
 
     @classmethod
     def learn(
-        cls, names: Sequence[str], crossed: Sequence[int], values: NDArray[np.floating], offsets: NDArray[np.int64], *,
+        cls,
+        names: Sequence[str],
+        crossed: NDArray[np.int64],
+        values: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        *,
         raw: bool,
-    ) -> Design:  # fmt: skip
+    ) -> Design:
         """Learn the units from the features of training candidates: shape (n_candidates, n_features)."""
         scale = np.ones(len(names))
         for j in range(len(names)):
             centred = compare(np.asarray(values[:, j], dtype=np.float64), offsets).centred
             scale[j] = _unit(np.sqrt(np.mean(centred * centred)) if len(centred) else 0.0)
         if not raw:
-            return cls(tuple(names), np.array(crossed, dtype=np.int64), scale, None, None)
+            return cls(tuple(names), crossed, scale, None, None)
         columns = [np.asarray(values[:, j], dtype=np.float64) for j in range(len(names))]
         mean = np.array([column.mean() if len(column) else 0.0 for column in columns])
         deviation = np.array([_unit(float(column.std())) if len(column) else 1.0 for column in columns])
-        return cls(tuple(names), np.array(crossed, dtype=np.int64), scale, mean, deviation)
+        return cls(tuple(names), crossed, scale, mean, deviation)
 
     @property
     def n_dense(self) -> int:
@@ -98,9 +102,7 @@ class Design:
             raw = np.clip((values - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
-    def matrix(
-        self, values: NDArray[np.floating], types: NDArray[np.int64], offsets: NDArray[np.int64]
-    ) -> Features:
+    def matrix(self, values: NDArray[np.float64], types: NDArray[np.int64], offsets: NDArray[np.int64]) -> Features:
         """Return the learner's matrix, in float32.
 
         Parameters
@@ -121,7 +123,9 @@ class Design:
         k = len(self.crossed)
         type_of = np.repeat(types, np.diff(offsets))
         indices = (type_of[:, None] * k + np.arange(k)).astype(np.int32)
-        crossed = csr_matrix((dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k), (n, N_TYPES * k))
+        crossed = csr_matrix(
+            (dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k), (n, N_TYPES * k)
+        )
         return Features(dense, crossed)
 
 

@@ -1,4 +1,4 @@
-"""The learned lexical features: cells of words of candidate, question and passage, each with a weight of its own."""
+"""The learned lexical features: cells of words of candidate, question and passage, each with its own weight."""
 
 from __future__ import annotations
 
@@ -53,9 +53,13 @@ class LexicalCells:
     tables: Mapping[str, NDArray[np.int64]]  # by group, the keys of its cells, ascending
 
     @classmethod
-    def learn(cls, texts: RankerTexts, words: TrainingWords, inputs: frozenset[str], min_count: int) -> LexicalCells:
+    def learn(
+        cls, texts: RankerTexts, words: TrainingWords, inputs: frozenset[str], min_count: int
+    ) -> LexicalCells:
         """Give a column to each cell that at least `min_count` distinct candidates have."""
-        empty = cls(words, {group: np.empty(0, dtype=np.int64) for group, needs in CELLS.items() if needs <= inputs})
+        empty = cls(
+            words, {group: np.empty(0, dtype=np.int64) for group, needs in CELLS.items() if needs <= inputs}
+        )
         counts = {group: _KeyCounts() for group in empty.tables}
         for _, cells in empty._blocks(texts):
             for group, own in cells.items():
@@ -77,11 +81,15 @@ class LexicalCells:
         parts = [part for _, part in self.blocks(texts)]
         indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in parts)])
         sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)])
-        return csr_matrix((np.ones(len(indices), np.float32), indices, offsets_of(sizes)), (len(sizes), self.n_columns))
+        return csr_matrix(
+            (np.ones(len(indices), np.float32), indices, offsets_of(sizes)), (len(sizes), self.n_columns)
+        )
 
     def blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
         """Yield blocks of candidates with the columns of their cells, ascending in a row, and how many each has."""
-        starts = dict(zip(self.tables, offsets_of(np.array([*map(len, self.tables.values())])).tolist(), strict=False))
+        starts = dict(
+            zip(self.tables, offsets_of(np.array([*map(len, self.tables.values())])).tolist(), strict=False)
+        )
         for where, cells in self._blocks(texts):
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from classic_rc.solvers.feature_ranker.features import (
 )
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
-from classic_rc.solvers.feature_ranker.training import Cases, Chosen, fit_cross_validated, fold_numbers
+from classic_rc.solvers.feature_ranker.training import Cases, Learner, fold_numbers
 from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES, CountVectors, vector_features
 from classic_rc.solvers.feature_ranker.words import TrainingWords
 from classic_rc.solvers.learning import gold_labels, one_thread, require_task
@@ -139,7 +139,9 @@ class FeatureRanker(Solver):
             fits=lambda value: is_integer(value, 1, 2**31),
         ),
         "folds": Parameter(
-            "the number of folds", also="a whole number of at least 2", fits=lambda value: is_integer(value, 2, 2**31)
+            "the number of folds",
+            also="a whole number of at least 2",
+            fits=lambda value: is_integer(value, 2, 2**31),
         ),
         "decision": DECISION,
     }
@@ -184,63 +186,59 @@ class FeatureRanker(Solver):
         # From the order of the questions to that of the arrays.
         flags = Scores(right.astype(np.float64), encoded.score_offsets, np.ones(len(right), dtype=np.bool_))
         right = flags.take(encoded.order).values.astype(np.int64)
-        offsets = encoded.question_offsets
-        folds = fold_of_question[encoded.order]
         one_is_right = questions[0].task is not Task.MULTIPLE_ANSWER
-        learned = _Training(
-            texts, Cases.of(right, offsets, folds, one_is_right=one_is_right), np.repeat(folds, np.diff(offsets))
-        )
+        cases = Cases.of(right, encoded.question_offsets, one_is_right=one_is_right)
         with one_thread():
-            self._learn(learned, groups)
+            self._learn(texts, cases, fold_of_question[encoded.order], groups)
         self.trained_on_ = provenance(questions)
         return self
 
-    def _learn(self, training: _Training, groups: tuple[str, ...]) -> None:
-        texts, cases, folds = training
-        one_is_right = cases.offsets is not None
+    def _learn(self, texts: RankerTexts, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
+        encoded, offsets = texts.encoded, texts.encoded.question_offsets
+        self.caveats_: tuple[str, ...] = ()
+        self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
         self.words_ = TrainingWords.learn(texts)
         reads_passage = "passage" in INPUTS[self.inputs]
         self.vectors_ = CountVectors.learn(texts, self.words_) if "vectors" in groups and reads_passage else None
-        self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
-        lexical = None
-        caveats = []
-        if "lexical" in groups:
-            self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
-            chosen = self._fit_lexical(training)
-            lexical = chosen.out_of_fold
-            self.chosen_["lexical C"] = chosen.C
-            self.cell_weights_ = chosen.weights[: self.cells_.n_columns].astype(np.float32)
-            caveats += [] if chosen.converged else ["the lexical score stopped before it converged"]
+
+        def learner(features: Features, min_count: int = 0) -> Learner:
+            return Learner(features, cases, offsets, folds, encoded.arrays.question_passage, min_count)
+
+        lexical = self._learn_lexical(texts, cases, learner) if "lexical" in groups else None
         values = self._features(texts, groups, lexical)
-        offsets = texts.encoded.question_offsets
-        names = feature_names(groups)
-        raw = not one_is_right
+        names, raw = feature_names(groups), cases.offsets is None
         self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
         values = values[:, self.columns_]
         used = [names[j] for j in self.columns_]
-        crossed = [j for j, name in enumerate(used) if name in CROSSED_FEATURES]
-        design = Design.learn(used, crossed, values, offsets, raw=raw)
+        design = Design.learn(used, _crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
         if design.n_columns:
             matrix = design.matrix(values, texts.types, offsets)
             del values
-            chosen = fit_cross_validated(matrix, cases, folds, _number(self.C), with_scores=False)
-            self.chosen_["C"], weights = chosen.C, chosen.weights
-            caveats += [] if chosen.converged else ["the ranker stopped before it converged"]
+            weights = self._fit_weights(learner(matrix), "C", self.C, "the ranker")
         self.ranker_ = Ranker(design, weights)
-        self.caveats_ = tuple(caveats)
 
-    def _fit_lexical(self, training: _Training) -> Chosen:
+    def _learn_lexical(
+        self, texts: RankerTexts, cases: Cases, learner: Callable[[Features, int], Learner]
+    ) -> NDArray[np.float64]:
+        """Learn the lexical score; return the scores of the training candidates out of fold."""
         from scipy.sparse import csr_matrix, hstack
 
-        assert self.cells_ is not None
-        texts, cases, folds = training
-        matrix = self.cells_.matrix(texts)
-        if texts.encoded.candidate_rows is not None:
-            matrix = matrix[texts.encoded.candidate_rows]
-        if cases.offsets is None:  # a column of ones for the bias; the score leaves it out
+        self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
+        matrix = _expand(texts.encoded, self.cells_.matrix(texts))
+        if cases.offsets is None:  # a column of ones for the bias, which the score leaves out
             matrix = hstack([matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr")
-        return fit_cross_validated(Features(None, matrix), cases, folds, _number(self.lexical_C), self.min_count)
+        fitted = learner(Features(None, matrix), self.min_count)
+        weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
+        self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
+        return fitted.score_out_of_fold(self.chosen_["lexical_C"])
+
+    def _fit_weights(self, learner: Learner, name: str, C: float | str, what: str) -> NDArray[np.float64]:
+        self.chosen_[name] = strength = learner.choose_strength() if isinstance(C, str) else float(C)
+        weights, converged = learner.fit(strength)
+        if not converged:
+            self.caveats_ += (f"{what} stopped before it converged",)
+        return weights
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate; it has evidence if the passage is read and has one of its words."""
@@ -273,7 +271,12 @@ class FeatureRanker(Solver):
         evidence = evidence_sentences(texts, self.words_.rarity(encoded.vocabulary))
         _, values, added = next(self._contributions(texts))
         parts = ScoreParts(
-            self._add_groups(added), self.ranker_.design.names, values, added, [cells[i] for i in rows], evidence[rows]
+            self._add_groups(added),
+            self.ranker_.design.names,
+            values,
+            added,
+            [cells[i] for i in rows],
+            evidence[rows],
         )
         return explain_parts(self.name, question, scores, parts)
 
@@ -282,13 +285,13 @@ class FeatureRanker(Solver):
         if not hasattr(self, "ranker_"):
             return {}
         cells = {} if self.cells_ is None else {"cells": self.cells_.n_columns}
-        return {name.replace(" ", "_"): value for name, value in self.chosen_.items()} | cells
+        return {**self.chosen_, **cells}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what was learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
         self._check_fitted()
         design = self.ranker_.design
-        state = {
+        state: dict[str, Any] = {
             "words": self.words_.words,
             "n_passages": self.words_.n_passages,
             "chosen": self.chosen_,
@@ -296,7 +299,7 @@ class FeatureRanker(Solver):
             "columns": self.columns_,
             "cells": None if self.cells_ is None else list(self.cells_.tables),
         }
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "passages_with": self.words_.passages_with.astype(np.int32),
             "scale": design.scale,
             "weights": self.ranker_.weights,
@@ -344,10 +347,9 @@ class FeatureRanker(Solver):
                 _check_ascending(table, self.cells_.base**3)
             self.cell_weights_ = arrays["cell_weights"]
             _check_shape(self.cell_weights_, (self.cells_.n_columns,))
-        crossed = [j for j, name in enumerate(state["features"]) if name in CROSSED_FEATURES]
         design = Design(
             tuple(state["features"]),
-            np.array(crossed, dtype=np.int64),
+            _crossed(state["features"]),
             arrays["scale"],
             arrays.get("mean"),
             arrays.get("deviation"),
@@ -419,12 +421,6 @@ class FeatureRanker(Solver):
             yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
 
 
-class _Training(NamedTuple):
-    texts: RankerTexts
-    cases: Cases
-    folds: NDArray[np.int64]  # of each candidate
-
-
 def feature_names(groups: Sequence[str]) -> list[str]:
     """Return the names of the features of some groups, in order."""
     own = {**FEATURES, "vectors": VECTOR_FEATURES, "lexical": (LEXICAL_SCORE,)}
@@ -465,11 +461,11 @@ def hide_inputs(texts: RankerTexts, inputs: frozenset[str]) -> RankerTexts:
     return replace(texts, encoded=encoded, asked_speaker=np.full(n_questions, -1), **changes)
 
 
-def _number(strength: float | str) -> float | None:
-    return None if isinstance(strength, str) else float(strength)
+def _crossed(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([j for j, name in enumerate(names) if name in CROSSED_FEATURES], dtype=np.int64)
 
 
-def _expand(encoded: EncodedDataset, values: NDArray[Any]) -> NDArray[Any]:
+def _expand(encoded: EncodedDataset, values: Any) -> Any:
     """Return the rows of all candidates, given those of the distinct ones."""
     return values if encoded.candidate_rows is None else values[encoded.candidate_rows]
 
@@ -503,5 +499,7 @@ def _check_shape(array: NDArray[Any], shape: tuple[int, ...]) -> None:
 
 
 def _check_ascending(numbers: NDArray[Any], below: int) -> None:
-    if numbers.ndim != 1 or (len(numbers) and (numbers[0] < 0 or numbers[-1] >= below or (np.diff(numbers) <= 0).any())):
+    if numbers.ndim != 1 or (
+        len(numbers) and (numbers[0] < 0 or numbers[-1] >= below or (np.diff(numbers) <= 0).any())
+    ):
         raise ValueError(f"numbers are not ascending and below {below}")

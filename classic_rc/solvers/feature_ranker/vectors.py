@@ -7,7 +7,6 @@ digits for any blocks, threads and libraries.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -164,8 +163,8 @@ def vector_features(
 ) -> NDArray[np.float64]:
     """Return the features of :data:`VECTOR_FEATURES` for each distinct candidate: shape (n_distinct, 7).
 
-    A text's vector is the sum of its content words' vectors times their rarity, divided by its length. Similarity is
-    the cosine, 0 without a vector.
+    A text's vector is the sum of its content words' vectors times their rarity, divided by its length. Texts are
+    compared by their cosine, which is 0 without a vector.
 
     * candidate with passage, with question, with its best sentence, and the mean of the cosines with all sentences,
       weighted by the softmax of 8 times the sentence's cosine with the question;
