@@ -33,23 +33,29 @@ class ScoreParts(NamedTuple):
 def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreParts) -> Explanation:
     """Explain each candidate's score.
 
-    The first numbers, those of the bias and of the groups of features, add up to the score exactly, one after the
-    other. Then come the features with the largest effects, ``feature NAME = VALUE``, and the cells with the largest
-    weights in the lexical score, ``cell NAME``. The sentence with the evidence is marked.
+    The numbers of the bias and of the groups of features add up to the score exactly, one after the other. The text
+    behind them names the features with the largest effects, each with its value, and the cells with the largest
+    weights in the lexical score. The sentence with the evidence is marked.
     """
     spans = spoken_sentences(question.passage)
     explained = []
     for i, plain in enumerate(Explanation.from_scores(solver, question, scores).candidates):
         numbers = {group: float(amounts[i]) for group, amounts in parts.groups.items()}
-        for j in np.argsort(-np.abs(parts.added[:, i]), kind="stable")[:_SHOWN_FEATURES].tolist():
-            if parts.added[j, i]:
-                numbers[f"feature {parts.names[j]} = {parts.values[j, i]:.4g}"] = float(parts.added[j, i])
-        numbers |= {f"cell {name}": weight for name, weight in parts.cells[i].items()}
+        largest = np.argsort(-np.abs(parts.added[:, i]), kind="stable")[:_SHOWN_FEATURES].tolist()
+        lines = [
+            f"{parts.names[j]} = {parts.values[j, i]:.4g} adds {parts.added[j, i]:+.4f}"
+            for j in largest
+            if parts.added[j, i]
+        ]
+        lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in parts.cells[i].items()]
         marks: tuple[Mark, ...] = ()
         if parts.evidence[i] >= 0:
             sentence = spans[int(parts.evidence[i])]
             marks = (Mark(sentence.start, sentence.end, "sentence"),)
-        explained.append(CandidateExplanation(plain.text, plain.score, plain.evidence, marks, numbers))
+        text, source = ("; ".join(lines), "largest features") if lines else (None, None)
+        explained.append(
+            CandidateExplanation(plain.text, plain.score, plain.evidence, marks, numbers, quote=text, source=source)
+        )
     return Explanation(solver, question, tuple(explained))
 
 

@@ -106,15 +106,29 @@ class Learner(NamedTuple):
     def choose_strength(self) -> float:
         """Return the member of :data:`GRID` with the least loss on the folds that a model has not seen.
 
-        A fold leaves the grid when its loss rises, and a strength that a fold has not reached is not chosen.
+        The grid is left when the loss rises.
         """
         step = -(-len(self.cases.rows) // MOST_ROWS)
         sampled = self.passages % max(step, 1) == 0
-        paths = [self._follow_path(sampled & (self.folds != k), sampled & (self.folds == k))
-                 for k in range(self.n_folds)]  # fmt: skip
-        reached = min(map(len, paths))
-        losses = np.sum([path[:reached] for path in paths], axis=0)
-        return GRID[int(losses.argmin())]
+        held = [sampled & (self.folds == k) for k in range(self.n_folds)]
+        rows = list(map(self._rows_of, held))
+        cases = [self.cases.select(own) for own in held]
+        models = [
+            _Model(self.features, self.cases.select(sampled & (self.folds != k)), self.min_count)
+            for k in range(self.n_folds)
+        ]
+        scores = np.zeros(int(self.offsets[-1]))
+        best, least = GRID[0], np.inf
+        for C in GRID:
+            loss = 0.0
+            for model, own_rows, own_cases in zip(models, rows, cases, strict=True):
+                model.fit(C)
+                scores[own_rows] = weighted_sums(self.features, model.weights, own_rows)
+                loss += own_cases.loss(scores)
+            if loss >= least:
+                break
+            best, least = C, loss
+        return best
 
     def score_out_of_fold(self, C: float) -> NDArray[np.float64]:
         """Return each candidate's score by a model of the other folds: shape (n_candidates,)."""
@@ -134,20 +148,6 @@ class Learner(NamedTuple):
 
     def _rows_of(self, questions: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.flatnonzero(np.repeat(questions, np.diff(self.offsets)))
-
-    def _follow_path(self, learned: NDArray[np.bool_], held: NDArray[np.bool_]) -> list[float]:
-        """Return the losses on some questions along the grid, until they rise."""
-        rows, cases = self._rows_of(held), self.cases.select(held)
-        model = _Model(self.features, self.cases.select(learned), self.min_count)
-        scores = np.zeros(int(self.offsets[-1]))
-        losses: list[float] = []
-        for C in GRID:
-            model.fit(C)
-            scores[rows] = weighted_sums(self.features, model.weights, rows)
-            losses.append(cases.loss(scores))
-            if len(losses) > 1 and losses[-1] > losses[-2]:
-                break
-        return losses
 
 
 class _Model:

@@ -168,8 +168,8 @@ def vector_features(
 
     * candidate with passage, with question, with its best sentence, and the mean of the cosines with all sentences,
       weighted by the softmax of 8 times the sentence's cosine with the question;
-    * the mean, over the candidate's words that are not in the question, of the best cosine with a word of the
-      passage, and with a word of the sentence that is most like the question;
+    * the mean, over the candidate's words that are not in the question, of the best cosine with a content word of
+      the passage, and with one of those in the sentence that is most like the question;
     * the mean cosine with the question's other candidates.
     """
     arrays = texts.encoded.arrays
@@ -371,7 +371,7 @@ def _best_words(
 
     # Pairs of a new word with a word of the asked sentence are looked up among the products.
     sentence = asked[question[owner]]
-    counts = np.where(sentence >= 0, np.diff(sentence_words.offsets)[sentence], 0)
+    counts = np.append(np.diff(sentence_words.offsets), 0)[sentence]  # 0 without a sentence
     pairs = ragged_indices(sentence_words.offsets[np.maximum(sentence, 0)], counts)
     pair_entry = np.repeat(np.arange(len(owner)), counts)
     keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
