@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, retrieval, surface
+from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, ranker, retrieval, surface
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "end_to_end": end_to_end,
     "retrieval": retrieval,
     "surface": surface,
+    "ranker": ranker,
     "ngrams": ngrams,
     "linearity": linearity,
 }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import ROUND_HALF_EVEN, Context, Decimal
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +10,9 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.postings import MatchedBlock, Matches, Places, places_of
+from classic_rc.kernels.weights import DECAY_SCALE, decay_weights
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import WordSets, share
-
-SCALE = 2**20
-"""The integer that stands for a decay of 1."""
 
 QUESTION_REACH = 5
 CANDIDATE_REACH = 6
@@ -27,26 +23,6 @@ CLOSE = 3
 
 CHUNK_PLACES = 2**17
 """How many places of matched words are measured at a time; it bounds memory."""
-
-_CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
-
-
-@lru_cache
-def decay_weights(reach: int) -> NDArray[np.int64]:
-    """Return ``round(2**20 * exp(-d / reach))`` for d = 0, 1, ..., up to the first 0.
-
-    Integers make sums exact; in decimal, no platform's `exp` changes a bit.
-
-    Examples
-    --------
-    >>> decay_weights(5)[:3] / 2**20
-    array([1.        , 0.81873035, 0.67032051])
-    """
-    weights = [SCALE]
-    while weights[-1]:
-        value = _CONTEXT.exp(_CONTEXT.divide(Decimal(-len(weights)), Decimal(reach)))
-        weights.append(int((value * SCALE).to_integral_value(ROUND_HALF_EVEN)))
-    return np.array(weights, dtype=np.int64)
 
 
 class Proximity(NamedTuple):
@@ -85,7 +61,7 @@ def proximity(
     mean, weighted_mean, least = (np.ones(n) for _ in range(3))
     decay, best_decay, all_decay = (np.zeros(n) for _ in range(3))
     close = np.zeros(n, dtype=np.int64)
-    q_totals, n_totals = questions.totals()[question] * SCALE, candidates.totals() * SCALE
+    q_totals, n_totals = questions.totals()[question] * DECAY_SCALE, candidates.totals() * DECAY_SCALE
     # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest words.
     to_decay, from_decay = decay_weights(QUESTION_REACH), decay_weights(CANDIDATE_REACH)
     for rows in _row_chunks(block, of_question, of_candidate, places):

@@ -177,7 +177,7 @@ class SentenceScores(NamedTuple):
     after: NDArray[np.float64]  # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
     before: NDArray[np.float64]  # the same of the sentences before them
     evidence: NDArray[np.int64]  # the first sentence with the largest product, -1 if that is 0
-    nearest: NDArray[np.int64]  # the first sentence with the largest cov(A u Q), -1 if that is 0
+    best: NDArray[np.int64]  # the evidence, else the first sentence with the largest cov(A u Q), -1 if that is 0
 
 
 class CandidateCells(NamedTuple):
@@ -252,7 +252,7 @@ def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> Senten
         share(after, c.new_totals),
         share(before, c.new_totals),
         np.where(largest > 0, evidence_cells - first, -1),
-        np.where(union[nearest] > 0, nearest - first, -1),
+        np.where(largest > 0, evidence_cells - first, np.where(union[nearest] > 0, nearest - first, -1)),
     )
 
 

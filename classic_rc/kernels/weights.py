@@ -1,4 +1,4 @@
-"""Inverse counts as fixed-point integers, whose sums do not depend on the order of addition.
+"""Inverse counts and decays as fixed-point integers, whose sums do not depend on the order of addition.
 
 Richardson et al. 2013 (Algorithm 1) weigh a word w by ``IC(w) = ln(1 + 1 / C(w))``. The last bits of a sum of such
 floats depend on the order of addition, and those bits decide ties, which a third of the questions have. Sums of
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 SCALE = 2**26
 """The integer that stands for a weight of 1."""
+
+DECAY_SCALE = 2**20
+"""The integer that stands for a decay of 1."""
 
 _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
 
@@ -49,3 +52,21 @@ def inverse_count_weights(counts: NDArray[np.integer], total: int = 1) -> NDArra
 
 def _weights_of(counts: NDArray[np.integer], total: int) -> NDArray[np.int32]:
     return np.array([inverse_count_weight(int(c), total) if c else 0 for c in counts], dtype=np.int32)
+
+
+@lru_cache
+def decay_weights(reach: int) -> NDArray[np.int64]:
+    """Return ``round(2**20 * exp(-d / reach))`` for d = 0, 1, ..., up to the first 0.
+
+    Integers make sums exact; in decimal, no platform's `exp` changes a bit.
+
+    Examples
+    --------
+    >>> decay_weights(5)[:3] / 2**20
+    array([1.        , 0.81873035, 0.67032051])
+    """
+    weights = [DECAY_SCALE]
+    while weights[-1]:
+        value = _CONTEXT.exp(_CONTEXT.divide(Decimal(-len(weights)), Decimal(reach)))
+        weights.append(int((value * DECAY_SCALE).to_integral_value(ROUND_HALF_EVEN)))
+    return np.array(weights, dtype=np.int64)

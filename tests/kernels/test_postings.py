@@ -1,4 +1,4 @@
-"""Look-ups in postings: the longest verbatim run, against plain Python."""
+"""Look-ups in postings against plain Python: the longest verbatim run, and how blocks are cut."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.postings import longest_runs
-from tests.kernels.builders import Problem
+from classic_rc.kernels.postings import longest_runs, matched_blocks
+from tests.kernels.builders import Problem, problems
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)
 
@@ -19,3 +19,18 @@ def test_it_is_the_longest_run_of_a_plain_search(content):
     problem = Problem(4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates)
     expected = [reference.longest_run(passage, candidate) for passage, _, candidate in problem.texts]
     assert longest_runs(problem.arrays).tolist() == expected
+
+
+@given(problems(), st.integers(1, 80))
+def test_blocks_of_whole_questions(problem, tokens):
+    question = problem.arrays.candidate_question
+    stops = [0]
+    for block in matched_blocks(problem.arrays, tokens, whole_questions=True):
+        assert block.where.start == stops[-1]
+        assert (block.arrays.candidate_question + question[block.where.start] == question[block.where]).all()
+        stops.append(block.where.stop)
+    assert stops[-1] == len(question)
+    assert all(question[stop - 1] < question[stop] for stop in stops[1:-1])
+    # A question is not put into a block that is full without it.
+    cut = [block.where.start for block in matched_blocks(problem.arrays, tokens)]
+    assert {int(question[start]) for start in cut} == {int(question[start]) for start in stops[:-1]}

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
+from classic_rc.kernels.weights import (
+    DECAY_SCALE,
+    SCALE,
+    decay_weights,
+    inverse_count_weight,
+    inverse_count_weights,
+)
 
 
 @given(st.integers(1, 10**7))
@@ -30,3 +36,12 @@ def test_weights_of_an_array(counts):
 def test_a_count_of_nothing_has_no_weight():
     with pytest.raises(ValueError, match=r"\b0\b"):
         inverse_count_weight(0)
+
+
+@pytest.mark.parametrize("reach", [1, 5, 6, 40])
+def test_decays_are_rounded_exponentials_down_to_the_first_zero(reach):
+    weights = decay_weights(reach).tolist()
+    assert weights[0] == DECAY_SCALE
+    assert 0 in weights
+    assert weights.index(0) == len(weights) - 1
+    assert all(abs(w - DECAY_SCALE * math.exp(-d / reach)) < 0.500001 for d, w in enumerate(weights))

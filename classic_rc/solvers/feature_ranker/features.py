@@ -72,9 +72,9 @@ def _windows() -> Iterator[Feature]:
     for size in CONTENT_WINDOWS:
         yield Feature("windows", f"content window {size}", f"the same for {size} tokens, content words only")
     for size in PAIR_WINDOWS:
-        name = f"best window of {size} tokens: sqrt(min(a, 3) min(q, 3)), a and q the sums over words of A and of Q"
+        name = f"best window of {size} tokens: sqrt(min(n, 3) min(q, 3)), n and q the sums over words of N and of Q"
         yield Feature("windows", f"pair window {size}", name, size == PAIR_WINDOWS[1])
-        yield Feature("windows", f"least window {size}", f"best window of {size} tokens: min(a, q)")
+        yield Feature("windows", f"least window {size}", f"best window of {size} tokens: min(n, q)")
 
 
 def _sentences() -> Iterator[Feature]:
@@ -82,11 +82,13 @@ def _sentences() -> Iterator[Feature]:
         s, kind = f"sentences {size}", f"regions of {size} sentence{'s' * (size > 1)}"
         yield Feature("sentences", f"{s}: candidate", f"{kind}: max cov(A)", size == 1)
         yield Feature("sentences", f"{s}: union", f"{kind}: max cov(A u Q)", size == 1)
-        yield Feature("sentences", f"{s}: product", f"{kind}: max cov(Q) cov(N)", True)
-        yield Feature("sentences", f"{s}: attention", f"{kind}: mean of cov(N), weighted by exp(6 cov(Q))", True)
-        yield Feature("sentences", f"{s}: at question", f"{kind}: cov(N) where cov(Q) is largest", size < 3)
+        yield Feature("sentences", f"{s}: product", f"{kind}: max cov(Q) cov(N)", size < 3)
+        yield Feature(
+            "sentences", f"{s}: attention", f"{kind}: mean of cov(N), weighted by exp(6 cov(Q))", size < 3
+        )
+        yield Feature("sentences", f"{s}: at question", f"{kind}: cov(N) where cov(Q) is largest", size == 2)
         yield Feature("sentences", f"{s}: sum", f"{kind}: max cov(Q) + cov(N)", size == 1)
-    yield Feature("sentences", "two products", "sum of the two largest cov(Q) cov(N) of sentences", True)
+    yield Feature("sentences", "two products", "sum of the two largest cov(Q) cov(N) of sentences")
     yield Feature(
         "sentences", "after question", "max cov(N) of the sentences after the two with the best cov(Q)", True
     )
@@ -116,7 +118,7 @@ _OTHERS = (
         "mean over Q in P of the distance d to the nearest word of N, / (|P| - 1)",
         True,
     ),
-    Feature("distance", "distance weighted", "the same, weighted by rarity", True),
+    Feature("distance", "distance weighted", "the same, weighted by rarity"),
     Feature("distance", "distance least", "the least of these distances; like them 1 where there is none", True),
     Feature(
         "distance", "question decay", "mean over Q of exp(-d / 5), weighted by rarity, 0 for words not in P", True
@@ -128,12 +130,12 @@ _OTHERS = (
     Feature("distance", "close words", "ln(1 + number of occurrences of N within 3 tokens of a word of Q)", True),
     Feature("coverage", "coverage of candidate", "cov(A) of P", True),
     Feature("coverage", "coverage of new words", "cov(N) of P", True),
-    Feature("coverage", "coverage of tokens", "share of all of A's tokens that P has", True),
+    Feature("coverage", "coverage of tokens", "share of all of A's tokens that P has"),
     Feature("coverage", "tokens found", "how many of A's tokens P has"),
     Feature("coverage", "tokens missing", "how many of A's tokens P does not have", True),
     Feature("coverage", "frequency", "ln(1 + number of occurrences of N in P)", True),
     Feature("coverage", "rarity", "sum of the rarity of A", True),
-    Feature("coverage", "share in question", "share of the rarity of A that is in Q", True),
+    Feature("coverage", "share in question", "share of the rarity of A that is in Q"),
     Feature("coverage", "coverage of first third", "cov(N) of the first third of P"),
     Feature("coverage", "coverage of last third", "cov(N) of the last third of P"),
     Feature("coverage", "coverage of first sentence", "cov(N) of the first sentence"),
@@ -143,10 +145,7 @@ _OTHERS = (
     Feature("contrast", "own words", "cov(U) of P; U: the words of N that no other candidate has", True),
     Feature("contrast", "own product", "max cov(Q) cov(U) of a sentence", True),
     Feature("contrast", "own attention", "mean of cov(U) of the sentences, weighted by exp(6 cov(Q))", True),
-    *(
-        Feature("surface", name, "a fact of the candidate's text", name in ("log words", "not mentioned"))
-        for name in SURFACE
-    ),
+    *(Feature("surface", name, "a fact of the candidate's text", name == "log words") for name in SURFACE),
     Feature("speakers", "own turns", "cov(N) of the turns of the speaker that the question names", True),
     Feature("speakers", "own last turns", "cov(N) of the last two of them", True),
     Feature("speakers", "turns of others", "cov(N) of the turns of other speakers", True),
@@ -180,7 +179,7 @@ def dense_features(
     ----------
     texts : RankerTexts
     rarity : ndarray of int64, shape (n_words,)
-        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`, at least 0. Stop words have
+        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1. Stop words have
         :data:`STOP_RARITY` instead.
     groups : collection of str
         Of :data:`GROUPS`.
@@ -264,7 +263,7 @@ _Columns = dict[str, NDArray[Any]]
 def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, cells: int) -> Iterator[_Block]:
     """Yield the questions in blocks, their words matched."""
     arrays = texts.encoded.arrays
-    weights = np.where(texts.stop, STOP_RARITY, rarity)
+    weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
     negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
     for matched in matched_blocks(arrays, block_tokens, whole_questions=True):
         first, last = arrays.candidate_question[[matched.where.start, matched.where.stop - 1]].tolist()
@@ -303,10 +302,10 @@ def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
     if "contrast" in groups:
         columns |= _contrast_columns(block)
     if not {"sentences", "ngrams", "contrast", "speakers"}.isdisjoint(groups):
-        of_regions, nearest = _region_columns(block, groups)
+        of_regions, best = _region_columns(block, groups)
         columns |= of_regions
         if "ngrams" in groups:
-            columns |= _ngram_columns(block, nearest)
+            columns |= _ngram_columns(block, best)
     return columns
 
 
@@ -314,7 +313,7 @@ def _window_columns(block: _Block) -> _Columns:
     matched, words = block.matched, block.words
     sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1), None, block.cells, 0, True)
     pairs = pair_windows(
-        matched, words.questions.matches(), words.candidates.matches(), CONTENT_WINDOWS, PAIR_WINDOWS, block.cells
+        matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS, block.cells
     )
     columns: _Columns = {
         "window set": best_windows(matched, "set", None, block.cells) / WINDOW_SCALE,
@@ -331,7 +330,7 @@ def _window_columns(block: _Block) -> _Columns:
 
 
 def _distance_columns(block: _Block) -> _Columns:
-    measured = proximity(block.matched, block.words.questions, block.words.new)
+    measured = proximity(block.matched, block.words.questions, block.words.new, block.cells)
     return {
         "distance mean": measured.mean,
         "distance weighted": measured.weighted_mean,
@@ -387,23 +386,23 @@ def _contrast_columns(block: _Block) -> _Columns:
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
     own = words.new.select(~of_others[words.is_new])
     return {
-        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words),
+        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words, block.cells),
         "shared words": words.candidates.coverage(of_others),
         "own words": own.coverage(own.matched),
     }
 
 
 def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, NDArray[np.int64]]:
-    """Return the features of sentences and speakers' turns, and the sentence with the best cov(A u Q), or -1."""
+    """Return the features of sentences and speakers' turns, and each candidate's best sentence."""
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
-    columns: _Columns = {
-        name: np.zeros(n)
-        for group in ("sentences", "contrast", "speakers")
-        if group in groups
-        for name in FEATURES[group]
+    names = {
+        "sentences": FEATURES["sentences"],
+        "contrast": ("own product", "own attention"),
+        "speakers": FEATURES["speakers"],
     }
-    nearest = np.full(n, -1, dtype=np.int64)
+    columns: _Columns = {name: np.zeros(n) for group in names if group in groups for name in names[group]}
+    best = np.full(n, -1, dtype=np.int64)
     regions = {
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
         for size in (REGIONS if "sentences" in groups else REGIONS[:1])
@@ -419,7 +418,7 @@ def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, N
                     columns[f"sentences {size}: {name.replace('_', ' ')}"][cells.rows] = values
             if size == 1:
                 of_sentences = sentence_scores(q, c, cells)
-                nearest[cells.rows] = of_sentences.nearest
+                best[cells.rows] = of_sentences.best
                 if "sentences" in groups:
                     columns["two products"][cells.rows] = of_sentences.two_products
                     columns["after question"][cells.rows] = of_sentences.after
@@ -434,7 +433,7 @@ def _region_columns(block: _Block, groups: Collection[str]) -> tuple[_Columns, N
                     columns["own turns"][cells.rows] = of_turns.own
                     columns["own last turns"][cells.rows] = of_turns.last
                     columns["turns of others"][cells.rows] = of_turns.others
-    return columns, nearest
+    return columns, best
 
 
 def _turn_coverage(block: _Block, cells: Cells, sentences: Regions) -> TurnCoverage:
@@ -447,9 +446,9 @@ def _turn_coverage(block: _Block, cells: Cells, sentences: Regions) -> TurnCover
     )
 
 
-def _ngram_columns(block: _Block, nearest: NDArray[np.int64]) -> _Columns:
+def _ngram_columns(block: _Block, best: NDArray[np.int64]) -> _Columns:
     arrays, where = block.matched.arrays, block.matched.where
-    n = len(nearest)
+    n = len(best)
     passages = arrays.question_passage[arrays.candidate_question]
     starts = block.texts.statement_offsets[where.start : where.stop + 1]
     statements = block.texts.statements[starts[0] : starts[-1]]
@@ -472,17 +471,19 @@ def _ngram_columns(block: _Block, nearest: NDArray[np.int64]) -> _Columns:
     columns["longest run share"] = share(runs, np.minimum(lengths, LONGEST_RUN).astype(np.float64))
 
     # Rows without a best sentence have a partner of no tokens.
-    sentence = block.passage_sentences[passages] + np.maximum(nearest, 0)
+    sentence = block.passage_sentences[passages] + np.maximum(best, 0)
     first = block.sentence_offsets[np.minimum(sentence, len(block.sentence_offsets) - 1)]
     last = block.sentence_offsets[np.minimum(sentence + 1, len(block.sentence_offsets) - 1)]
-    sizes_of_best = np.where(nearest >= 0, last - first, 0)
-    common = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best).astype(np.float64)
+    sizes_of_best = np.where(best >= 0, last - first, 0)
+    common = common_subsequences(
+        statements, starts, arrays.passage_tokens, first, sizes_of_best, block.cells
+    ).astype(np.float64)
     columns["subsequence"] = common
     columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
 
     negations = block.negations.astype(np.int64)
     negated = offsets_of(negations[arrays.passage_tokens])
-    in_sentence = (nearest >= 0) & (negated[first + sizes_of_best] > negated[first])
+    in_sentence = (best >= 0) & (negated[first + sizes_of_best] > negated[first])
     in_text = [
         np.diff(offsets_of(negations[tokens])[offsets]) > 0
         for tokens, offsets in (

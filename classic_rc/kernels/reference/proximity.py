@@ -1,0 +1,92 @@
+"""Lesson 16: words near each other, in plain Python: windows that have words of two sets, and distances."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from classic_rc.kernels.reference.evidence import Weight
+from classic_rc.kernels.weights import DECAY_SCALE, SCALE, decay_weights, inverse_count_weight
+
+
+def pair_window(
+    passage: Sequence[Hashable], question: set[Hashable], candidate: set[Hashable], size: int
+) -> tuple[int, int]:
+    """Return the best product and the best least of two sums over the windows of a passage.
+
+    A window's sums are those of the inverse counts of its tokens in the question's words and in the candidate's. In
+    the product, each is at most 3.
+
+    Returns
+    -------
+    product, least : int
+        Of scale 2**52 and 2**26.
+    """
+    counts = Counter(passage)
+    best_product = best_least = 0
+    for start in range(len(passage)):
+        inside = passage[start : start + size]
+        left, right = (
+            sum(inverse_count_weight(counts[token]) for token in inside if token in words)
+            for words in (question, candidate)
+        )
+        best_least = max(best_least, min(left, right))
+        best_product = max(best_product, min(left, 3 * SCALE) * min(right, 3 * SCALE))
+    return best_product, best_least
+
+
+class Proximity(NamedTuple):
+    """The fields of :class:`classic_rc.kernels.proximity.Proximity` for one candidate."""
+
+    mean: float
+    weighted_mean: float
+    least: float
+    decay: float
+    best_decay: float
+    all_decay: float
+    close: int
+
+
+def proximity(
+    passage: Sequence[Hashable], question: set[Hashable], words: set[Hashable], weight: Weight
+) -> Proximity:
+    """Measure the distances between the question's words and the words N of a candidate.
+
+    Examples
+    --------
+    >>> proximity("the cat sat on the mat".split(), {"sat", "who"}, {"mat"}, {"sat": 1, "mat": 1, "who": 1}.get)[:3]
+    (0.6, 0.6, 0.6)
+    """
+    q_places = [i for i, token in enumerate(passage) if token in question]
+    n_places = [i for i, token in enumerate(passage) if token in words]
+    if not q_places or not n_places:
+        return Proximity(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0)
+    span = max(len(passage) - 1, 1)
+    # From each word of Q that P has to the nearest place of any word of N.
+    steps = {
+        q: min(abs(i - j) for i in q_places if passage[i] == q for j in n_places) for q in question & {*passage}
+    }
+    in_passage = sum(weight(q) for q in steps)
+    # From each place of a word of N to the nearest word of Q.
+    back = {j: min(abs(i - j) for i in q_places) for j in n_places}
+    best = {w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}}
+    return Proximity(
+        sum(steps.values()) / (len(steps) * span),
+        sum(weight(q) * d for q, d in steps.items()) / (in_passage * span),
+        min(steps.values()) / span,
+        _share(sum(weight(q) * _decay(5, d) for q, d in steps.items()), sum(map(weight, question))),
+        _share(sum(weight(w) * value for w, value in best.items()), sum(map(weight, words))),
+        _share(sum(weight(passage[j]) * _decay(6, d) for j, d in back.items()), sum(map(weight, words))),
+        sum(d <= 3 for d in back.values()),
+    )
+
+
+def _decay(reach: int, distance: int) -> int:
+    """Return exp(-distance / reach) as an integer."""
+    weights = decay_weights(reach)
+    return int(weights[min(distance, len(weights) - 1)])
+
+
+def _share(decayed: int, total: int) -> float:
+    return decayed / (total * DECAY_SCALE) if total else 0.0
