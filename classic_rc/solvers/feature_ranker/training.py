@@ -14,9 +14,6 @@ from classic_rc.kernels.logistic import Features, fit_logistic
 GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The inverse strengths of the penalty that cross-validation tries, from the strongest penalty on."""
 
-TOLERANCE = 1e-6
-"""The relative distance from the optimum of a fit: log losses of models differ by far more."""
-
 MOST_ROWS = 100_000
 """Strengths are compared on whole passages with about this many candidates. The best one hardly depends on how much
 data there is: it is the variance of the weights."""
@@ -172,7 +169,7 @@ class _Model:
     def fit(self, C: float) -> None:
         if len(self._kept) and len(self._cases.rows):
             right, offsets = self._cases.right, self._cases.offsets
-            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own, tolerance=TOLERANCE)
+            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own)
             self._own, self.converged = fit.weights, fit.converged
 
     @property
