@@ -112,8 +112,8 @@ class FeatureRanker(Solver):
 
     name = "feature-ranker"
     description = "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words"
-    citation = "this package; features after Richardson et al. 2013, Smith et al. 2015, Wang et al. 2015"
-    cites = ("classic_rc",)
+    citation = "features after Richardson et al. 2013, MCTest, and Smith et al. 2015; put together in this package"
+    cites = ("richardson2013", "smith2015")
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and turns
