@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from classic_rc.solvers.combination.solver import Combination
     from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
     from classic_rc.solvers.explanation import Explanation
+    from classic_rc.solvers.feature_ranker.solver import FeatureRanker
     from classic_rc.solvers.ir import IRSolver
     from classic_rc.solvers.lexical.solver import LexicalMatcher
     from classic_rc.solvers.ngram_lm.solver import NGramLM

@@ -81,6 +81,10 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
         "logistic regression on lengths, shared words, words, and pairs of words",
         ("multirc2018", "mitre2018"),
     ),
+    "feature-ranker": SolverEntry(
+        "classic_rc.solvers.feature_ranker.solver:FeatureRanker",
+        "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words",
+    ),
     "span-sw": SolverEntry(
         "classic_rc.solvers.spans.sliding_window:SpanSlidingWindow",
         "question words and bigrams in the span's sentence, then the sliding window",

@@ -13,7 +13,7 @@ from classic_rc.solvers.registry import SOLVER_ENTRIES
 
 FAMILIES = {
     *("random", "trivial", "cues", "cloze", "sliding", "ir", "score_file", "saved"),
-    *("lexical", "surface", "spans", "ngram_lm", "alignment", "combination"),
+    *("lexical", "surface", "spans", "ngram_lm", "alignment", "combination", "feature_ranker"),
 }
 
 

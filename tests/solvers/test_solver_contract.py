@@ -14,7 +14,7 @@ from classic_rc.testing import check_solver, synthetic_dataset
 NEEDS_MORE = {"score-file", "saved", "combination"}
 """Solvers that need files or members; their own tests check them."""
 NEEDS_ANNOTATION = {"lexical:smith2015", "lexical:smith2015-mc500"}
-POSITION_MATTERS = {"random", "constant-position", "position-prior"}
+POSITION_MATTERS = {"random", "constant-position", "position-prior", "feature-ranker"}
 
 SPECS = [
     (name, variant)

@@ -1,0 +1,445 @@
+"""L2-regularised logistic regression and conditional logit, by preconditioned Newton steps to a proven distance."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_matrix
+from scipy.special import expit
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features
+
+_MAX_STEPS = 200
+_MAX_PRODUCTS = 1000
+"""The most Hessian products of one Newton step."""
+_MAX_CORRECTIONS = 4
+"""How often a step that does not decrease the objective is computed again with a larger curvature."""
+_MAX_HALVINGS = 40
+_MAX_ROOT_STEPS = 100
+_EXACTNESS = 0.3
+"""The relative error of the first Newton steps."""
+_LONG = 1.0
+"""The change of a margin from which the curvature at its start may be too small for the whole step."""
+_SUFFICIENT = 1e-4
+"""The share of the expected decrease that a step must reach (Armijo's rule)."""
+_NOISE = 1e-14
+"""The relative rounding error of an objective: a step may seem to increase it by as much."""
+_HEAD = 512
+"""The most columns that the preconditioner inverts together: those with the most entries."""
+_HEAD_ROWS = 2**14
+"""The rows, about, that the preconditioner estimates their correlations from."""
+_SAME = 0.98
+"""The preconditioner's correlations are estimated again when the objective falls below this share."""
+_RIDGE = 1e-10
+"""What rounding may subtract from the eigenvalues of the correlations, at most."""
+_BLOCK_ROWS = 2**12
+"""The sampled rows that are dense at a time."""
+
+
+class LogisticFit(NamedTuple):
+    """The weights that :func:`fit_logistic` found, and how good they are."""
+
+    weights: NDArray[np.float64]  # shape (n_columns,)
+    objective: float
+    gradient_norm: float  # the optimum is at most C * gradient_norm**2 / 2 below the objective
+    n_steps: int  # Newton steps
+    converged: bool
+
+
+def fit_logistic(
+    features: Features | NDArray[np.floating[Any]] | csr_matrix,
+    right: NDArray[Any],
+    C: float,
+    *,
+    offsets: NDArray[np.integer[Any]] | None = None,
+    start: NDArray[np.float64] | None = None,
+    copies: NDArray[np.floating[Any]] | None = None,
+    tolerance: float = 1e-6,
+) -> LogisticFit:
+    r"""Minimise the log losses of some rows, plus an L2 penalty on all weights.
+
+    .. math:: f(w) = \sum_i \ell_i(w) + \frac{1}{2C} \|w\|^2
+
+    Without `offsets`, each row i has the loss of binary logistic regression, with :math:`y_i` 1 or -1; with a
+    column of ones, C f is the objective of LIBLINEAR's ``-s 0 -B 1``:
+
+    .. math:: \ell_i(w) = \log(1 + e^{-y_i w \cdot x_i})
+
+    With `offsets`, each question i has the loss of conditional logit (McFadden 1974), in which the right row r
+    competes with the question's rows j:
+
+    .. math:: \ell_i(w) = \log \sum_j e^{w \cdot x_j} - w \cdot x_r
+
+    There is no bias: add a column of ones if one is wanted.
+
+    The fit stops at a gradient g with :math:`C \|g\|^2 / 2 \le \text{tolerance} \cdot f(w)`. The left side is the
+    duality gap, so the objective is at most that far above the optimum, and the weights are at most
+    :math:`C \|g\|` from those of the optimum.
+
+    Linear algebra runs in as many threads as NumPy's library uses, and the last digits depend on their number.
+    Callers who need the same digits everywhere limit it to one.
+
+    Parameters
+    ----------
+    features : Features, ndarray or sparse matrix, shape (n_rows, n_columns)
+        At least one column. A dense block is never copied as a whole.
+    right : ndarray, shape (n_rows,)
+        1 for right rows, 0 for the others.
+    C : float
+        The inverse strength of the penalty.
+    offsets : ndarray of int, shape (n_questions + 1,), optional
+        The rows of question q are ``offsets[q]:offsets[q + 1]``. Each question has exactly one right row: with
+        several, the loss of their total probability would not be convex.
+    start : ndarray of float64, shape (n_columns,), optional
+        The weights to start from. Default: 0.
+    copies : ndarray, shape (n_columns,), optional
+        How many equal columns each column stands for, all with the same weight (see
+        :mod:`~classic_rc.kernels.equal_columns`): ``features @ (copies * weights)`` are the margins. Default: 1.
+    tolerance : float
+        The relative distance from the optimal objective.
+
+    Returns
+    -------
+    LogisticFit
+        `converged` is False if rounding errors or the limit of 200 steps ended the fit before the bound held.
+
+    Raises
+    ------
+    ValueError
+        An argument has the wrong shape or values that are not allowed.
+
+    Examples
+    --------
+    >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0)
+    >>> fit.weights.round(4), round(fit.objective, 4), fit.converged
+    (array([-0.0988,  0.7203]), 0.8617, True)
+    >>> fit = fit_logistic(np.array([[2.0], [-1.0]]), np.array([1, 0]), C=1.0, offsets=np.array([0, 2]))
+    >>> fit.weights.round(4)
+    array([0.5204])
+    """
+    features = Features.of(features)
+    n_rows, n_columns = features.shape
+    right = np.asarray(right)
+    if right.shape != (n_rows,) or not np.isin(right, (0, 1)).all():
+        raise ValueError(f"right must have a 0 or a 1 for each of {n_rows} rows, got shape {right.shape}")
+    if not (np.isfinite(C) and C > 0):
+        raise ValueError(f"C must be a positive number, got {C!r}")
+    weights = _check_columns("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
+    copies = _check_columns("copies", np.ones(n_columns) if copies is None else copies, n_columns)
+    if not (copies > 0).all():
+        raise ValueError("copies must be positive")
+    split = _split_columns(features, least=2 if offsets is None else 1)
+    losses: _Losses
+    if offsets is None:
+        squares = split.alone_values**2 * copies[split.alone]
+        losses = _BinaryLosses(right.astype(np.float64), C * np.bincount(split.alone_rows, squares, n_rows))
+    else:
+        losses = _ConditionalLosses(right.astype(np.float64), _check_offsets(np.asarray(offsets), right))
+    # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
+    scale = np.sqrt(copies[split.shared])
+    matrix = BlockedMatrix(split.features, scale)
+    fit, state = _minimise(matrix, losses, float(C), weights[split.shared] * scale, tolerance)
+    weights[:] = 0.0
+    weights[split.shared] = fit.weights / scale
+    weights[split.alone] = -C * split.alone_values * state.gradient[split.alone_rows]
+    return fit._replace(weights=weights)
+
+
+class _SplitColumns(NamedTuple):
+    """The columns of features by how many rows have them."""
+
+    features: Features  # the dense columns and the sparse ones that several rows have, the most frequent first
+    shared: NDArray[np.int64]  # the columns of these features in the original ones
+    alone: NDArray[np.int64]  # the columns that one row has
+    alone_rows: NDArray[np.int64]
+    alone_values: NDArray[np.float64]
+
+
+def _split_columns(features: Features, least: int) -> _SplitColumns:
+    """Take out the sparse columns that have fewer entries than `least`, which is 1 or 2."""
+    dense, sparse = features
+    n_dense = 0 if dense is None else dense.shape[1]
+    none = np.empty(0, dtype=np.int64)
+    if sparse is None:
+        return _SplitColumns(features, np.arange(n_dense), none, none, np.empty(0))
+    counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
+    order = np.argsort(-counts, kind="stable")
+    order = order[: np.searchsorted(-counts[order], -least, side="right")]
+    place = np.full(len(counts), -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    indices, data, sizes = place[sparse.indices], sparse.data, np.diff(sparse.indptr)
+    alone = np.flatnonzero(indices < 0)
+    alone_rows = np.searchsorted(sparse.indptr, alone, side="right") - 1
+    if len(alone):
+        stays = indices >= 0
+        indices, data = indices[stays], data[stays]
+        sizes = sizes - np.bincount(alone_rows, minlength=len(sizes))
+    rest = csr_matrix((data, indices, offsets_of(sizes)), shape=(len(sizes), len(order)))
+    return _SplitColumns(
+        Features(dense, rest),
+        np.concatenate((np.arange(n_dense), n_dense + order)),
+        n_dense + sparse.indices[alone].astype(np.int64),
+        alone_rows,
+        sparse.data[alone].astype(np.float64),
+    )
+
+
+def _check_columns(name: str, values: Any, n_columns: int) -> NDArray[np.float64]:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (n_columns,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must have {n_columns} finite numbers, got shape {values.shape}")
+    return values
+
+
+def _check_offsets(offsets: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
+    offsets = offsets.astype(np.int64)
+    ends = offsets.ndim == 1 and len(offsets) and offsets[0] == 0 and offsets[-1] == len(right)
+    if not ends or (np.diff(offsets) < 0).any():
+        raise ValueError(f"offsets must rise from 0 to {len(right)}, the number of rows")
+    n_right = np.diff(np.concatenate(([0], np.cumsum(right)))[offsets])
+    if (n_right != 1).any():
+        first = int(np.flatnonzero(n_right != 1)[0])
+        raise ValueError(f"question {first} must have exactly one right row, but has {n_right[first]}")
+    return offsets
+
+
+def _minimise(
+    matrix: BlockedMatrix, losses: _Losses, C: float, w: NDArray[np.float64], tolerance: float
+) -> tuple[LogisticFit, _State]:
+    """Take Newton steps until the duality gap is small enough."""
+    margins = matrix.times(w)
+    state = losses.at(margins)
+    objective = state.value + float(w @ w) / (2 * C)
+    preconditioner = _Preconditioner(matrix, losses, C)
+    n_steps, expected, before = 0, np.inf, np.inf
+    while True:
+        gradient = matrix.transposed_times(state.gradient) + w / C
+        norm = float(np.sqrt(gradient @ gradient))
+        converged = C * norm**2 / 2 <= tolerance * objective
+        in_noise = expected <= _NOISE * objective and norm > before / 2
+        if converged or in_noise or n_steps == _MAX_STEPS:
+            return LogisticFit(w, objective, norm, n_steps, converged), state
+        preconditioner.update(state, objective)
+        system = _NewtonSystem(matrix, state, C, gradient, objective, preconditioner)
+        # The gradient that a direction leaves is known to first order: half of the tolerance is for the rest.
+        enough = np.sqrt(tolerance * objective / C)
+        added = np.zeros(matrix.n_rows)
+        for attempt in range(_MAX_CORRECTIONS + _MAX_HALVINGS):
+            if attempt <= _MAX_CORRECTIONS:
+                direction, size = system.solve(added, enough), 1.0
+                change = matrix.times(direction)
+                slope = float(gradient @ direction)
+            else:
+                size /= 2
+            trial, moved = w + size * direction, margins + size * change
+            reached = losses.at(moved)
+            value = reached.value + float(trial @ trial) / (2 * C)
+            if value <= objective + _SUFFICIENT * size * slope + _NOISE * objective:
+                break
+            long = np.abs(change) > _LONG
+            bend = (reached.gradient - state.gradient - state.curve(change))[long] / change[long]
+            added[long] = np.maximum(added[long], bend)
+        else:
+            return LogisticFit(w, objective, norm, n_steps, False), state
+        w, margins, state, objective = trial, moved, reached, value
+        n_steps, expected, before = n_steps + 1, -slope, norm
+
+
+class _NewtonSystem(NamedTuple):
+    """The equations of a Newton step."""
+
+    matrix: BlockedMatrix
+    state: _State
+    C: float
+    gradient: NDArray[np.float64]
+    objective: float
+    preconditioner: _Preconditioner
+
+    def solve(self, added: NDArray[np.float64], enough: float) -> NDArray[np.float64]:
+        """Return the step, by preconditioned conjugate gradients, the more exactly the closer the optimum is.
+
+        `added` is added to the rows' curvature. The solution ends at a remaining gradient of the norm `enough`.
+        """
+        direction, residual = np.zeros(self.matrix.n_columns), -self.gradient
+        z = self.preconditioner(residual)
+        p, rz = z, float(residual @ z)
+        # Half of `rz` is about the decrease that is left.
+        stop = min(_EXACTNESS**2, np.sqrt(rz / self.objective)) * rz
+        for _ in range(_MAX_PRODUCTS):
+            xp = self.matrix.times(p, fast=True)
+            hp = self.matrix.transposed_times(self.state.curve(xp) + added * xp, fast=True)
+            hp += p / self.C
+            bend = float(p @ hp)
+            if not bend > 0:  # rounding errors
+                break
+            direction += rz / bend * p
+            residual -= rz / bend * hp
+            z = self.preconditioner(residual)
+            rz, before = float(residual @ z), rz
+            if rz <= stop or float(residual @ residual) <= enough**2:
+                break
+            p = z + rz / before * p
+        return direction
+
+
+class _Preconditioner:
+    """An approximate inverse of the Hessian.
+
+    The most frequent columns are inverted together; their correlations come from a sample of rows and their diagonal
+    from all rows. The other columns are inverted one by one.
+    """
+
+    def __init__(self, matrix: BlockedMatrix, losses: _Losses, C: float) -> None:
+        self._matrix, self._C = matrix, C
+        self._head = matrix.frequent_columns(_HEAD)
+        self._rows, self._groups = losses.sample(_HEAD_ROWS)
+        self._sample = matrix.take(self._rows, self._head)
+        self._objective = np.inf
+
+    def update(self, state: _State, objective: float) -> None:
+        """Follow the losses' curvature; the correlations only if the objective fell by some percent."""
+        self._diagonal = self._matrix.squares(state.curvature) + 1 / self._C
+        self._scale = 1 / np.sqrt(self._diagonal[self._head])
+        if objective > _SAME * self._objective:
+            return
+        self._objective = objective
+        weight = state.weight[self._rows]
+        hessian = np.zeros((len(self._head),) * 2)
+        for begin in range(0, len(self._rows), _BLOCK_ROWS):
+            block = self._sample[begin : begin + _BLOCK_ROWS].toarray()
+            block *= np.sqrt(weight[begin : begin + _BLOCK_ROWS, None])
+            hessian += block.T @ block
+        if self._groups is not None:
+            entries = (weight, np.arange(len(weight)), self._groups)
+            means = csr_matrix(entries, shape=(len(self._groups) - 1, len(weight))) @ self._sample
+            for begin in range(0, means.shape[0], _BLOCK_ROWS):
+                block = means[begin : begin + _BLOCK_ROWS].toarray()
+                hessian -= block.T @ block
+        hessian *= self._matrix.n_rows / max(len(self._rows), 1)
+        hessian[np.diag_indices_from(hessian)] += 1 / self._C
+        # As correlations, so that columns of very different sizes are no reason for rounding errors.
+        scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1 / self._C))
+        hessian *= scale[:, None] * scale
+        hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
+        self._factor = cho_factor(hessian, lower=True, overwrite_a=True)
+
+    def __call__(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = vector / self._diagonal
+        head = cho_solve(self._factor, self._scale * vector[self._head], check_finite=False)
+        result[self._head] = self._scale * head
+        return result
+
+
+class _State(NamedTuple):
+    """The losses at some margins, with their derivatives by the margins."""
+
+    value: float  # their sum
+    gradient: NDArray[np.float64]  # shape (n_rows,)
+    weight: NDArray[np.float64]  # shape (n_rows,)
+    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are questions.
+    question: NDArray[np.int64] | None = None  # shape (n_rows,)
+    starts: NDArray[np.int64] | None = None  # shape (n_questions,)
+
+    @property
+    def curvature(self) -> NDArray[np.float64]:
+        """The diagonal of the Hessian."""
+        return self.weight if self.question is None else self.weight * (1 - self.weight)
+
+    def curve(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the Hessian times a change of the margins."""
+        product = self.weight * change
+        if self.question is not None and self.starts is not None and len(self.starts):
+            product -= self.weight * np.add.reduceat(product, self.starts)[self.question]
+        return product
+
+
+class _Losses(Protocol):
+    """A convex loss of the rows' margins."""
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        """Return the losses at these margins."""
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """Return about `most` evenly spaced rows, or the rows of entire questions and their offsets."""
+
+
+class _BinaryLosses:
+    r"""The log losses of rows, minimised over columns that no other row has.
+
+    The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is then
+    :math:`\min_v \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`. With :math:`s = C \|x\|^2`, the minimum is where
+    :math:`\tau = y (m + v \cdot x)` solves :math:`\tau = y m + s / (1 + e^\tau)`.
+
+    Parameters
+    ----------
+    right : ndarray of float64, shape (n_rows,)
+    own : ndarray of float64, shape (n_rows,)
+        s of each row.
+    """
+
+    def __init__(self, right: NDArray[np.float64], own: NDArray[np.float64]) -> None:
+        self._sign = 2 * right - 1
+        self._own = own
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        signed = _shift_margins(self._sign * margins, self._own)
+        wrong = expit(-signed)
+        value = np.logaddexp(0, -signed).sum() + (self._own * wrong**2).sum() / 2
+        weight = expit(signed) * wrong
+        return _State(float(value), -self._sign * wrong, weight / (1 + self._own * weight))
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        return np.arange(0, len(self._own), max(-(-len(self._own) // most), 1)), None
+
+
+def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve t = margin + own / (1 + exp(t)) for each row's t, by Newton steps between bounds."""
+    result = margins.copy()
+    rows = np.flatnonzero(own)
+    low, s = margins[rows], own[rows]
+    m, high = low, low + s
+    t = np.clip(0.0, low, high)
+    for _ in range(_MAX_ROOT_STEPS):
+        wrong = expit(-t)
+        error = t - m - s * wrong
+        low, high = np.where(error <= 0, t, low), np.where(error >= 0, t, high)
+        before = t
+        t = t - error / (1 + s * wrong * expit(t))
+        t = np.where((t < low) | (t > high), (low + high) / 2, t)
+        if (np.abs(t - before) <= 1e-15 * (1 + np.abs(t))).all():
+            break
+    result[rows] = t
+    return result
+
+
+class _ConditionalLosses:
+    """The log losses of questions.
+
+    Parameters
+    ----------
+    right : ndarray of float64, shape (n_rows,)
+    offsets : ndarray of int64, shape (n_questions + 1,)
+    """
+
+    def __init__(self, right: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+        self._right, self._offsets, self._starts = right, offsets, offsets[:-1]
+        self._question = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        if not len(margins):
+            return _State(0.0, margins, margins)
+        shifted = margins - np.maximum.reduceat(margins, self._starts)[self._question]
+        powers = np.exp(shifted)
+        totals = np.add.reduceat(powers, self._starts)
+        probability = powers / totals[self._question]
+        value = float(np.log(totals).sum() - shifted @ self._right)
+        return _State(value, probability - self._right, probability, self._question, self._starts)
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        n_rows, sizes = len(self._right), np.diff(self._offsets)
+        questions = np.arange(0, len(sizes), max(-(-n_rows // most), 1))
+        return ragged_indices(self._starts[questions], sizes[questions]), offsets_of(sizes[questions])

@@ -1,0 +1,71 @@
+"""The explanation of the feature ranker's scores: groups that add up, features, cells, and the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.feature_ranker.lexical import LexicalCells
+from classic_rc.solvers.feature_ranker.texts import RankerTexts
+from classic_rc.text.turns import spoken_sentences
+
+_SHOWN_FEATURES = 6
+_SHOWN_CELLS = 4
+
+
+class ScoreParts(NamedTuple):
+    """What the scores of one question's candidates consist of."""
+
+    groups: Mapping[str, NDArray[np.float64]]  # by group, (n_candidates,): these add up to the scores
+    names: Sequence[str]  # of the features
+    values: NDArray[np.float64]  # (n_features, n_candidates)
+    added: NDArray[np.float64]  # (n_features, n_candidates): what each feature adds
+    cells: Sequence[Mapping[str, float]]  # of each candidate, the largest weights in the lexical score
+    evidence: NDArray[np.int64]  # (n_candidates,): the sentence with the evidence, or -1
+
+
+def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreParts) -> Explanation:
+    """Explain each candidate's score.
+
+    The numbers of the bias and of the groups of features add up to the score exactly, one after the other. The text
+    behind them names the features with the largest effects, each with its value, and the cells with the largest
+    weights in the lexical score. The sentence with the evidence is marked.
+    """
+    spans = spoken_sentences(question.passage)
+    explained = []
+    for i, plain in enumerate(Explanation.from_scores(solver, question, scores).candidates):
+        numbers = {group: float(amounts[i]) for group, amounts in parts.groups.items()}
+        largest = np.argsort(-np.abs(parts.added[:, i]), kind="stable")[:_SHOWN_FEATURES].tolist()
+        lines = [
+            f"{parts.names[j]} = {parts.values[j, i]:.4g} adds {parts.added[j, i]:+.4f}"
+            for j in largest
+            if parts.added[j, i]
+        ]
+        lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in parts.cells[i].items()]
+        marks: tuple[Mark, ...] = ()
+        if parts.evidence[i] >= 0:
+            sentence = spans[int(parts.evidence[i])]
+            marks = (Mark(sentence.start, sentence.end, "sentence"),)
+        text, source = ("; ".join(lines), "largest features") if lines else (None, None)
+        explained.append(
+            CandidateExplanation(plain.text, plain.score, plain.evidence, marks, numbers, quote=text, source=source)
+        )
+    return Explanation(solver, question, tuple(explained))
+
+
+def largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:
+    """Return the cells with the largest weights of each distinct candidate, by name."""
+    found: list[dict[str, float]] = []
+    for _, (columns, sizes) in cells.blocks(texts):
+        for own in np.split(columns, np.cumsum(sizes)[:-1]):
+            of_own = weights[own].astype(np.float64)
+            chosen = np.argsort(-np.abs(of_own), kind="stable")[:_SHOWN_CELLS]
+            labels = cells.describe(own[chosen].tolist())
+            found.append({label: float(w) for label, w in zip(labels, of_own[chosen], strict=True) if w})
+    return found

@@ -1,0 +1,281 @@
+"""The learned lexical features: cells of words of candidate, question and passage, each with its own weight."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
+from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
+from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
+
+CELLS: Mapping[str, frozenset[str]] = {
+    "word": frozenset(),
+    "bigram": frozenset(),
+    "trigram": frozenset(),
+    "word in passage": frozenset({"passage"}),
+    "word, type": frozenset({"question"}),
+    "word, question word": frozenset({"question"}),
+    "opening, first word": frozenset({"question"}),
+    "opening, length": frozenset({"question"}),
+    "opening, word": frozenset({"question"}),
+}
+"""The groups of cells, with the inputs that they need besides the candidates. All but "word, question word" are
+about the words of a candidate with stop words; an opening is the first two words of a question."""
+
+_MAX_LENGTH = 12
+_BLOCK_TOKENS = 2**18
+_BLOCK_PAIRS = 2**20
+
+
+class Cells(NamedTuple):
+    """Cells of a block's candidates. A cell is a key of up to three numbers."""
+
+    rows: NDArray[np.int64]  # (n,): the candidate that has the cell
+    keys: NDArray[np.int64]  # (n,)
+
+
+@dataclass(frozen=True)
+class LexicalCells:
+    """The cells that training has seen often enough, each with a column.
+
+    A key consists of numbers of `words`, of a length or of a type of questions, each below `base`.
+    """
+
+    words: TrainingWords
+    tables: Mapping[str, NDArray[np.int64]]  # by group, the keys of its cells, ascending
+
+    @classmethod
+    def learn(
+        cls, texts: RankerTexts, words: TrainingWords, inputs: frozenset[str], min_count: int
+    ) -> LexicalCells:
+        """Give a column to each cell that at least `min_count` distinct candidates have."""
+        empty = cls(
+            words, {group: np.empty(0, dtype=np.int64) for group, needs in CELLS.items() if needs <= inputs}
+        )
+        counts = {group: _KeyCounts() for group in empty.tables}
+        for _, cells in empty._blocks(texts):
+            for group, own in cells.items():
+                counts[group].add(own.keys)
+        return cls(words, {group: own.frequent(min_count) for group, own in counts.items()})
+
+    @property
+    def n_columns(self) -> int:
+        """The number of cells."""
+        return sum(map(len, self.tables.values()))
+
+    @property
+    def base(self) -> int:
+        """The base of the keys."""
+        return _base(self.words)
+
+    def matrix(self, texts: RankerTexts) -> csr_matrix:
+        """Return the cells of each distinct candidate: ones of float32, the columns of a row ascending."""
+        parts = [part for _, part in self.blocks(texts)]
+        indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in parts)])
+        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)])
+        return csr_matrix(
+            (np.ones(len(indices), np.float32), indices, offsets_of(sizes)), (len(sizes), self.n_columns)
+        )
+
+    def blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
+        """Yield blocks of candidates with the columns of their cells, ascending in a row, and how many each has."""
+        starts = dict(
+            zip(self.tables, offsets_of(np.array([*map(len, self.tables.values())])).tolist(), strict=False)
+        )
+        for where, cells in self._blocks(texts):
+            n_rows = where.stop - where.start
+            packed = [np.empty(0, dtype=np.int64)]
+            for group, (rows, keys) in cells.items():
+                place, found = look_up(self.tables[group], keys)
+                packed.append(rows[found] * self.n_columns + starts[group] + place[found])
+            both = np.concatenate(packed)
+            both.sort()
+            rows, columns = np.divmod(both, max(self.n_columns, 1))
+            yield where, (columns.astype(np.int32), np.bincount(rows, minlength=n_rows))
+
+    def score(self, texts: RankerTexts, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """Return the sum of the weights of each distinct candidate's cells, in the order of the columns."""
+        values = np.zeros(len(texts.encoded.arrays.candidate_question))
+        for where, (columns, sizes) in self.blocks(texts):
+            rows = np.repeat(np.arange(len(sizes)), sizes)
+            values[where] = np.bincount(rows, weights=weights[columns], minlength=len(sizes))
+        return values
+
+    def describe(self, columns: Sequence[int]) -> list[str]:
+        """Return the names of some cells."""
+        ends = offsets_of(np.array([*map(len, self.tables.values())]))[1:]
+        groups = list(self.tables)
+        names = []
+        for column in columns:
+            which = int(np.searchsorted(ends, column, side="right"))
+            table = self.tables[groups[which]]
+            key = int(table[column - (ends[which] - len(table))])
+            base = self.base
+            names.append(self._name(groups[which], (key // base**2, key // base % base, key % base)))
+        return names
+
+    def _name(self, group: str, key: tuple[int, int, int]) -> str:
+        def word(number: int) -> str:
+            return self.words.words[number - 1] if number else "-"
+
+        if group == "word in passage":
+            return f"{group}: {word(key[0])}, {'yes' if key[2] else 'no'}"
+        if group == "word, type":
+            return f"{group}: {word(key[0])}, {[*QUESTION_TYPES, 'other'][key[2]]}"
+        if group == "opening, length":
+            return f"{group}: {word(key[0])} {word(key[1])}, {key[2]}"
+        if group.startswith("opening"):
+            return f"{group}: {word(key[0])} {word(key[1])}, {word(key[2])}"
+        if group == "word, question word":
+            return f"{group}: {word(key[0])}, {word(key[2])}"
+        return f"{group}: {' '.join(word(k) for k in key if k)}"
+
+    def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
+        """Yield the cells of blocks of candidates, those that have no column included, unless a word is unknown."""
+        # 0 stands for no word; unknown words are negative.
+        numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
+        numbers[numbers == 0] = -1
+        if not len(numbers):
+            numbers = np.full(1, -1)
+        for where, arrays in _split_blocks(texts.encoded.arrays):
+            first = texts.encoded.arrays.candidate_question[where.start]
+            types = texts.types[first : first + len(arrays.question_passage)]
+            known = _block_cells(arrays, texts.stop, types, numbers)
+            yield where, {group: _pack(known(group), self.base) for group in self.tables}
+
+
+def look_up(table: NDArray[np.int64], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the place of each key in an ascending table, and whether it is there."""
+    if not len(table):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+    return place, table[place] == keys
+
+
+def _base(words: TrainingWords) -> int:
+    return max(len(words), _MAX_LENGTH, len(QUESTION_TYPES)) + 2
+
+
+def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
+    """Return cells of known words only, each once for a candidate."""
+    rows, *numbers = parts
+    known = np.logical_and.reduce([part >= 0 for part in numbers])
+    keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
+    return Cells(rows[known], keys[known])
+
+
+def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
+    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
+    if not len(arrays.candidate_question):
+        return
+    for where, part in arrays.blocks(_BLOCK_TOKENS):
+        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
+        load = offsets_of(pairs)[:-1]
+        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
+            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
+
+
+def _block_cells(
+    arrays: TokenArrays, stop: NDArray[np.bool_], types: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> Any:
+    """Return a function of a group's name that returns the rows of its cells and the three parts of their keys."""
+    n_words, question = arrays.n_words, arrays.candidate_question
+    words = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
+    rows, word = words.texts, numbers[words.words]
+    nothing = np.zeros(len(rows), dtype=np.int64)
+    lengths = np.diff(arrays.candidate_offsets)
+    openings = _first_words(arrays.question_tokens, arrays.question_offsets, 2, numbers)[question]
+    every = np.arange(len(question))
+
+    def parts(group: str) -> tuple[NDArray[np.int64], ...]:
+        match group:
+            case "word":
+                return rows, word, nothing, nothing
+            case "bigram" | "trigram":
+                return _ngrams(arrays, numbers, 2 if group == "bigram" else 3)
+            case "word in passage":
+                passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, n_words)
+                found = occurrences(passages, passage_of_candidates(arrays)[rows], words.words) > 0
+                return rows, word, nothing, found.astype(np.int64)
+            case "word, type":
+                return rows, word, nothing, types[question[rows]]
+            case "word, question word":
+                candidates = content_counts(arrays.candidate_tokens, arrays.candidate_offsets, stop, n_words)
+                questions = content_counts(arrays.question_tokens, arrays.question_offsets, stop, n_words)
+                owner, left, right = word_pairs(candidates, questions, question)
+                return owner, numbers[left], np.zeros(len(owner), dtype=np.int64), numbers[right]
+            case "opening, first word":
+                first = _first_words(arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers)[:, 0]
+                return every, openings[:, 0], openings[:, 1], first
+            case "opening, length":
+                return every, openings[:, 0], openings[:, 1], np.minimum(lengths, _MAX_LENGTH)
+        return rows, openings[rows, 0], openings[rows, 1], word
+
+    return parts
+
+
+def _first_words(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], n: int, numbers: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the numbers of the first `n` words of each text, 0 where it has fewer: shape (n_texts, n)."""
+    found = np.zeros((len(offsets) - 1, n), dtype=np.int64)
+    for k in range(n):
+        has = np.diff(offsets) > k
+        found[has, k] = numbers[tokens[offsets[:-1][has] + k]]
+    return found
+
+
+def _ngrams(arrays: TokenArrays, numbers: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], ...]:
+    """Return the distinct n-grams of the candidates: their rows and three numbers, the first 0 for a bigram."""
+    lengths = np.diff(arrays.candidate_offsets)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    ends = np.repeat(arrays.candidate_offsets[1:], lengths)
+    start = np.flatnonzero(np.arange(len(row)) + n <= ends)
+    own = numbers[arrays.candidate_tokens]
+    columns = [row[start], *(np.zeros(len(start), dtype=np.int64) for _ in range(3 - n))]
+    columns += [own[start + k] for k in range(n)]
+    order = np.lexsort(columns[::-1])
+    sorted_columns = [column[order] for column in columns]
+    is_new = np.ones(len(order), dtype=np.bool_)
+    if len(order):
+        is_new[1:] = np.logical_or.reduce([np.diff(column) != 0 for column in sorted_columns])
+    return tuple(column[is_new] for column in sorted_columns)
+
+
+class _KeyCounts:
+    """How often keys occurred, added up block by block."""
+
+    def __init__(self) -> None:
+        self._keys, self._counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self._waiting: list[NDArray[np.int64]] = []
+        self._n_waiting = 0
+
+    def add(self, keys: NDArray[np.int64]) -> None:
+        """Count some keys."""
+        self._waiting.append(keys)
+        self._n_waiting += len(keys)
+        if self._n_waiting > max(len(self._keys), _BLOCK_PAIRS):  # the work stays proportional to all keys
+            self._merge()
+
+    def frequent(self, min_count: int) -> NDArray[np.int64]:
+        """Return the keys that occurred at least `min_count` times, ascending."""
+        self._merge()
+        return self._keys[self._counts >= min_count]
+
+    def _merge(self) -> None:
+        fresh, counts = np.unique(np.concatenate([self._keys[:0], *self._waiting]), return_counts=True)
+        place, known = look_up(self._keys, fresh)
+        self._counts[place[known]] += counts[known]
+        keys = np.concatenate((self._keys, fresh[~known]))
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._counts = keys[order], np.concatenate((self._counts, counts[~known]))[order]
+        self._waiting, self._n_waiting = [], 0

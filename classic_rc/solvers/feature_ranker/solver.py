@@ -1,0 +1,505 @@
+"""The feature ranker: conditional logit over matching features and a learned lexical score, both cross-fitted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import NotFittedError, unknown_name
+from classic_rc.folds import FoldPlan
+from classic_rc.kernels.logistic import Features
+from classic_rc.predictions import Scores
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.base import DECISION, Parameter, Solver, is_integer, is_number, provenance
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.feature_ranker.design import Design, Ranker
+from classic_rc.solvers.feature_ranker.explanation import ScoreParts, explain_parts, largest_cells
+from classic_rc.solvers.feature_ranker.features import (
+    FEATURES,
+    MAIN_FEATURES,
+    dense_features,
+    evidence_sentences,
+)
+from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
+from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.training import Cases, Learner, fold_numbers
+from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES, CountVectors, vector_features
+from classic_rc.solvers.feature_ranker.words import TrainingWords
+from classic_rc.solvers.learning import gold_labels, one_thread, require_task
+from classic_rc.text.encoded import EncodedDataset
+
+GROUPS = (*FEATURES, "vectors", "lexical")
+"""The groups of features."""
+
+INPUTS: Mapping[str, frozenset[str]] = {
+    "all": frozenset({"passage", "question"}),
+    "no-passage": frozenset({"question"}),
+    "candidates": frozenset(),
+}
+"""The inputs that are read besides the candidates, by name."""
+
+LEXICAL_SCORE = "lexical score"
+CROSSED_FEATURES = MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES}
+"""The features that are crossed with the types of questions."""
+
+_BLOCK_CANDIDATES = 2**15
+_NO_TYPE = len(QUESTION_TYPES)
+
+
+def is_strength(value: Any) -> bool:
+    """Return whether a value is the inverse strength of a penalty, or asks for cross-validation."""
+    return value == "cv" or (is_number(value) and value > 0)
+
+
+_STRENGTH = "'cv' or a positive number"
+
+
+class FeatureRanker(Solver):
+    r"""A log-linear ranker over features that match candidate, question and passage.
+
+    .. math:: s = b + \sum_j \big(w_j c_j + u_{t,j} c_j + v_j z_j\big)
+
+    c is a feature minus its mean over the question's candidates, in units of its standard deviation in training,
+    cut at 5; z is the same in units of twice its standard deviation over the question's candidates; t is the type
+    of the question. One feature is a learned lexical score, itself a sum of weights of words, word pairs and
+    n-grams of candidate, question and passage. It enters training out of fold.
+
+    If one candidate is right, the weights minimise the loss of conditional logit (McFadden 1974),
+
+    .. math:: \sum_q \log \sum_i e^{s_{q,i}} - s_{q,right} + \frac{1}{2C} \|w\|^2
+
+    and a training question with several right candidates counts once for each, against its wrong ones. If several
+    can be right, each candidate has the loss of logistic regression, and there are three more terms: standardised
+    raw features, a bias, and the raw lexical score.
+
+    Parameters
+    ----------
+    features : str
+        Names of :data:`GROUPS` joined by a plus, or ``"all"``.
+    inputs : {"all", "no-passage", "candidates"}
+        The inputs to read. Texts that are not read are empty, and features without any difference are left out. So
+        the solver becomes a partial-input baseline (after Kaushik and Lipton 2018).
+    C : float or "cv"
+        The inverse strength of the penalty. ``"cv"``: the member of
+        :data:`~classic_rc.solvers.feature_ranker.training.GRID` with the least loss out of fold.
+    lexical_C : float or "cv"
+        The same of the lexical score.
+    min_count : int
+        How many training candidates must have a cell of the lexical score.
+    folds : int
+        The number of folds. Equal and nearly equal passages are in one fold.
+    decision : Decision, optional
+        None is the task's default rule.
+
+    Attributes
+    ----------
+    words_ : TrainingWords
+    vectors_ : CountVectors or None
+    cells_ : LexicalCells or None
+    cell_weights_ : ndarray of float32
+    columns_ : list of int
+        The features in use: those that differ between candidates of a question somewhere in training.
+    ranker_ : Ranker
+    chosen_ : dict of str to float
+        The strengths in use.
+    """
+
+    name = "feature-ranker"
+    description = "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words"
+    citation = "features after Richardson et al. 2013, MCTest, and Smith et al. 2015; put together in this package"
+    cites = ("richardson2013", "smith2015")
+    learns_from = "gold"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
+    takes_encoding = False  # it divides passages into sentences and turns
+
+    words_: TrainingWords
+    vectors_: CountVectors | None
+    cells_: LexicalCells | None
+    cell_weights_: NDArray[np.float32]
+    columns_: list[int]
+    ranker_: Ranker
+    chosen_: dict[str, float]
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "features": Parameter(f"groups of features joined by a plus, or 'all': {', '.join(GROUPS)}"),
+        "inputs": Parameter("the inputs to read", tuple(INPUTS)),
+        "C": Parameter("the inverse strength of the regularisation", also=_STRENGTH, fits=is_strength),
+        "lexical_C": Parameter(
+            "the inverse strength of the regularisation of the lexical score", also=_STRENGTH, fits=is_strength
+        ),
+        "min_count": Parameter(
+            "how many training candidates must have a cell of the lexical score",
+            also="a positive whole number",
+            fits=lambda value: is_integer(value, 1, 2**31),
+        ),
+        "folds": Parameter(
+            "the number of folds",
+            also="a whole number of at least 2",
+            fits=lambda value: is_integer(value, 2, 2**31),
+        ),
+        "decision": DECISION,
+    }
+
+    def __init__(
+        self,
+        *,
+        features: str = "all",
+        inputs: Literal["all", "no-passage", "candidates"] = "all",
+        C: float | Literal["cv"] = "cv",
+        lexical_C: float | Literal["cv"] = "cv",
+        min_count: int = 2,
+        folds: int = 5,
+        decision: Decision | None = None,
+    ) -> None:
+        self.features = features
+        self.inputs = inputs
+        self.C = C
+        self.lexical_C = lexical_C
+        self.min_count = min_count
+        self.folds = folds
+        self.decision = decision
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Learn words, vectors, the lexical score and the weights.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that is not allowed, the task is not one of `tasks`, or there is no question or
+            only one passage.
+        DataError
+            Gold is hidden, or no candidate is right, or none is wrong.
+        """
+        self.check_parameters()
+        groups = self._groups()
+        right = gold_labels(self.name, questions)
+        require_task(self, questions)
+        fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
+        texts = self._texts(questions)
+        encoded = texts.encoded
+        # From the order of the questions to that of the arrays.
+        flags = Scores(right.astype(np.float64), encoded.score_offsets, np.ones(len(right), dtype=np.bool_))
+        right = flags.take(encoded.order).values.astype(np.int64)
+        one_is_right = questions[0].task is not Task.MULTIPLE_ANSWER
+        cases = Cases.of(right, encoded.question_offsets, one_is_right=one_is_right)
+        with one_thread():
+            self._learn(texts, cases, fold_of_question[encoded.order], groups)
+        self.trained_on_ = provenance(questions)
+        return self
+
+    def _learn(self, texts: RankerTexts, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
+        encoded, offsets = texts.encoded, texts.encoded.question_offsets
+        self.caveats_: tuple[str, ...] = ()
+        self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
+        self.words_ = TrainingWords.learn(texts)
+        reads_passage = "passage" in INPUTS[self.inputs]
+        self.vectors_ = CountVectors.learn(texts, self.words_) if "vectors" in groups and reads_passage else None
+
+        def learner(features: Features, min_count: int = 0) -> Learner:
+            return Learner(features, cases, offsets, folds, encoded.arrays.question_passage, min_count)
+
+        lexical = self._learn_lexical(texts, cases, learner) if "lexical" in groups else None
+        values = self._features(texts, groups, lexical)
+        names, raw = feature_names(groups), cases.offsets is None
+        self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
+        values = values[:, self.columns_]
+        used = [names[j] for j in self.columns_]
+        design = Design.learn(used, _crossed(used), values, offsets, raw=raw)
+        weights = np.zeros(design.n_columns)
+        if design.n_columns:
+            matrix = design.matrix(values, texts.types, offsets)
+            del values
+            weights = self._fit_weights(learner(matrix), "C", self.C, "the ranker")
+        self.ranker_ = Ranker(design, weights)
+
+    def _learn_lexical(
+        self, texts: RankerTexts, cases: Cases, learner: Callable[[Features, int], Learner]
+    ) -> NDArray[np.float64]:
+        """Learn the lexical score; return the scores of the training candidates out of fold."""
+        from scipy.sparse import csr_matrix, hstack
+
+        self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
+        matrix = _expand(texts.encoded, self.cells_.matrix(texts))
+        if cases.offsets is None:  # a column of ones for the bias, which the score leaves out
+            matrix = hstack([matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr")
+        fitted = learner(Features(None, matrix), self.min_count)
+        weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
+        self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
+        return fitted.score_out_of_fold(self.chosen_["lexical_C"])
+
+    def _fit_weights(self, learner: Learner, name: str, C: float | str, what: str) -> NDArray[np.float64]:
+        self.chosen_[name] = strength = learner.choose_strength() if isinstance(C, str) else float(C)
+        weights, converged = learner.fit(strength)
+        if not converged:
+            self.caveats_ += (f"{what} stopped before it converged",)
+        return weights
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score each candidate; it has evidence if the passage is read and has one of its words."""
+        self.check_parameters()
+        self._check_fitted()
+        if not len(questions):
+            return Scores(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.bool_))
+        texts = self._texts(questions)
+        encoded = texts.encoded
+        values = np.empty(int(encoded.question_offsets[-1]))
+        for where, _, added in self._contributions(texts):
+            total = np.zeros(where.stop - where.start)
+            for amounts in self._add_groups(added).values():
+                total += amounts
+            values[where] = total
+        return encoded.in_order(values, _expand(encoded, _has_evidence(encoded)))
+
+    def explain(self, question: Question) -> Explanation:
+        """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence."""
+        scores = self.score_candidates([question])
+        if not len(scores.values):
+            return Explanation.from_scores(self.name, question, scores)
+        texts = self._texts([question])
+        encoded = texts.encoded
+        n_distinct = len(encoded.arrays.candidate_question)
+        rows = _expand(encoded, np.arange(n_distinct))
+        cells: list[dict[str, float]] = [{}] * n_distinct
+        if self.cells_ is not None:
+            cells = largest_cells(self.cells_, self.cell_weights_, texts)
+        evidence = evidence_sentences(texts, self.words_.rarity(encoded.vocabulary))
+        _, values, added = next(self._contributions(texts))
+        parts = ScoreParts(
+            self._add_groups(added),
+            self.ranker_.design.names,
+            values,
+            added,
+            [cells[i] for i in rows],
+            evidence[rows],
+        )
+        return explain_parts(self.name, question, scores, parts)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """Return the strengths that cross-validation chose, and how many cells the lexical score has."""
+        if not hasattr(self, "ranker_"):
+            return {}
+        cells = {} if self.cells_ is None else {"cells": self.cells_.n_columns}
+        return {**self.chosen_, **cells}
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what was learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        self._check_fitted()
+        design = self.ranker_.design
+        state: dict[str, Any] = {
+            "words": self.words_.words,
+            "n_passages": self.words_.n_passages,
+            "chosen": self.chosen_,
+            "features": list(design.names),
+            "columns": self.columns_,
+            "cells": None if self.cells_ is None else list(self.cells_.tables),
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "passages_with": self.words_.passages_with.astype(np.int32),
+            "scale": design.scale,
+            "weights": self.ranker_.weights,
+        }
+        if design.mean is not None and design.deviation is not None:
+            arrays |= {"mean": design.mean, "deviation": design.deviation}
+        if self.vectors_ is not None:
+            arrays |= {"vector_words": self.vectors_.numbers.astype(np.int32), "vectors": self.vectors_.vectors}
+        if self.cells_ is not None:
+            arrays |= {f"cells.{group}": table for group, table in self.cells_.tables.items()}
+            arrays["cell_weights"] = self.cell_weights_
+        return state, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Restore a fitted state that :meth:`fitted_state` returned.
+
+        Raises
+        ------
+        KeyError, TypeError or ValueError
+            The state does not match the parameters.
+        """
+        names = feature_names(self._groups())
+        columns = [int(j) for j in state["columns"]]
+        if [names[j] for j in columns] != state["features"] or any(j < 0 for j in columns):
+            raise ValueError("the features are others than those of this version")
+        words = list(state["words"])
+        if any(not isinstance(word, str) for word in words) or words != sorted(set(words)):
+            raise ValueError("the words are not distinct strings in order")
+        _check_shape(arrays["passages_with"], (len(words),))
+        self.words_ = TrainingWords(words, arrays["passages_with"].astype(np.int64), int(state["n_passages"]))
+        self.vectors_ = None
+        if "vectors" in arrays:
+            numbers, vectors = arrays["vector_words"].astype(np.int64), arrays["vectors"]
+            if vectors.ndim != 2 or vectors.shape[0] != len(numbers) or vectors.dtype != np.int16:
+                raise ValueError("the vectors do not match their words")
+            _check_ascending(numbers, len(words))
+            self.vectors_ = CountVectors(numbers, vectors)
+        self.cells_, self.cell_weights_ = None, np.empty(0, dtype=np.float32)
+        if state["cells"] is not None:
+            tables = {group: arrays[f"cells.{group}"] for group in state["cells"]}
+            if not set(tables) <= set(CELLS):
+                raise ValueError("a group of cells is unknown")
+            self.cells_ = LexicalCells(self.words_, tables)
+            for table in tables.values():
+                _check_ascending(table, self.cells_.base**3)
+            self.cell_weights_ = arrays["cell_weights"]
+            _check_shape(self.cell_weights_, (self.cells_.n_columns,))
+        design = Design(
+            tuple(state["features"]),
+            _crossed(state["features"]),
+            arrays["scale"],
+            arrays.get("mean"),
+            arrays.get("deviation"),
+        )
+        for array in (design.scale, *([] if design.mean is None else [design.mean, arrays["deviation"]])):
+            _check_shape(array, (len(columns),))
+        _check_shape(arrays["weights"], (design.n_columns,))
+        self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
+        self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
+        return self
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "ranker_"):
+            raise NotFittedError(
+                f"{self.name} is not fitted: call fit() with questions that have gold answers "
+                "(on the command line --train DATA)"
+            )
+
+    def _groups(self) -> tuple[str, ...]:
+        names = [name for part in str(self.features).split("+") for name in (GROUPS if part == "all" else (part,))]
+        for name in names:
+            if name not in GROUPS:
+                raise unknown_name("group of features", name, ["all", *GROUPS])
+        return tuple(group for group in GROUPS if group in names)
+
+    def _texts(self, questions: Sequence[Question]) -> RankerTexts:
+        return hide_inputs(ranker_texts(questions), INPUTS[self.inputs])
+
+    def _features(
+        self, texts: RankerTexts, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the features of all candidates; `lexical` has scores in place of those of the fitted weights."""
+        encoded = texts.encoded
+        rarity = self.words_.rarity(encoded.vocabulary)
+        parts = [dense_features(texts, rarity, [group for group in groups if group in FEATURES])]
+        if "vectors" in groups:
+            own = np.zeros((len(encoded.arrays.candidate_question), len(VECTOR_FEATURES)))
+            if self.vectors_ is not None:
+                own = vector_features(texts, self.words_, self.vectors_, rarity)
+            parts.append(_expand(encoded, own))
+        if "lexical" in groups:
+            if lexical is None:
+                assert self.cells_ is not None
+                lexical = _expand(encoded, self.cells_.score(texts, self.cell_weights_))
+            parts.append(lexical[:, None])
+        return np.concatenate(parts, axis=1)
+
+    def _add_groups(self, added: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return what the bias and each group add to the scores, given what each feature adds."""
+        groups = {"bias": np.full(added.shape[1], self.ranker_.bias)}
+        for name, amounts in zip(self.ranker_.design.names, added, strict=True):
+            group = group_of_feature(name)
+            groups[group] = groups[group] + amounts if group in groups else amounts
+        return groups
+
+    def _contributions(
+        self, texts: RankerTexts
+    ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
+
+        Both have shape (n_features, n_candidates of the block).
+        """
+        offsets = texts.encoded.question_offsets
+        values = self._features(texts, self._groups(), None)[:, self.columns_]
+        starts = np.flatnonzero(np.diff(offsets[:-1] // _BLOCK_CANDIDATES, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(offsets) - 1]):
+            where = slice(int(offsets[start]), int(offsets[stop]))
+            own = offsets[start : stop + 1] - offsets[start]
+            yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
+
+
+def feature_names(groups: Sequence[str]) -> list[str]:
+    """Return the names of the features of some groups, in order."""
+    own = {**FEATURES, "vectors": VECTOR_FEATURES, "lexical": (LEXICAL_SCORE,)}
+    return [name for group in groups for name in own[group]]
+
+
+def group_of_feature(name: str) -> str:
+    """Return the group of a feature."""
+    if name in VECTOR_FEATURES:
+        return "vectors"
+    return next((group for group, names in FEATURES.items() if name in names), "lexical")
+
+
+def hide_inputs(texts: RankerTexts, inputs: frozenset[str]) -> RankerTexts:
+    """Return texts with empty passages or questions for the inputs that are not read."""
+    arrays = texts.encoded.arrays
+    n_questions, n_passages = len(arrays.question_offsets) - 1, len(arrays.passage_offsets) - 1
+    none = np.empty(0, dtype=np.int64)
+    changes: dict[str, Any] = {}
+    if "passage" not in inputs:
+        arrays = arrays._replace(
+            passage_tokens=arrays.passage_tokens[:0], passage_offsets=np.zeros(n_passages + 1, dtype=np.int64)
+        )
+        changes |= {"sentence_offsets": np.zeros(1, dtype=np.int64), "turns": none, "speakers": none}
+        changes["passage_sentences"] = np.zeros(n_passages + 1, dtype=np.int64)
+    if "question" not in inputs:
+        arrays = arrays._replace(
+            question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros(n_questions + 1, dtype=np.int64)
+        )
+        changes |= {"types": np.full(n_questions, _NO_TYPE), "statements": arrays.candidate_tokens}
+        changes["statement_offsets"] = arrays.candidate_offsets
+    if not changes:
+        return texts
+    old = texts.encoded
+    encoded = EncodedDataset(
+        old.questions, old.analyzer, old.vocabulary, arrays, old.order, old.question_offsets, old.candidate_rows
+    )
+    return replace(texts, encoded=encoded, asked_speaker=np.full(n_questions, -1), **changes)
+
+
+def _crossed(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([j for j, name in enumerate(names) if name in CROSSED_FEATURES], dtype=np.int64)
+
+
+def _expand(encoded: EncodedDataset, values: Any) -> Any:
+    """Return the rows of all candidates, given those of the distinct ones."""
+    return values if encoded.candidate_rows is None else values[encoded.candidate_rows]
+
+
+def _has_evidence(encoded: EncodedDataset) -> NDArray[np.bool_]:
+    """Return whether the passage has a word of each distinct candidate."""
+    from classic_rc.kernels.pairs import occurrences, word_counts
+    from classic_rc.solvers.feature_ranker.words import passage_of_candidates
+
+    arrays = encoded.arrays
+    passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
+    lengths = np.diff(arrays.candidate_offsets)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    found = occurrences(passages, passage_of_candidates(arrays)[owner], arrays.candidate_tokens) > 0
+    return np.bincount(owner[found], minlength=len(lengths)) > 0
+
+
+def _differs(values: NDArray[np.float64], offsets: NDArray[np.int64], *, raw: bool) -> bool:
+    """Return whether a feature differs between candidates of one question; or, if `raw`, of any questions."""
+    if not len(values):
+        return False
+    if raw:
+        return bool(values.max() > values.min())
+    starts = offsets[:-1][np.diff(offsets) > 0]
+    return bool((np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)).any())
+
+
+def _check_shape(array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise ValueError(f"an array has shape {array.shape}, expected {shape}")
+
+
+def _check_ascending(numbers: NDArray[Any], below: int) -> None:
+    if numbers.ndim != 1 or (
+        len(numbers) and (numbers[0] < 0 or numbers[-1] >= below or (np.diff(numbers) <= 0).any())
+    ):
+        raise ValueError(f"numbers are not ascending and below {below}")

@@ -1,0 +1,206 @@
+"""Fitting with folds: the strength of the penalty by cross-validation, and scores out of fold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.logistic import Features, fit_logistic
+
+GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""The inverse strengths of the penalty that cross-validation tries, from the strongest penalty on."""
+
+MOST_ROWS = 100_000
+"""Strengths are compared on whole passages with about this many candidates. The best one hardly depends on how much
+data there is: it is the variance of the weights."""
+
+_BLOCK_ROWS = 2**14
+
+
+class Cases(NamedTuple):
+    """What a learner learns from: rows of candidates, in cases if exactly one of several rows is right."""
+
+    rows: NDArray[np.int64]  # (n,): candidates, in the arrays' order, equal ones included
+    right: NDArray[np.int64]  # (n,)
+    offsets: NDArray[np.int64] | None  # (n_cases + 1,); None: each row is a case of its own
+    questions: NDArray[np.int64]  # (n_cases,) or (n,)
+
+    @classmethod
+    def of(cls, right: NDArray[np.int64], offsets: NDArray[np.int64], *, one_is_right: bool) -> Cases:
+        """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``.
+
+        Where one candidate is right, each right candidate against the wrong ones of its question is a case: a
+        question with several right candidates is several cases, and one without any, or without a wrong one, none.
+
+        Parameters
+        ----------
+        right : ndarray of int64, shape (n_candidates,)
+        offsets : ndarray of int64, shape (n_questions + 1,)
+        one_is_right : bool
+
+        Examples
+        --------
+        >>> cases = Cases.of(np.array([1, 0, 1, 0, 0]), np.array([0, 3, 5]), one_is_right=True)
+        >>> cases.rows.tolist(), cases.right.tolist(), cases.offsets.tolist()
+        ([0, 1, 1, 2], [1, 0, 0, 1], [0, 2, 4])
+        """
+        sizes = np.diff(offsets)
+        question = np.repeat(np.arange(len(sizes)), sizes)
+        if not one_is_right:
+            return cls(np.arange(len(right)), right, None, question)
+        n_right = np.bincount(question, weights=right, minlength=len(sizes)).astype(np.int64)
+        chosen = np.flatnonzero(right)
+        chosen = chosen[sizes[question[chosen]] > n_right[question[chosen]]]
+        own = question[chosen]
+        rows = ragged_indices(offsets[own], sizes[own])
+        case = np.repeat(np.arange(len(chosen)), sizes[own])
+        is_right = rows == chosen[case]
+        kept = is_right | (right[rows] == 0)
+        counts = np.bincount(case[kept], minlength=len(chosen))
+        return cls(rows[kept], is_right[kept].astype(np.int64), offsets_of(counts), own)
+
+    def select(self, questions: NDArray[np.bool_]) -> Cases:
+        """Return the cases of some questions, given a flag for each question."""
+        kept = questions[self.questions]
+        if self.offsets is None:
+            return Cases(self.rows[kept], self.right[kept], None, self.questions[kept])
+        sizes = np.diff(self.offsets)
+        rows = np.repeat(kept, sizes)
+        return Cases(self.rows[rows], self.right[rows], offsets_of(sizes[kept]), self.questions[kept])
+
+    def loss(self, scores: NDArray[np.float64]) -> float:
+        """Return the sum of the log losses of a score for each candidate."""
+        own = scores[self.rows]
+        if self.offsets is None:
+            return float(np.logaddexp(0, np.where(self.right > 0, -own, own)).sum())
+        if not len(own):
+            return 0.0
+        own = own - np.repeat(np.maximum.reduceat(own, self.offsets[:-1]), np.diff(self.offsets))
+        totals = np.add.reduceat(np.exp(own), self.offsets[:-1])
+        return float(np.log(totals).sum() - own[self.right > 0].sum())
+
+
+class Learner(NamedTuple):
+    """The features and the right answers of training, and the folds that hold questions out."""
+
+    features: Features  # a row for each candidate
+    cases: Cases
+    offsets: NDArray[np.int64]  # (n_questions + 1,): the candidates of each question
+    folds: NDArray[np.int64]  # (n_questions,)
+    passages: NDArray[np.int64]  # (n_questions,)
+    # A model ignores the sparse columns that fewer of the candidates it learns from have.
+    min_count: int = 0
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return int(self.folds.max(initial=-1)) + 1
+
+    def choose_strength(self) -> float:
+        """Return the member of :data:`GRID` with the least loss on the folds that a model has not seen.
+
+        The grid is left when the loss rises.
+        """
+        step = -(-len(self.cases.rows) // MOST_ROWS)
+        sampled = self.passages % max(step, 1) == 0
+        held = [sampled & (self.folds == k) for k in range(self.n_folds)]
+        rows = list(map(self._rows_of, held))
+        cases = [self.cases.select(own) for own in held]
+        models = [
+            _Model(self.features, self.cases.select(sampled & (self.folds != k)), self.min_count)
+            for k in range(self.n_folds)
+        ]
+        scores = np.zeros(int(self.offsets[-1]))
+        best, least = GRID[0], np.inf
+        for C in GRID:
+            loss = 0.0
+            for model, own_rows, own_cases in zip(models, rows, cases, strict=True):
+                model.fit(C)
+                scores[own_rows] = weighted_sums(self.features, model.weights, own_rows)
+                loss += own_cases.loss(scores)
+            if loss >= least:
+                break
+            best, least = C, loss
+        return best
+
+    def score_out_of_fold(self, C: float) -> NDArray[np.float64]:
+        """Return each candidate's score by a model of the other folds: shape (n_candidates,)."""
+        scores = np.zeros(int(self.offsets[-1]))
+        for k in range(self.n_folds):
+            rows = self._rows_of(self.folds == k)
+            model = _Model(self.features, self.cases.select(self.folds != k), self.min_count)
+            model.fit(C)
+            scores[rows] = weighted_sums(self.features, model.weights, rows)
+        return scores
+
+    def fit(self, C: float) -> tuple[NDArray[np.float64], bool]:
+        """Return the weights of a model of all cases, and whether it converged."""
+        model = _Model(self.features, self.cases, self.min_count)
+        model.fit(C)
+        return model.weights, model.converged
+
+    def _rows_of(self, questions: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.flatnonzero(np.repeat(questions, np.diff(self.offsets)))
+
+
+class _Model:
+    """A model of some cases; a fit starts from the one before."""
+
+    def __init__(self, features: Features, cases: Cases, min_count: int) -> None:
+        self._cases, self._n_columns = cases, n_columns(features)
+        dense, sparse = features
+        n_dense = 0 if dense is None else dense.shape[1]
+        self._kept = np.arange(self._n_columns)
+        if sparse is not None:
+            sparse = sparse[cases.rows]
+            if min_count:
+                counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
+                used = np.flatnonzero(counts >= min_count)
+                sparse = sparse[:, used]
+                self._kept = np.concatenate((np.arange(n_dense), n_dense + used))
+        self._features = Features(None if dense is None else dense[cases.rows], sparse)
+        self._own = np.zeros(len(self._kept))
+        self.converged = True
+
+    def fit(self, C: float) -> None:
+        if len(self._kept) and len(self._cases.rows):
+            right, offsets = self._cases.right, self._cases.offsets
+            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own)
+            self._own, self.converged = fit.weights, fit.converged
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of all columns, 0 for those that are not learned."""
+        weights = np.zeros(self._n_columns)
+        weights[self._kept] = self._own
+        return weights
+
+
+def n_columns(features: Features) -> int:
+    """Return the number of columns."""
+    return sum(block.shape[1] for block in features if block is not None)
+
+
+def weighted_sums(features: Features, weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the weighted sums of some rows."""
+    n_dense = 0 if features.dense is None else features.dense.shape[1]
+    result = np.zeros(len(rows))
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        where = slice(start, start + _BLOCK_ROWS)
+        if features.dense is not None:
+            result[where] += features.dense[rows[where]].astype(np.float64) @ weights[:n_dense]
+        if features.sparse is not None:
+            result[where] += features.sparse[rows[where]] @ weights[n_dense:]
+    return result
+
+
+def fold_numbers(folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], n: int) -> NDArray[np.int64]:
+    """Return the fold of each of `n` questions."""
+    numbers = np.zeros(n, dtype=np.int64)
+    for k, (_, own) in enumerate(folds):
+        numbers[own] = k
+    return numbers

@@ -1,0 +1,391 @@
+"""Count vectors of words, learned from the training passages alone, and the features that compare texts by them.
+
+Vectors are integers in units of 2**-14, so that their products are exact in any order: the features have the same
+digits for any blocks, threads and libraries.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.pairs import WordCounts, occurrences
+from classic_rc.solvers.feature_ranker.texts import RankerTexts
+from classic_rc.solvers.feature_ranker.words import (
+    RARITY_BITS,
+    TrainingWords,
+    content_counts,
+    passage_of_candidates,
+)
+
+VECTOR_FEATURES = (
+    "vectors: candidate, passage",
+    "vectors: candidate, question",
+    "vectors: candidate, best sentence",
+    "vectors: candidate, sentences like the question",
+    "vectors: new words, passage",
+    "vectors: new words, best question sentence",
+    "vectors: candidate, other candidates",
+)
+"""The names of the features of :func:`vector_features`."""
+
+WINDOW = 6
+CONTEXT_EXPONENT = 0.75
+MIN_COUNT = 3
+MAX_WORDS = 20_000
+DIMENSIONS = 100
+SHARPNESS = 8.0
+"""The factor of a cosine in the softmax over sentences."""
+
+_GRID = 2.0**14
+_COUNT_UNIT = 60
+"""A multiple of 1..6, so that a count of 1/distance is a whole number of units."""
+_WEIGHT_BITS = 6
+"""The binary places of a word's weight in the vector of a text."""
+_POWER_STEPS = 3
+_EXTRA_DIMENSIONS = 20
+_BLOCK_TOKENS = 2**17
+_COUNTED_TOKENS = 2**20
+
+
+@dataclass(frozen=True)
+class CountVectors:
+    """A vector of length 1 for each of some words of the training data."""
+
+    numbers: NDArray[np.int64]  # (n_vectors,): the words' numbers in TrainingWords, ascending
+    vectors: NDArray[np.int16]  # (n_vectors, n_dimensions): in units of 2**-14
+
+    @classmethod
+    def learn(cls, texts: RankerTexts, words: TrainingWords) -> CountVectors:
+        r"""Learn vectors from the passages of some texts.
+
+        A word within six words of another one, in the same passage, counts 1/distance. The matrix of
+
+        .. math:: \max\Big(0, \ln \frac{n_{wc}}{n_w} - \ln \frac{n_c^{0.75}}{\sum_c n_c^{0.75}}\Big)
+
+        (positive pointwise mutual information with smoothed contexts, Levy, Goldberg and Dagan 2015, section 3) of
+        the 20,000 most frequent words that occur three times or more is reduced to 100 dimensions by a randomised
+        singular value decomposition (Halko, Martinsson and Tropp 2011) from a fixed start. A word's vector is its
+        row of left singular vectors times the singular values' square roots, divided by its length.
+        """
+        arrays = texts.encoded.arrays
+        numbers = words.numbers_of(texts.encoded.vocabulary)
+        frequency = np.zeros(len(words), dtype=np.int64)
+        np.add.at(frequency, numbers, np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)])
+        kept = np.flatnonzero(frequency >= MIN_COUNT)
+        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_WORDS]])
+        index = np.full(max(len(words), 1), -1)
+        index[kept] = np.arange(len(kept))
+        if not len(kept):
+            return cls(kept, np.empty((0, 0), dtype=np.int16))
+        tokens = index[numbers[arrays.passage_tokens]]
+        counts = _count_neighbours(tokens, arrays.passage_offsets, len(kept))
+        return cls(kept, _quantised(_left_singular(_positive_information(counts), DIMENSIONS)).astype(np.int16))
+
+    def rows_of(self, words: TrainingWords, texts: RankerTexts) -> NDArray[np.int64]:
+        """Return the row of each word of an encoding's vocabulary, or -1."""
+        of_number = np.full(len(words) + 1, -1)
+        of_number[self.numbers] = np.arange(len(self.numbers))
+        return of_number[words.numbers_of(texts.encoded.vocabulary)]
+
+
+def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_words: int) -> csr_matrix:
+    """Count how often words are near each other, in units of 1/60; tokens of -1 only take up room."""
+    total = csr_matrix((n_words, n_words), dtype=np.int64)
+    for start, stop in itertools.pairwise(_passage_bounds(offsets, _COUNTED_TOKENS)):
+        first, last = offsets[start], offsets[stop]
+        own = tokens[first:last]
+        passage = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
+        for distance in range(1, WINDOW + 1):
+            left, right = own[:-distance], own[distance:]
+            near = (passage[:-distance] == passage[distance:]) & (left >= 0) & (right >= 0)
+            amounts = np.full(int(near.sum()), _COUNT_UNIT // distance)
+            total = total + csr_matrix((amounts, (left[near], right[near])), total.shape)
+    both: csr_matrix = (total + total.T).tocsr()
+    both.sort_indices()
+    return both
+
+
+def _passage_bounds(offsets: NDArray[np.int64], tokens: int) -> list[int]:
+    """Return where blocks of whole passages with about this many tokens begin, and where the last one ends."""
+    starts = np.flatnonzero(np.diff(offsets[:-1] // tokens, prepend=-1))
+    return [*starts.tolist(), len(offsets) - 1]
+
+
+def _positive_information(counts: csr_matrix) -> csr_matrix:
+    """Return the positive pointwise mutual information of a symmetric matrix of counts."""
+    of_word = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    smoothed = of_word**CONTEXT_EXPONENT
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    chance = of_word[rows] * (smoothed[counts.indices] / smoothed.sum())
+    information = np.maximum(np.log(counts.data / chance), 0.0)
+    result = csr_matrix((information, counts.indices, counts.indptr), counts.shape)
+    result.eliminate_zeros()
+    return result
+
+
+def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]:
+    """Return the first left singular vectors, times the square roots of their singular values."""
+    n_columns = min(n_dimensions + _EXTRA_DIMENSIONS, matrix.shape[0])
+    start = np.random.default_rng(0).standard_normal((matrix.shape[1], n_columns))
+    transposed = matrix.T.tocsr()
+    basis = np.linalg.qr(matrix @ start)[0]
+    for _ in range(_POWER_STEPS):
+        basis = np.linalg.qr(matrix @ np.linalg.qr(transposed @ basis)[0])[0]
+    left, values, _ = np.linalg.svd((transposed @ basis).T, full_matrices=False)
+    vectors: NDArray[np.float64] = (basis @ left * np.sqrt(values))[:, :n_dimensions]
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return vectors divided by their lengths, in whole units of 2**-14; 0 stays 0.
+
+    Vectors of integers give the same digits everywhere: they are cut to 20 bits first, so that squares add up
+    exactly.
+    """
+    if not vectors.size:
+        return vectors
+    exponent = np.frexp(np.abs(vectors).max(axis=1))[1]
+    cut = np.rint(np.ldexp(vectors, (20 - exponent)[:, None]))
+    lengths = np.sqrt(np.einsum("ij,ij->i", cut, cut))
+    return np.rint(cut / np.where(lengths > 0, lengths, 1.0)[:, None] * _GRID)
+
+
+def vector_features(
+    texts: RankerTexts, words: TrainingWords, vectors: CountVectors, rarity: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the features of :data:`VECTOR_FEATURES` for each distinct candidate: shape (n_distinct, 7).
+
+    A text's vector is the sum of its content words' vectors times their rarity, divided by its length. Texts are
+    compared by their cosine, which is 0 without a vector.
+
+    * candidate with passage, with question, with its best sentence, and the mean of the cosines with all sentences,
+      weighted by the softmax of 8 times the sentence's cosine with the question;
+    * the mean, over the candidate's words that are not in the question, of the best cosine with a content word of
+      the passage, and with one of those in the sentence that is most like the question;
+    * the mean cosine with the question's other candidates.
+    """
+    arrays = texts.encoded.arrays
+    result = np.zeros((len(arrays.candidate_question), len(VECTOR_FEATURES)))
+    if not vectors.vectors.size or not len(result):
+        return result
+    row_of = vectors.rows_of(words, texts)
+    weights = np.maximum(rarity >> (RARITY_BITS - _WEIGHT_BITS), 1)
+    space = _Space(vectors.vectors.astype(np.float64), row_of, weights, texts.stop, arrays.n_words)
+    for start, stop in itertools.pairwise(_passage_bounds(arrays.passage_offsets, _BLOCK_TOKENS)):
+        questions = np.searchsorted(arrays.question_passage, (start, stop))
+        if questions[0] < questions[1]:
+            first, last = np.searchsorted(arrays.candidate_question, questions).tolist()
+            part = arrays.slice_questions(*questions.tolist())
+            if first < last:
+                result[first:last] = _block_features(part, _sentences_of(texts, start, stop), space)
+    return result
+
+
+class _Space(NamedTuple):
+    vectors: NDArray[np.float64]  # (n_vectors, n_dimensions), integers
+    row_of: NDArray[np.int64]  # (n_words,): each word's row, or -1
+    weights: NDArray[np.int64]  # (n_words,): each word's weight in a text's vector
+    stop: NDArray[np.bool_]  # (n_words,)
+    n_words: int
+
+    def content(self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> WordCounts:
+        return content_counts(tokens, offsets, self.stop, self.n_words)
+
+    def of_texts(self, counts: WordCounts) -> NDArray[np.float64]:
+        """Return the vector of each text: shape (n_texts, n_dimensions), integers."""
+        row, words = self.row_of[counts.words], counts.words
+        has = row >= 0
+        amounts = (counts.counts[has] * self.weights[words[has]]).astype(np.float64)
+        shape = (len(counts.offsets) - 1, len(self.vectors))
+        sums = csr_matrix((amounts, (counts.texts[has], row[has])), shape) @ self.vectors
+        return _quantised(sums)
+
+
+class _Sentences(NamedTuple):
+    """The sentences of a block's passages."""
+
+    offsets: NDArray[np.int64]  # (n_sentences + 1,): into the block's passage tokens
+    of_passage: NDArray[np.int64]  # (n_passages + 1,)
+
+
+def _sentences_of(texts: RankerTexts, start: int, stop: int) -> _Sentences:
+    of_passage = texts.passage_sentences[start : stop + 1]
+    offsets = texts.sentence_offsets[of_passage[0] : of_passage[-1] + 1]
+    return _Sentences(offsets - offsets[:1], of_passage - of_passage[0])
+
+
+def _block_features(arrays: TokenArrays, sentences: _Sentences, space: _Space) -> NDArray[np.float64]:
+    question, passage = arrays.candidate_question, passage_of_candidates(arrays)
+    of_passages = space.of_texts(space.content(arrays.passage_tokens, arrays.passage_offsets))
+    sentence_words = space.content(arrays.passage_tokens, sentences.offsets)
+    of_sentences = space.of_texts(sentence_words)
+    questions = space.content(arrays.question_tokens, arrays.question_offsets)
+    of_questions = space.of_texts(questions)
+    candidates = space.content(arrays.candidate_tokens, arrays.candidate_offsets)
+    of_candidates = space.of_texts(candidates)
+
+    likeness = _Products(of_questions, of_sentences, arrays.question_passage, sentences.of_passage)
+    power = np.exp(SHARPNESS * likeness.values)
+    own = _Products(of_candidates, of_sentences, passage, sentences.of_passage)
+    # A candidate's sentences are those of its question, in the same order.
+    attention = power[ragged_indices(likeness.offsets[question], np.diff(own.offsets))]
+    n_candidates = len(question)
+    weight = np.bincount(own.rows, weights=attention, minlength=n_candidates)
+    attended = np.bincount(own.rows, weights=attention * own.values, minlength=n_candidates)
+
+    best = likeness.argmax()  # of each question, the index among its passage's sentences, or -1
+    asked = np.where(best >= 0, sentences.of_passage[arrays.question_passage] + best, -1)
+    in_passage, in_asked = _best_words(arrays, candidates, questions, sentence_words, sentences, asked, space)
+
+    sizes = np.bincount(question, minlength=len(arrays.question_passage))
+    all_of_question = np.zeros((len(sizes), of_candidates.shape[1]))
+    np.add.at(all_of_question, question, of_candidates)
+    others = all_of_question[question] - of_candidates
+    columns = (
+        _dot(of_candidates, of_passages[passage]),
+        _dot(of_candidates, of_questions[question]),
+        own.max(),
+        attended / np.where(weight > 0, weight, 1.0),
+        in_passage,
+        in_asked,
+        _dot(of_candidates, others) / np.maximum(sizes[question] - 1, 1),
+    )
+    return np.stack(columns, axis=1)
+
+
+def _dot(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.einsum("ij,ij->i", left, right) / _GRID**2
+
+
+class _Products:
+    """The cosines of texts with all sentences of their passages, ragged over the texts."""
+
+    def __init__(
+        self,
+        texts: NDArray[np.float64],
+        others: NDArray[np.float64],
+        group: NDArray[np.int64],
+        other_offsets: NDArray[np.int64],
+    ) -> None:
+        sizes = np.diff(other_offsets)[group]
+        self.offsets = offsets_of(sizes)
+        self.rows = np.repeat(np.arange(len(group)), sizes)
+        self.values = grouped_products(texts, others, group, other_offsets) / _GRID**2
+
+    def max(self) -> NDArray[np.float64]:
+        """Return each text's largest cosine, 0 without any."""
+        return reduce_max(self.values, self.offsets)
+
+    def argmax(self) -> NDArray[np.int64]:
+        """Return the place of each text's first largest cosine, -1 without any."""
+        largest = reduce_max(self.values, self.offsets)
+        hits = np.flatnonzero(self.values == largest[self.rows])[::-1]
+        place = np.full(len(self.offsets) - 1, -1)
+        place[self.rows[hits]] = hits - self.offsets[self.rows[hits]]  # the first of several is assigned last
+        return place
+
+
+def grouped_products(
+    left: NDArray[np.float64], right: NDArray[np.float64], group: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the products of each left vector with the right vectors of its group, one group after the other.
+
+    Parameters
+    ----------
+    left, right : ndarray of float64, shapes (n_left, d) and (n_right, d)
+    group : ndarray of int64, shape (n_left,)
+        The group of each left vector, ascending.
+    offsets : ndarray of int64, shape (n_groups + 1,)
+        The right vectors of group i are ``offsets[i]:offsets[i + 1]``.
+
+    Returns
+    -------
+    ndarray of float64
+        Ragged over the left vectors.
+    """
+    n_groups = len(offsets) - 1
+    starts = offsets_of(np.bincount(group, minlength=n_groups))
+    sizes = np.diff(starts) * np.diff(offsets)
+    result = np.empty(int(sizes.sum()))
+    ends = offsets_of(sizes).tolist()
+    bounds = zip(itertools.pairwise(starts.tolist()), itertools.pairwise(offsets.tolist()), strict=True)
+    for i, ((l0, l1), (r0, r1)) in enumerate(bounds):
+        if l0 < l1 and r0 < r1:
+            np.matmul(left[l0:l1], right[r0:r1].T, out=result[ends[i] : ends[i + 1]].reshape(l1 - l0, r1 - r0))
+    return result
+
+
+def reduce_max(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the largest value of each ragged row, 0 for an empty one."""
+    largest = np.zeros(len(offsets) - 1)
+    filled = np.diff(offsets) > 0
+    if filled.any():
+        largest[filled] = np.maximum.reduceat(values, offsets[:-1][filled])
+    return largest
+
+
+def _best_words(
+    arrays: TokenArrays,
+    candidates: WordCounts,
+    questions: WordCounts,
+    sentence_words: WordCounts,
+    sentences: _Sentences,
+    asked: NDArray[np.int64],
+    space: _Space,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean best cosine of each candidate's new words with words of the passage and of a sentence.
+
+    `asked` has the sentence of each question, or -1.
+    """
+    question, n = arrays.candidate_question, len(arrays.candidate_question)
+    n_words = space.n_words
+    is_new = occurrences(questions, question[candidates.texts], candidates.words) == 0
+    is_new |= (np.bincount(candidates.texts[is_new], minlength=n) == 0)[candidates.texts]
+    is_new &= space.row_of[candidates.words] >= 0
+    owner, word = candidates.texts[is_new], candidates.words[is_new]
+    # Each distinct new word of a passage is compared once with each distinct word of the passage.
+    passage = passage_of_candidates(arrays)[owner]
+    left_keys, entry = np.unique(passage * n_words + word, return_inverse=True)
+    passage_words = space.content(arrays.passage_tokens, arrays.passage_offsets)
+    has = space.row_of[passage_words.words] >= 0
+    right_keys = passage_words.keys[has]
+    n_passages = len(arrays.passage_offsets) - 1
+    right_offsets = offsets_of(np.bincount(right_keys // n_words, minlength=n_passages))
+    group = left_keys // n_words
+    products = grouped_products(
+        space.vectors[space.row_of[left_keys % n_words]],
+        space.vectors[space.row_of[right_keys % n_words]],
+        group,
+        right_offsets,
+    )
+    starts = offsets_of(np.diff(right_offsets)[group])
+    in_passage = reduce_max(products, starts)[entry.reshape(-1)]
+
+    # Pairs of a new word with a word of the asked sentence are looked up among the products.
+    sentence = asked[question[owner]]
+    counts = np.append(np.diff(sentence_words.offsets), 0)[sentence]  # 0 without a sentence
+    pairs = ragged_indices(sentence_words.offsets[np.maximum(sentence, 0)], counts)
+    pair_entry = np.repeat(np.arange(len(owner)), counts)
+    keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
+    place = np.minimum(np.searchsorted(right_keys, keys), max(len(right_keys) - 1, 0))
+    found = right_keys[place] == keys if len(right_keys) else np.zeros(len(keys), dtype=np.bool_)
+    pair_entry, place = pair_entry[found], place[found]
+    own = entry.reshape(-1)[pair_entry]
+    values = products[starts[own] + place - right_offsets[passage[pair_entry]]]
+    in_asked = reduce_max(values, offsets_of(np.bincount(pair_entry, minlength=len(owner))))
+
+    n_new = np.bincount(owner, minlength=n)
+
+    def mean(best: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.bincount(owner, weights=np.maximum(best, 0.0), minlength=n)  # integers: exact
+        return total / _GRID**2 / np.maximum(n_new, 1)
+
+    return mean(in_passage), mean(in_asked)

@@ -1,0 +1,107 @@
+"""The cells of the lexical score, against a plain loop over words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.questions import Task
+from classic_rc.solvers.feature_ranker import lexical
+from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
+from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.words import TrainingWords
+from classic_rc.testing import synthetic_dataset
+
+ALL = frozenset({"passage", "question"})
+
+
+def texts_of(seed: int, n_passages: int = 5, task: Task = Task.SINGLE_CHOICE) -> RankerTexts:
+    return ranker_texts(synthetic_dataset(task, n_passages=n_passages, seed=seed))
+
+
+def plain_cells(texts: RankerTexts) -> list[set[str]]:
+    """The names of each distinct candidate's cells."""
+    arrays, vocabulary = texts.encoded.arrays, texts.encoded.vocabulary
+
+    def words(tokens, offsets, i):
+        return [vocabulary[t] for t in tokens[offsets[i] : offsets[i + 1]]]
+
+    def content(own):
+        kept = [word for word in own if not texts.stop[vocabulary.index(word)]]
+        return kept or own
+
+    cells = []
+    for i, q in enumerate(arrays.candidate_question):
+        own = words(arrays.candidate_tokens, arrays.candidate_offsets, i)
+        asked = words(arrays.question_tokens, arrays.question_offsets, q)
+        passage = words(arrays.passage_tokens, arrays.passage_offsets, arrays.question_passage[q])
+        opening = " ".join([*asked[:2], "-", "-"][:2])
+        names = {f"word: {w}" for w in own}
+        names |= {f"bigram: {' '.join(pair)}" for pair in pairwise(own)}
+        names |= {f"trigram: {' '.join(own[k : k + 3])}" for k in range(len(own) - 2)}
+        names |= {f"word in passage: {w}, {'yes' if w in passage else 'no'}" for w in own}
+        names |= {f"word, type: {w}, {[*QUESTION_TYPES, 'other'][texts.types[q]]}" for w in own}
+        names |= {f"word, question word: {w}, {other}" for w in content(own) for other in content(asked)}
+        names |= {
+            f"opening, first word: {opening}, {(own or ['-'])[0]}",
+            f"opening, length: {opening}, {min(len(own), 12)}",
+        }
+        names |= {f"opening, word: {opening}, {w}" for w in own}
+        cells.append(names)
+    return cells
+
+
+def named_cells(cells: LexicalCells, texts: RankerTexts) -> list[set[str]]:
+    matrix = cells.matrix(texts)
+    assert matrix.has_sorted_indices or not matrix.nnz
+    assert (matrix.data == 1).all()
+    rows = [cells.describe(matrix.indices[a:b].tolist()) for a, b in pairwise(matrix.indptr.tolist())]
+    assert all(len(row) == len(set(row)) for row in rows)
+    return list(map(set, rows))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_cells_of_training_are_those_of_a_plain_loop(seed):
+    texts = texts_of(seed)
+    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, 1)
+    assert named_cells(cells, texts) == plain_cells(texts)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 4))
+def test_other_texts_have_the_cells_that_training_has_seen_often_enough(seed, least):
+    texts, others = texts_of(seed), texts_of(seed + 1, n_passages=3)
+    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, least)
+    counts = Counter(name for own in plain_cells(texts) for name in own)
+    frequent = {name for name, count in counts.items() if count >= least}
+    assert cells.n_columns == len(frequent)
+    assert named_cells(cells, others) == [own & frequent for own in plain_cells(others)]
+
+
+@pytest.mark.parametrize(("inputs", "hidden"), [({"question"}, "passage"), (set(), "question")])
+def test_cells_that_need_hidden_inputs_are_left_out(inputs, hidden):
+    texts = texts_of(0)
+    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), frozenset(inputs), 1)
+    assert set(cells.tables) == {group for group, needs in CELLS.items() if needs <= inputs}
+    assert not any(hidden in CELLS[group] for group in cells.tables)
+
+
+def test_scores_are_sums_of_weights_in_any_blocks(monkeypatch):
+    texts = texts_of(3, n_passages=8)
+    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, 2)
+    weights = np.random.default_rng(0).standard_normal(cells.n_columns).astype(np.float32)
+    scores = cells.score(texts, weights)
+    names = dict(zip(cells.describe(range(cells.n_columns)), weights.tolist(), strict=True))
+    own = named_cells(cells, texts)
+    assert np.allclose(scores, [sum(names[name] for name in row) for row in own], rtol=0, atol=1e-12)
+    monkeypatch.setattr(lexical, "_BLOCK_TOKENS", 16)
+    monkeypatch.setattr(lexical, "_BLOCK_PAIRS", 8)
+    assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(range(cells.n_columns)) == list(names)
+    assert np.array_equal(cells.score(texts, weights), scores)
+    assert (cells.matrix(texts) != LexicalCells(cells.words, cells.tables).matrix(texts)).nnz == 0

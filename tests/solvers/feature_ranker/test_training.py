@@ -1,0 +1,169 @@
+"""The ranker's units, cases, folds and fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.logistic import Features, fit_logistic
+from classic_rc.solvers.feature_ranker import training
+from classic_rc.solvers.feature_ranker.design import N_TYPES, Design, Ranker, compare
+from classic_rc.solvers.feature_ranker.training import GRID, Cases, Learner, fold_numbers, weighted_sums
+
+SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
+
+
+def random_values(sizes: list[int], seed: int, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    offsets = offsets_of(np.array(sizes))
+    return np.random.default_rng(seed).integers(0, 4, (int(offsets[-1]), n)) / 3, offsets
+
+
+@settings(max_examples=50)
+@given(SIZES, st.integers(0, 10**6))
+def test_features_are_compared_within_their_question(sizes, seed):
+    values, offsets = random_values(sizes, seed, 1)
+    compared = compare(values[:, 0], offsets)
+    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+        own = values[start:stop, 0]
+        if len(own) and own.max() > own.min():
+            assert np.allclose(compared.centred[start:stop], own - own.mean(), rtol=0, atol=1e-15)
+            assert np.allclose(compared.standard[start:stop], (own - own.mean()) / own.std() / 2, rtol=1e-12)
+        else:
+            assert not compared.centred[start:stop].any()
+            assert not compared.standard[start:stop].any()
+
+
+def test_values_that_differ_by_rounding_only_are_equal():
+    third = 1 / 3
+    compared = compare(np.array([third, third + 2e-16, third]), np.array([0, 3]))
+    assert not compared.centred.any()
+    assert not compared.standard.any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(SIZES, st.integers(0, 10**6), st.booleans())
+def test_contributions_are_the_products_of_the_matrix_and_the_weights(sizes, seed, raw):
+    values, offsets = random_values(sizes, seed)
+    rng = np.random.default_rng(seed)
+    types = rng.integers(0, N_TYPES, len(sizes))
+    design = Design.learn(["a", "b", "c"], np.array([0, 2]), values, offsets, raw=raw)
+    ranker = Ranker(design, rng.standard_normal(design.n_columns))
+    matrix = design.matrix(values, types, offsets)
+    assert matrix.dense is not None
+    assert matrix.dense.shape[1] == design.n_dense
+    expected = weighted_sums(matrix, ranker.weights, np.arange(len(values)))
+    found = ranker.contributions(values, types, offsets).sum(axis=0) + ranker.bias
+    assert np.allclose(found, expected, rtol=0, atol=1e-5)  # the matrix is float32
+    alone = [
+        ranker.contributions(values[a:b], types[q : q + 1], np.array([0, b - a]))
+        for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True))
+    ]
+    assert np.array_equal(np.concatenate(alone, axis=1), ranker.contributions(values, types, offsets))
+
+
+def test_outliers_are_cut():
+    values = np.zeros((200, 1))
+    values[0] = 1e6
+    design = Design.learn(["a"], np.empty(0, dtype=np.int64), values, np.arange(0, 201, 2), raw=True)
+    dense = design.matrix(values, np.zeros(100, dtype=np.int64), np.arange(0, 201, 2)).dense
+    assert dense is not None
+    assert dense[0].tolist() == [5.0, 0.5, 5.0, 1.0]
+    assert dense[1, 0] == -5
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.booleans(), max_size=5), min_size=1, max_size=6))
+def test_each_right_candidate_is_a_case_against_the_wrong_ones(gold):
+    right = np.array([flag for own in gold for flag in own], dtype=np.int64)
+    offsets = offsets_of(np.array([len(own) for own in gold]))
+    cases = Cases.of(right, offsets, one_is_right=True)
+    assert cases.offsets is not None
+    found = [
+        (q, cases.rows[a:b].tolist(), cases.right[a:b].tolist())
+        for q, a, b in zip(cases.questions.tolist(), cases.offsets[:-1], cases.offsets[1:], strict=True)
+    ]
+    expected = []
+    for q, own in enumerate(gold):
+        for i, flag in enumerate(own):
+            kept = [j for j, other in enumerate(own) if j == i or not other]
+            if flag and len(kept) > 1:
+                expected.append((q, [int(offsets[q]) + j for j in kept], [int(j == i) for j in kept]))
+    assert found == expected
+    chosen = np.arange(len(gold)) % 2 == 0
+    assert set(cases.select(chosen).questions.tolist()) == {q for q, *_ in expected if q % 2 == 0}
+    every = Cases.of(right, offsets, one_is_right=False)
+    assert (every.offsets, every.rows.tolist(), every.right.tolist()) == (
+        None,
+        list(range(len(right))),
+        right.tolist(),
+    )
+
+
+@pytest.mark.parametrize("one_is_right", [True, False])
+def test_losses_are_those_that_the_learner_minimises(one_is_right):
+    values, offsets = random_values([3, 4, 2, 3], 5)
+    right = np.zeros(12, dtype=np.int64)
+    right[offsets[:-1]] = 1
+    cases = Cases.of(right, offsets, one_is_right=one_is_right)
+    fit = fit_logistic(values, cases.right, 1.0, offsets=cases.offsets)
+    loss = cases.loss(values @ fit.weights)
+    assert loss + fit.weights @ fit.weights / 2 == pytest.approx(fit.objective, rel=1e-12)
+
+
+def learner(one_is_right: bool = True, min_count: int = 0) -> Learner:
+    """Questions of which the first feature says a little, and a sparse feature nothing."""
+    rng = np.random.default_rng(7)
+    n = 120
+    offsets = np.arange(0, 3 * n + 1, 3)
+    right = np.tile([0, 1, 0], n)
+    dense = rng.standard_normal((3 * n, 4)).astype(np.float32)
+    dense[:, 0] += right
+    sparse = csr_matrix((rng.random((3 * n, 30)) < 0.02).astype(np.float32))
+    cases = Cases.of(right, offsets, one_is_right=one_is_right)
+    return Learner(Features(dense, sparse), cases, offsets, np.arange(n) % 5, np.arange(n) // 2, min_count)
+
+
+@pytest.mark.parametrize("one_is_right", [True, False])
+def test_scores_out_of_fold_are_those_of_models_of_the_other_folds(one_is_right):
+    data = learner(one_is_right, min_count=4)
+    scores = data.score_out_of_fold(0.1)
+    dense, sparse = data.features
+    assert dense is not None
+    assert sparse is not None
+    full = np.hstack([dense, sparse.toarray()])
+    for k in range(5):
+        others = data.cases.select(data.folds != k)
+        used = np.append(np.full(4, True), (full[others.rows, 4:] != 0).sum(axis=0) >= 4)
+        own = full[others.rows][:, used].astype(np.float64)
+        fit = fit_logistic(own, others.right, 0.1, offsets=others.offsets, tolerance=1e-12)
+        held = np.repeat(data.folds == k, 3)
+        assert np.allclose(scores[held], full[held][:, used] @ fit.weights, rtol=0, atol=1e-2)
+        assert np.corrcoef(scores[held], full[held][:, used] @ fit.weights)[0, 1] > 0.9999
+    weights, converged = data.fit(0.1)
+    assert converged
+    assert not weights[4:][(full[:, 4:] != 0).sum(axis=0) < 4].any()
+
+
+def test_the_strength_with_the_least_loss_out_of_fold_is_chosen():
+    data = learner()
+    losses = {C: data.cases.loss(data.score_out_of_fold(C)) for C in GRID}
+    assert data.choose_strength() == min(losses, key=losses.__getitem__)
+    assert GRID[0] < data.choose_strength() < GRID[-1]
+
+
+def test_a_sample_of_passages_decides_if_there_are_many(monkeypatch):
+    data = learner()
+    monkeypatch.setattr(training, "MOST_ROWS", 100)
+    sampled = data.passages % 4 == 0  # 360 rows
+    cases = data.cases.select(sampled)
+    losses = {C: cases.loss(data._replace(cases=cases).score_out_of_fold(C)) for C in GRID}
+    assert data.choose_strength() == min(losses, key=losses.__getitem__)
+
+
+def test_folds_as_numbers():
+    folds = [(np.array([2, 3]), np.array([0, 1])), (np.array([0, 1]), np.array([2, 3]))]
+    assert fold_numbers(folds, 4).tolist() == [0, 0, 1, 1]
