@@ -11,7 +11,14 @@ from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
-from classic_rc.text.tokenizers import CharTokenizer, MultiRCTokenizer, RegexTokenizer, Tokenizer, WordTokenizer
+from classic_rc.text.tokenizers import (
+    ASCII_BLANKS,
+    CharTokenizer,
+    MultiRCTokenizer,
+    RegexTokenizer,
+    Tokenizer,
+    WordTokenizer,
+)
 from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
 
 
@@ -25,6 +32,7 @@ class MCTestTokenizer(RegexTokenizer):
     name = "mctest"
     description = "The MCTest authors' tokenizer: splits only at blanks and . , ; : ?."
     citation = "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
+    separators = ASCII_BLANKS + ".,;:?"
     pattern = re.compile(r"[^\s.,;:?]+")
 
     def prepare(self, text: str) -> str:
@@ -38,6 +46,7 @@ class WhitespaceTokenizer(RegexTokenizer):
     name = "whitespace"
     description = "Words between blanks, with punctuation attached."
     citation = "Python's str.split."
+    separators = ASCII_BLANKS
     pattern = re.compile(r"\S+")
 
 

@@ -14,6 +14,7 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
+from classic_rc.text.pieces import PieceTable
 from classic_rc.text.sentences import passage_sentences
 
 
@@ -72,17 +73,19 @@ class SharedQuestions(Sequence[Question]):
     ----------
     questions : sequence of Question
         A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
+    jobs : int
+        How many threads encode the questions. The encodings are the same with any number.
     """
 
     @classmethod
-    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
+    def of(cls, questions: Sequence[Question], jobs: int = 1) -> SharedQuestions:
         """Wrap questions, unless they share their encodings already."""
         if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
             questions = questions.questions
-        return questions if isinstance(questions, SharedQuestions) else cls(questions)
+        return questions if isinstance(questions, SharedQuestions) else cls(questions, jobs)
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
+    def __init__(self, questions: Sequence[Question], jobs: int = 1) -> None:
+        self.questions, self.jobs = questions, jobs
         self._encodings: dict[tuple[Analyzer, bool], EncodedSentences] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
@@ -105,7 +108,7 @@ class SharedQuestions(Sequence[Question]):
         key = analyzer, by_sentence
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                encoded = _encode(self.questions, analyzer, by_sentence=by_sentence)
+                encoded = _encode(self.questions, analyzer, by_sentence=by_sentence, jobs=self.jobs)
             else:
                 encoded = self._select(self._parent.encoding(analyzer, by_sentence=by_sentence))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
@@ -121,7 +124,7 @@ class SharedQuestions(Sequence[Question]):
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
     ) -> SharedQuestions:
-        view = SharedQuestions(questions)
+        view = SharedQuestions(questions, self.jobs)
         view._parent, view._select = self, select
         return view
 
@@ -160,10 +163,6 @@ class WithoutGold(Sequence[Question]):
         return replace(self._questions[index], gold=None)
 
 
-_CHUNK_CHARACTERS = 2**16
-"""Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
-
-
 class _IdTable(dict[str, int]):
     """Maps strings to ids, numbered in the order of first occurrence."""
 
@@ -175,12 +174,13 @@ class _IdTable(dict[str, int]):
 class TextEncoder:
     """Turns texts into token ids.
 
-    Texts are cut into pieces: at blanks if the tokenizer allows it, else into surface tokens. Most pieces have
-    occurred before; each distinct piece is analysed once.
+    Texts are cut into pieces, most of which have occurred before; each distinct piece is analysed once.
 
     Parameters
     ----------
     analyzer : str or Analyzer
+    jobs : int
+        How many threads cut the texts. The ids are the same with any number.
 
     Examples
     --------
@@ -190,10 +190,10 @@ class TextEncoder:
     ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
     """
 
-    def __init__(self, analyzer: str | Analyzer) -> None:
-        self.analyzer = get_analyzer(analyzer)
+    def __init__(self, analyzer: str | Analyzer, jobs: int = 1) -> None:
+        self.analyzer, self._jobs = get_analyzer(analyzer), jobs
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        self._pieces, self._ids = _IdTable(), _IdTable()
+        self._pieces, self._ids = PieceTable(self._tokenizer), _IdTable()
         self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
 
     @property
@@ -216,7 +216,7 @@ class TextEncoder:
         tokens : ndarray of int32
         offsets : ndarray of int64, shape (n_texts + 1,)
         """
-        cut = [self._split_texts(chunk) for chunk in _split_chunks(texts)]
+        cut = self._pieces.cut(texts, self._jobs)
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
@@ -227,25 +227,13 @@ class TextEncoder:
             lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
         return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
 
-    def _split_texts(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of the texts' pieces, concatenated, and how many pieces each text has."""
-        pieces: list[str] = []
-        counts: list[int] = []
-        tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
-        for text in texts:
-            text_pieces = text.split(" ") if at_blanks else tokenize(text)
-            pieces += text_pieces
-            counts.append(len(text_pieces))
-        numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
-        return numbers, np.array(counts, dtype=np.int64)
-
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1
         if known == len(self._pieces):
             return
         words: list[str] = []
         counts: list[int] = []
-        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _as_one_token
+        tokenize = self._tokenizer.tokenize if self._tokenizer.separators else _as_one_token
         for piece in itertools.islice(self._pieces, known, None):
             piece_words = tokenize(piece)
             words += piece_words
@@ -265,18 +253,9 @@ def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
-def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    start = size = 0
-    for i, text in enumerate(texts):
-        size += len(text) + 1
-        if size >= _CHUNK_CHARACTERS:
-            yield texts[start : i + 1]
-            start, size = i + 1, 0
-    if start < len(texts):
-        yield texts[start:]
-
-
-def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False) -> EncodedSentences:
+def _encode(
+    questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False, jobs: int = 1
+) -> EncodedSentences:
     passages = {id(q.passage): q.passage for q in questions}
     number = {key: i for i, key in enumerate(passages)}
     passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
@@ -284,7 +263,7 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: b
     grouped = [questions[i] for i in order]
 
     listed = _collect_candidates(grouped)
-    encoder = TextEncoder(analyzer)
+    encoder = TextEncoder(analyzer, jobs)
     pieces = [_sentence_texts(p) if by_sentence else [p.text] for p in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
@@ -373,7 +352,7 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens by itself
+    if get_tokenizer(analyzer.tokenizer).separators:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))

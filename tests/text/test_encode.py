@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text import encode as text_encoder
+from classic_rc.text import pieces as text_pieces
 from classic_rc.text.analyzers import ANALYZERS, get_analyzer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -136,10 +136,11 @@ TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_
 
 @pytest.mark.parametrize("spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"])
 @settings(max_examples=60, deadline=None)
-@given(groups=st.lists(st.lists(TEXT, max_size=5), max_size=3), size=st.integers(1, 40))
-def test_ids_stand_for_the_analyzers_tokens(spec, groups, size):
+@given(groups=st.lists(st.lists(TEXT, max_size=5), max_size=3), size=st.integers(1, 40), few=st.integers(0, 20))
+def test_ids_stand_for_the_analyzers_tokens(spec, groups, size, few):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_encoder, "_CHUNK_CHARACTERS", size)
+        patch.setattr(text_pieces, "_CHUNK_CHARACTERS", size)
+        patch.setattr(text_pieces, "_FEW_CHARACTERS", few)
         encoder, analyzer = TextEncoder(spec), get_analyzer(spec)
         for texts in groups:
             tokens, offsets = encoder.encode(texts)

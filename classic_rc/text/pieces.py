@@ -1,0 +1,145 @@
+"""Numbers for the distinct pieces of texts: most pieces of a text have occurred before."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.byte_pieces import PADDING, KeyCache, class_table, find_pieces, piece_keys
+from classic_rc.text.tokenizers import Tokenizer
+
+_CHUNK_CHARACTERS = 2**16
+"""Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
+
+_FEW_CHARACTERS = 2**11
+"""Fewer characters than these are cut by Python's own functions: a call of NumPy takes a microsecond."""
+
+
+class Pieces(NamedTuple):
+    """The pieces of some texts, by number."""
+
+    numbers: NDArray[np.int32]  # of all texts, concatenated
+    counts: NDArray[np.int64]  # (n_texts,): how many pieces each text has
+
+
+class PieceTable:
+    """The distinct pieces of texts, numbered in the order of first occurrence.
+
+    If the tokenizer has separators, texts are cut there, and a piece's tokens are those of the piece by itself. Else
+    the pieces of a text are its surface tokens. Where a text is cut depends on how many texts come at once, but the
+    tokens of its pieces do not: a piece may have a separator inside.
+
+    Most pieces are found by the cache of their keys, as arrays. The others become strings, and a dictionary has their
+    numbers.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._numbers = _Numbers()
+        self._cache: KeyCache | None = None  # until there are many texts
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the pieces, in the order of their numbers."""
+        return iter(self._numbers)
+
+    def cut(self, texts: Sequence[str], jobs: int = 1) -> list[Pieces]:
+        """Return the pieces of texts, a few texts at a time, in order.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        jobs : int
+            How many threads cut the texts. Pieces have the same numbers with any number of threads.
+        """
+        if sum(map(len, texts)) < _FEW_CHARACTERS:
+            return [self._cut_strings(texts)]
+        chunks = list(_split_chunks(texts))
+        runs = _split_runs(chunks, jobs if self._tokenizer.separators else 1)
+        if len(runs) <= 1:
+            return list(map(self._cut_chunk, chunks))
+        # Each thread numbers the pieces of its run for itself. Those of later runs get their final numbers afterwards,
+        # run by run, so the order of first occurrence is kept.
+        tables = [self, *(PieceTable(self._tokenizer) for _ in runs[1:])]
+        with ThreadPoolExecutor(len(runs)) as pool:
+            cut = list(pool.map(lambda table, run: list(map(table._cut_chunk, run)), tables, runs))
+        for table, run in zip(tables[1:], cut[1:], strict=True):
+            final = self._number(table, len(table))
+            run[:] = [Pieces(final.take(own.numbers), own.counts) for own in run]
+        return [own for run in cut for own in run]
+
+    def _number(self, pieces: Iterable[str], n: int) -> NDArray[np.int32]:
+        return np.fromiter(map(self._numbers.__getitem__, pieces), np.int32, n)
+
+    def _cut_strings(self, texts: Sequence[str]) -> Pieces:
+        pieces: list[str] = []
+        counts: list[int] = []
+        tokenize, at_blanks = self._tokenizer.tokenize, bool(self._tokenizer.separators)
+        for text in texts:
+            own = text.split(" ") if at_blanks else tokenize(text)
+            pieces += own
+            counts.append(len(own))
+        return Pieces(self._number(pieces, len(pieces)), np.array(counts, dtype=np.int64))
+
+    def _cut_chunk(self, texts: Sequence[str]) -> Pieces:
+        if not self._tokenizer.separators:
+            return self._cut_strings(texts)
+        joined = " ".join(["", *texts, " " * PADDING])
+        buffer = joined.encode("utf-8", "surrogatepass")
+        if 2 * len(buffer) > 3 * len(joined):  # no Latin script: few pieces are short or occur twice
+            return self._cut_strings(texts)
+        if len(buffer) == len(joined):
+            sizes = map(len, texts)
+        else:
+            sizes = (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        starts, lengths = find_pieces(buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners))
+        first = 1 + offsets_of(1 + np.fromiter(sizes, np.int64, len(texts)))
+        counts = np.diff(np.searchsorted(starts, first))
+        keys = piece_keys(buffer, starts, lengths)
+        self._cache = cache = self._cache or KeyCache()
+        numbers = cache.find(keys)
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            places = starts.take(unknown)
+            bounds = zip(places.tolist(), (places + lengths.take(unknown)).tolist(), strict=True)
+            if len(buffer) == len(joined):
+                pieces = [joined[start:end] for start, end in bounds]
+            else:
+                pieces = [buffer[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
+            found = self._number(pieces, len(pieces))
+            cache.add(keys.take(unknown), found, len(self._numbers))
+            numbers[unknown] = found
+        return Pieces(numbers, counts)
+
+
+class _Numbers(dict[str, int]):
+    """Maps strings to numbers, in the order of first occurrence."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = fresh = len(self)
+        return fresh
+
+
+def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield runs of texts that end with the text that completes another `_CHUNK_CHARACTERS`."""
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1) // _CHUNK_CHARACTERS
+    bounds = [0, *(np.flatnonzero(np.diff(ends, prepend=0)) + 1).tolist(), len(texts)]
+    return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
+
+
+def _split_runs(chunks: Sequence[Sequence[str]], n: int) -> list[Sequence[Sequence[str]]]:
+    """Split into up to `n` runs of about equal length."""
+    bounds = np.unique(np.linspace(0, len(chunks), max(n, 1) + 1).astype(np.int64)).tolist()
+    return [chunks[start:stop] for start, stop in itertools.pairwise(bounds)]
