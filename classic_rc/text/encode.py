@@ -221,11 +221,29 @@ class TextEncoder:
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
         for pieces, n_pieces in cut:
+            counts = n_tokens.take(pieces)
+            ends = offsets_of(counts)
+            tokens.append(self._tokens_of(pieces, counts, ends))
             # A text's length is the sum of its pieces' lengths: a difference of two running totals.
-            counts = n_tokens[pieces]
-            tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
-            lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
+            lengths.append(np.diff(ends[offsets_of(n_pieces)]))
         return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
+
+    def _tokens_of(
+        self, pieces: NDArray[np.int32], counts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Return the tokens of pieces, given each piece's number of tokens and the offsets of these numbers."""
+        first = self._piece_offsets.take(pieces)
+        if len(pieces) == ends[-1] and counts.all():  # each piece is one token
+            return self._piece_tokens.take(first)
+        tokens = np.empty(ends[-1], dtype=np.int32)
+        some = np.flatnonzero(counts)
+        tokens[ends.take(some)] = self._piece_tokens.take(first.take(some))
+        several = np.flatnonzero(counts > 1)  # few pieces, so only they are expanded
+        more = counts.take(several) - 1
+        tokens[ragged_indices(ends.take(several) + 1, more)] = self._piece_tokens.take(
+            ragged_indices(first.take(several) + 1, more)
+        )
+        return tokens
 
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1
@@ -256,11 +274,12 @@ def _as_one_token(piece: str) -> list[str]:
 def _encode(
     questions: Sequence[Question], analyzer: Analyzer, *, by_sentence: bool = False, jobs: int = 1
 ) -> EncodedSentences:
-    passages = {id(q.passage): q.passage for q in questions}
+    grouped = list(questions)
+    passages = {id(q.passage): q.passage for q in grouped}
     number = {key: i for i, key in enumerate(passages)}
-    passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
+    passage_of = np.fromiter([number[id(q.passage)] for q in grouped], np.int64, len(grouped))
     order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
-    grouped = [questions[i] for i in order]
+    grouped = [grouped[i] for i in order.tolist()]
 
     listed = _collect_candidates(grouped)
     encoder = TextEncoder(analyzer, jobs)
@@ -303,30 +322,34 @@ class _CandidateLists(NamedTuple):
 
 
 def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
+    lists = {id(q.candidates): q.candidates for q in questions}
     texts: list[str] = []
-    bounds: dict[int, tuple[int, int, int]] = {}
+    sizes: list[int] = []
     repeats: dict[int, list[int]] = {}
-    for question in questions:
-        candidates, key = question.candidates, id(question.candidates)
-        if key in bounds:
-            continue
+    for row, candidates in enumerate(lists.values()):
         listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
         own = [c.text for c in listed]
-        distinct = dict.fromkeys(own)
-        bounds[key] = (len(texts), len(distinct), len(own))
-        texts += distinct
-        if len(distinct) < len(own):
-            number = {text: i for i, text in enumerate(distinct)}
-            repeats[key] = [number[text] for text in own]
-    columns = np.array([bounds[id(q.candidates)] for q in questions], dtype=np.int64).reshape(-1, 3).T
+        sizes.append(len(own))
+        if len(set(own)) < len(own):
+            number: dict[str, int] = {}
+            repeats[row] = [number.setdefault(text, len(number)) for text in own]
+            own = list(number)
+        texts += own
+    all_sizes = np.array(sizes, dtype=np.int64)
+    distinct_sizes = all_sizes.copy()
+    for row, numbers in repeats.items():
+        distinct_sizes[row] = max(numbers) + 1
+    starts = offsets_of(distinct_sizes)[:-1]
+    row_of = dict(zip(lists, range(len(lists)), strict=True))
+    rows = np.array([row_of[id(q.candidates)] for q in questions], dtype=np.int64)
     members = None
     if repeats:
-        of_question = [repeats.get(id(q.candidates)) for q in questions]
-        members = ragged_indices(np.zeros(len(questions), dtype=np.int64), columns[2])
-        for start, numbers in zip(offsets_of(columns[2]).tolist(), of_question, strict=False):
-            if numbers is not None:
-                members[start : start + len(numbers)] = numbers
-    return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
+        first = offsets_of(all_sizes)[:-1]
+        members = ragged_indices(np.zeros(len(sizes), dtype=np.int64), all_sizes)
+        for row, numbers in repeats.items():
+            members[first[row] : first[row] + len(numbers)] = numbers
+        members = members[ragged_indices(first[rows], all_sizes[rows])]
+    return _CandidateLists(texts, starts[rows], distinct_sizes[rows], all_sizes[rows], members)
 
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:

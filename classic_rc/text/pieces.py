@@ -100,12 +100,11 @@ class PieceTable:
         buffer = joined.encode("utf-8", "surrogatepass")
         if 2 * len(buffer) > 3 * len(joined):  # no Latin script: few pieces are short or occur twice
             return self._cut_strings(texts)
-        if len(buffer) == len(joined):
-            sizes = map(len, texts)
-        else:
-            sizes = (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        sizes = list(map(len, texts))
+        if len(buffer) > len(joined):
+            sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts]
         starts, lengths = find_pieces(buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners))
-        first = 1 + offsets_of(1 + np.fromiter(sizes, np.int64, len(texts)))
+        first = 1 + offsets_of(1 + np.array(sizes, dtype=np.int64))
         counts = np.diff(np.searchsorted(starts, first))
         keys = piece_keys(buffer, starts, lengths)
         self._cache = cache = self._cache or KeyCache()
@@ -133,9 +132,14 @@ class _Numbers(dict[str, int]):
 
 
 def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield runs of texts that end with the text that completes another `_CHUNK_CHARACTERS`."""
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1) // _CHUNK_CHARACTERS
-    bounds = [0, *(np.flatnonzero(np.diff(ends, prepend=0)) + 1).tolist(), len(texts)]
+    """Yield runs of texts of about `_CHUNK_CHARACTERS` characters, a text at least.
+
+    The first are shorter, the first by far: all words of a new vocabulary are unknown in the first run.
+    """
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    doublings = np.frexp(np.maximum(ends / _CHUNK_CHARACTERS, 1 / 32))[1]  # at most 0 in the first run
+    run = np.where(ends < _CHUNK_CHARACTERS, doublings, ends // _CHUNK_CHARACTERS)
+    bounds = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(texts)]
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
 
 
