@@ -160,11 +160,14 @@ class Analyzer:
         normalize, stops = get_tokenizer(self.tokenizer).normalize, stop_words(self.stop_words)
         lowered = [normalize(word, True) for word in types]
         words = lowered if self.lowercase else [normalize(word, False) for word in types]
-        stems = dict(zip(words, words, strict=True))
+        final: Sequence[str] = words
         if self.stemmer != "none":
             stem = stemmer(self.stemmer)
-            stems = {word: stem(word) for word in stems}
-        return [None if low in stops else stems[word] for low, word in zip(lowered, words, strict=True)]
+            stems = {word: stem(word) for word in dict.fromkeys(words)}
+            final = [stems[word] for word in words]
+        if not stops:
+            return list(final)
+        return [None if low in stops else word for low, word in zip(lowered, final, strict=True)]
 
     def analyze(self, text: str) -> list[str]:
         """Return the final tokens of `text`."""

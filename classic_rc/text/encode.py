@@ -14,8 +14,9 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
-from classic_rc.text.pieces import PieceTable
+from classic_rc.text.pieces import PieceTable, numbering
 from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.tokenizers import WORD_LENGTH
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -163,14 +164,6 @@ class WithoutGold(Sequence[Question]):
         return replace(self._questions[index], gold=None)
 
 
-class _IdTable(dict[str, int]):
-    """Maps strings to ids, numbered in the order of first occurrence."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = fresh = len(self)
-        return fresh
-
-
 class TextEncoder:
     """Turns texts into token ids.
 
@@ -193,7 +186,7 @@ class TextEncoder:
     def __init__(self, analyzer: str | Analyzer, jobs: int = 1) -> None:
         self.analyzer, self._jobs = get_analyzer(analyzer), jobs
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        self._pieces, self._ids = PieceTable(self._tokenizer), _IdTable()
+        self._pieces, self._ids = PieceTable(self._tokenizer), numbering()
         self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
 
     @property
@@ -253,13 +246,15 @@ class TextEncoder:
         counts: list[int] = []
         tokenize = self._tokenizer.tokenize if self._tokenizer.separators else _as_one_token
         for piece in itertools.islice(self._pieces, known, None):
-            piece_words = tokenize(piece)
-            words += piece_words
-            counts.append(len(piece_words))
-        distinct = list(dict.fromkeys(words))
-        folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
-        id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
-        ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
+            if len(piece) < WORD_LENGTH and piece.isascii() and piece.isalnum():
+                words.append(piece)
+                counts.append(1)
+            else:
+                own = tokenize(piece)
+                words += own
+                counts.append(len(own))
+        final = self.analyzer.fold(words)
+        ids = np.array([-1 if word is None else self._ids[word] for word in final], dtype=np.int32)
         # Dropped words have id -1. A piece ends after as many kept tokens as precede its end.
         kept_before = offsets_of((ids >= 0).astype(np.int8))
         ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]

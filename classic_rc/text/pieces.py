@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -45,7 +46,7 @@ class PieceTable:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._numbers = _Numbers()
+        self._numbers = numbering()
         self._cache: KeyCache | None = None  # until there are many texts
 
     def __len__(self) -> int:
@@ -123,12 +124,9 @@ class PieceTable:
         return Pieces(numbers, counts)
 
 
-class _Numbers(dict[str, int]):
-    """Maps strings to numbers, in the order of first occurrence."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = fresh = len(self)
-        return fresh
+def numbering() -> defaultdict[str, int]:
+    """Return a dictionary that numbers its keys from 0, in the order in which they are first looked up."""
+    return defaultdict(itertools.count().__next__)
 
 
 def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:

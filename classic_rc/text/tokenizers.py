@@ -16,6 +16,9 @@ ASCII = "".join(map(chr, range(128)))
 ASCII_BLANKS = "".join(filter(str.isspace, ASCII))
 """The ASCII characters that a regular expression's ``\\s`` matches, four control characters among them."""
 
+WORD_LENGTH = 256
+"""No tokenizer with separators divides a word of ASCII letters and digits that is shorter."""
+
 
 class Tokenizer(ABC):
     """A way to cut text into tokens. It has no state and never changes case.
@@ -30,8 +33,9 @@ class Tokenizer(ABC):
         The source of the rules.
     separators : str
         ASCII characters between tokens, the blank among them: the text on both sides of one has the same tokens as
-        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. Empty if there are
-        none.
+        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. In a tokenizer
+        with separators, fewer than :data:`WORD_LENGTH` ASCII letters and digits between two are one token. Empty if
+        there are no separators.
     joiners : str
         ASCII characters that are separators in this sense where both neighbours are ASCII and one of them is no
         letter or digit, such as a full stop before a blank.

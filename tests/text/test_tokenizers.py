@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.text.analyzers import TOKENIZERS, get_analyzer, get_tokenizer
-from classic_rc.text.tokenizers import CharTokenizer, MultiRCTokenizer, WordTokenizer, _word_pattern, unspaced_share
+from classic_rc.text.tokenizers import (
+    WORD_LENGTH,
+    CharTokenizer,
+    MultiRCTokenizer,
+    WordTokenizer,
+    _word_pattern,
+    unspaced_share,
+)
 from tests.errors import raises
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -59,6 +66,13 @@ def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, le
     tokenize, separators = TOKENIZERS[name].tokenize, TOKENIZERS[name].separators
     separator = data.draw(st.sampled_from(separators))
     assert tokenize(left + separator + right) == tokenize(left) + tokenize(right)
+
+
+@pytest.mark.parametrize("name", SEPARATED)
+@given(word=st.text(st.sampled_from("aZ09"), min_size=1, max_size=8), length=st.integers(1, WORD_LENGTH - 1))
+def test_a_short_word_of_ascii_letters_and_digits_is_one_token(name, word, length):
+    word = (word * length)[:length]
+    assert TOKENIZERS[name].tokenize(word) == [word]
 
 
 @pytest.mark.parametrize("name", [name for name in SEPARATED if TOKENIZERS[name].joiners])
