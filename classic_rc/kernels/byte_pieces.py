@@ -70,6 +70,17 @@ def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArr
     return starts, edges[1::2] + 1 - starts
 
 
+def character_places(buffer: bytes) -> NDArray[np.int32]:
+    """Return how many characters precede each byte of UTF-8 text, for the first byte of a character.
+
+    Surrogates may be encoded one by one, as Python's ``surrogatepass`` does. A buffer has less than 2 GiB.
+    """
+    begins = (np.frombuffer(buffer, dtype=np.uint8) & 0xC0) != 0x80
+    places = np.cumsum(begins, dtype=np.int32)
+    places -= 1
+    return places
+
+
 class Keys(NamedTuple):
     """The keys of pieces: two words each, both 0 for a piece of more than :data:`SHORT` bytes."""
 

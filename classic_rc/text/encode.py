@@ -216,27 +216,13 @@ class TextEncoder:
         for pieces, n_pieces in cut:
             counts = n_tokens.take(pieces)
             ends = offsets_of(counts)
-            tokens.append(self._tokens_of(pieces, counts, ends))
+            # As ragged_indices does, but the running total serves the texts' lengths too.
+            index = np.repeat(self._piece_offsets.take(pieces) - ends[:-1], counts)
+            index += np.arange(len(index))
+            tokens.append(self._piece_tokens.take(index))
             # A text's length is the sum of its pieces' lengths: a difference of two running totals.
             lengths.append(np.diff(ends[offsets_of(n_pieces)]))
         return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
-
-    def _tokens_of(
-        self, pieces: NDArray[np.int32], counts: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
-        """Return the tokens of pieces, given each piece's number of tokens and the offsets of these numbers."""
-        first = self._piece_offsets.take(pieces)
-        if len(pieces) == ends[-1] and counts.all():  # each piece is one token
-            return self._piece_tokens.take(first)
-        tokens = np.empty(ends[-1], dtype=np.int32)
-        some = np.flatnonzero(counts)
-        tokens[ends.take(some)] = self._piece_tokens.take(first.take(some))
-        several = np.flatnonzero(counts > 1)  # few pieces, so only they are expanded
-        more = counts.take(several) - 1
-        tokens[ragged_indices(ends.take(several) + 1, more)] = self._piece_tokens.take(
-            ragged_indices(first.take(several) + 1, more)
-        )
-        return tokens
 
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1
@@ -253,8 +239,10 @@ class TextEncoder:
                 own = tokenize(piece)
                 words += own
                 counts.append(len(own))
-        final = self.analyzer.fold(words)
-        ids = np.array([-1 if word is None else self._ids[word] for word in final], dtype=np.int32)
+        distinct = list(dict.fromkeys(words))
+        folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
+        id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
+        ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
         # Dropped words have id -1. A piece ends after as many kept tokens as precede its end.
         kept_before = offsets_of((ids >= 0).astype(np.int8))
         ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]

@@ -12,13 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.byte_pieces import PADDING, KeyCache, class_table, find_pieces, piece_keys
+from classic_rc.kernels.byte_pieces import (
+    PADDING,
+    KeyCache,
+    character_places,
+    class_table,
+    find_pieces,
+    piece_keys,
+)
 from classic_rc.text.tokenizers import Tokenizer
 
 _CHUNK_CHARACTERS = 2**16
 """Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
 
-_FEW_CHARACTERS = 2**11
+_FEW_CHARACTERS = 2**14
 """Fewer characters than these are cut by Python's own functions: a call of NumPy takes a microsecond."""
 
 
@@ -99,25 +106,22 @@ class PieceTable:
             return self._cut_strings(texts)
         joined = " ".join(["", *texts, " " * PADDING])
         buffer = joined.encode("utf-8", "surrogatepass")
-        if 2 * len(buffer) > 3 * len(joined):  # no Latin script: few pieces are short or occur twice
+        if 2 * len(buffer) > 5 * len(joined):  # a script without blanks: few pieces are short or occur twice
             return self._cut_strings(texts)
-        sizes = list(map(len, texts))
-        if len(buffer) > len(joined):
-            sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts]
         starts, lengths = find_pieces(buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners))
-        first = 1 + offsets_of(1 + np.array(sizes, dtype=np.int64))
-        counts = np.diff(np.searchsorted(starts, first))
+        first, last = starts, starts + lengths  # of each piece, as characters of `joined`
+        if len(buffer) > len(joined):
+            places = character_places(buffer)
+            first, last = places.take(first), places.take(last)
+        bounds = 1 + offsets_of(1 + np.array(list(map(len, texts)), dtype=np.int64))
+        counts = np.diff(np.searchsorted(first, bounds))
         keys = piece_keys(buffer, starts, lengths)
         self._cache = cache = self._cache or KeyCache()
         numbers = cache.find(keys)
         unknown = np.flatnonzero(numbers < 0)
         if len(unknown):
-            places = starts.take(unknown)
-            bounds = zip(places.tolist(), (places + lengths.take(unknown)).tolist(), strict=True)
-            if len(buffer) == len(joined):
-                pieces = [joined[start:end] for start, end in bounds]
-            else:
-                pieces = [buffer[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
+            places = zip(first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True)
+            pieces = [joined[start:end] for start, end in places]
             found = self._number(pieces, len(pieces))
             cache.add(keys.take(unknown), found, len(self._numbers))
             numbers[unknown] = found
@@ -135,7 +139,7 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     The first are shorter, the first by far: all words of a new vocabulary are unknown in the first run.
     """
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    doublings = np.frexp(np.maximum(ends / _CHUNK_CHARACTERS, 1 / 32))[1]  # at most 0 in the first run
+    doublings = np.frexp(np.maximum(ends / _CHUNK_CHARACTERS, 1 / 16))[1]  # at most 0 in the first run
     run = np.where(ends < _CHUNK_CHARACTERS, doublings, ends // _CHUNK_CHARACTERS)
     bounds = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(texts)]
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
