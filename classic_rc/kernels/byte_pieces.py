@@ -1,4 +1,4 @@
-"""Pieces of text in a byte buffer: where they are, an exact key for each short one, and a cache from keys to numbers.
+"""Pieces of text in a byte buffer: their places, exact keys of short ones, and a cache from keys to numbers.
 
 A piece is a run of bytes between separators. A class table decides which bytes separate, so a buffer is cut without
 looking at one piece at a time. A piece of at most :data:`SHORT` bytes fits into two 64-bit words together with its
@@ -70,13 +70,13 @@ def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArr
     return starts, edges[1::2] + 1 - starts
 
 
-def character_places(buffer: bytes) -> NDArray[np.int32]:
+def character_places(buffer: bytes) -> NDArray[np.int64]:
     """Return how many characters precede each byte of UTF-8 text, for the first byte of a character.
 
-    Surrogates may be encoded one by one, as Python's ``surrogatepass`` does. A buffer has less than 2 GiB.
+    Surrogates may be encoded one by one, as Python's ``surrogatepass`` does.
     """
     begins = (np.frombuffer(buffer, dtype=np.uint8) & 0xC0) != 0x80
-    places = np.cumsum(begins, dtype=np.int32)
+    places = np.cumsum(begins, dtype=np.int64)
     places -= 1
     return places
 
@@ -120,9 +120,9 @@ def piece_keys(buffer: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int
 class KeyCache:
     """A cache from the keys of pieces to their numbers. It may forget a key, but never gives a wrong number.
 
-    A key has one slot, which its hash selects. The slot has the number of the piece that came first, and the keys by
-    number tell whether it is the right one. There is no search: words follow Zipf's law, so the pieces that come
-    first are those that come often, and few of the others find their slot taken.
+    The hash of a key selects a slot. The slot has the number of the piece that came first, and the stored keys tell
+    whether it is the right one. There is no search: by Zipf's law the pieces that come first are those that come
+    often, and few of the others find their slot taken.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
-from classic_rc.text.pieces import PieceTable, numbering
+from classic_rc.text.pieces import PieceTable, numbering, split_long_texts
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.tokenizers import WORD_LENGTH
 
@@ -209,6 +209,9 @@ class TextEncoder:
         tokens : ndarray of int32
         offsets : ndarray of int64, shape (n_texts + 1,)
         """
+        first_parts = None
+        if self._tokenizer.separators:
+            texts, first_parts = split_long_texts(texts)
         cut = self._pieces.cut(texts, self._jobs)
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
@@ -222,7 +225,8 @@ class TextEncoder:
             tokens.append(self._piece_tokens.take(index))
             # A text's length is the sum of its pieces' lengths: a difference of two running totals.
             lengths.append(np.diff(ends[offsets_of(n_pieces)]))
-        return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
+        offsets = offsets_of(np.concatenate(lengths))
+        return np.concatenate(tokens), offsets if first_parts is None else offsets[first_parts]
 
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1

@@ -28,6 +28,9 @@ _CHUNK_CHARACTERS = 2**16
 _FEW_CHARACTERS = 2**14
 """Fewer characters than these are cut by Python's own functions: a call of NumPy takes a microsecond."""
 
+_LONG_TEXT = 2**20
+"""The most characters of a text that is not split."""
+
 
 class Pieces(NamedTuple):
     """The pieces of some texts, by number."""
@@ -39,11 +42,11 @@ class Pieces(NamedTuple):
 class PieceTable:
     """The distinct pieces of texts, numbered in the order of first occurrence.
 
-    If the tokenizer has separators, texts are cut there, and a piece's tokens are those of the piece by itself. Else
-    the pieces of a text are its surface tokens. Where a text is cut depends on how many texts come at once, but the
-    tokens of its pieces do not: a piece may have a separator inside.
+    If the tokenizer has separators, texts are cut there, and a piece has the tokens that it has by itself. Else the
+    pieces of a text are its surface tokens. Few or unusual texts are cut only at blanks: a piece may have other
+    separators inside, so how a text is cut depends on the texts that come with it. Its tokens do not.
 
-    Most pieces are found by the cache of their keys, as arrays. The others become strings, and a dictionary has their
+    Most pieces are found in the cache of keys, as arrays. The others become strings, and a dictionary has their
     numbers.
 
     Parameters
@@ -78,8 +81,8 @@ class PieceTable:
         runs = _split_runs(chunks, jobs if self._tokenizer.separators else 1)
         if len(runs) <= 1:
             return list(map(self._cut_chunk, chunks))
-        # Each thread numbers the pieces of its run for itself. Those of later runs get their final numbers afterwards,
-        # run by run, so the order of first occurrence is kept.
+        # Each thread numbers the pieces of its run for itself. Those of later runs get their final numbers
+        # afterwards, run by run, so the order of first occurrence is kept.
         tables = [self, *(PieceTable(self._tokenizer) for _ in runs[1:])]
         with ThreadPoolExecutor(len(runs)) as pool:
             cut = list(pool.map(lambda table, run: list(map(table._cut_chunk, run)), tables, runs))
@@ -109,10 +112,11 @@ class PieceTable:
         if 2 * len(buffer) > 5 * len(joined):  # a script without blanks: few pieces are short or occur twice
             return self._cut_strings(texts)
         starts, lengths = find_pieces(buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners))
-        first, last = starts, starts + lengths  # of each piece, as characters of `joined`
+        ends = starts + lengths
+        first, last = starts, ends  # of each piece, as characters of `joined`
         if len(buffer) > len(joined):
             places = character_places(buffer)
-            first, last = places.take(first), places.take(last)
+            first, last = places.take(starts), places.take(ends)
         bounds = 1 + offsets_of(1 + np.array(list(map(len, texts)), dtype=np.int64))
         counts = np.diff(np.searchsorted(first, bounds))
         keys = piece_keys(buffer, starts, lengths)
@@ -120,8 +124,8 @@ class PieceTable:
         numbers = cache.find(keys)
         unknown = np.flatnonzero(numbers < 0)
         if len(unknown):
-            places = zip(first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True)
-            pieces = [joined[start:end] for start, end in places]
+            bounds_of_unknown = zip(first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True)
+            pieces = [joined[start:end] for start, end in bounds_of_unknown]
             found = self._number(pieces, len(pieces))
             cache.add(keys.take(unknown), found, len(self._numbers))
             numbers[unknown] = found
@@ -134,12 +138,12 @@ def numbering() -> defaultdict[str, int]:
 
 
 def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield runs of texts of about `_CHUNK_CHARACTERS` characters, a text at least.
+    """Yield runs of about `_CHUNK_CHARACTERS` characters; the first run is divided further, by doubling.
 
-    The first are shorter, the first by far: all words of a new vocabulary are unknown in the first run.
+    At the start of a new vocabulary, few words are known until a run is finished.
     """
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    doublings = np.frexp(np.maximum(ends / _CHUNK_CHARACTERS, 1 / 16))[1]  # at most 0 in the first run
+    doublings = np.frexp(np.maximum(ends / _CHUNK_CHARACTERS, 1 / 16))[1]  # -3 to 0
     run = np.where(ends < _CHUNK_CHARACTERS, doublings, ends // _CHUNK_CHARACTERS)
     bounds = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(texts)]
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
@@ -149,3 +153,27 @@ def _split_runs(chunks: Sequence[Sequence[str]], n: int) -> list[Sequence[Sequen
     """Split into up to `n` runs of about equal length."""
     bounds = np.unique(np.linspace(0, len(chunks), max(n, 1) + 1).astype(np.int64)).tolist()
     return [chunks[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:
+    """Split texts at blanks into parts that fit into memory as arrays.
+
+    Returns
+    -------
+    parts : sequence of str
+        The texts, if none is long.
+    first : ndarray of int64, shape (n_texts + 1,), or None
+        The number of each text's first part; None if no text is long.
+    """
+    if max(map(len, texts), default=0) <= _LONG_TEXT:
+        return texts, None
+    parts = [list(_parts(text)) for text in texts]
+    return [part for own in parts for part in own], offsets_of(np.array(list(map(len, parts)), dtype=np.int64))
+
+
+def _parts(text: str) -> Iterator[str]:
+    start = 0
+    while (end := text.find(" ", start + _LONG_TEXT)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]

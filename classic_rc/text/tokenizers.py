@@ -33,9 +33,9 @@ class Tokenizer(ABC):
         The source of the rules.
     separators : str
         ASCII characters between tokens, the blank among them: the text on both sides of one has the same tokens as
-        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. In a tokenizer
-        with separators, fewer than :data:`WORD_LENGTH` ASCII letters and digits between two are one token. Empty if
-        there are no separators.
+        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. Empty if there
+        are none. If there are some, fewer than :data:`WORD_LENGTH` ASCII letters and digits between two of them
+        are one token.
     joiners : str
         ASCII characters that are separators in this sense where both neighbours are ASCII and one of them is no
         letter or digit, such as a full stop before a blank.
