@@ -17,7 +17,7 @@ from classic_rc.text.analyzers import ANALYZERS, get_analyzer
 from classic_rc.text.encode import SharedQuestions, TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
-from tests.text.plain_encoder import PlainEncoder
+from benchmarks.plain_encoder import PlainEncoder
 
 
 def words(encoded, tokens, offsets):
