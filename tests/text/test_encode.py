@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.plain_encoder import PlainEncoder
 from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
@@ -17,7 +18,6 @@ from classic_rc.text.analyzers import ANALYZERS, get_analyzer
 from classic_rc.text.encode import SharedQuestions, TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
-from benchmarks.plain_encoder import PlainEncoder
 
 
 def words(encoded, tokens, offsets):
