@@ -9,9 +9,9 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.estimator import Estimator
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
@@ -32,7 +32,7 @@ Cuts: TypeAlias = Literal["exact", "multirc2018"]
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 
 
-class Decision(BaseEstimator, ABC):
+class Decision(Estimator, ABC):
     """A rule that turns scores into predictions."""
 
     @abstractmethod

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
+from classic_rc.estimator import clone
 from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
@@ -342,7 +342,7 @@ class FittedSystem:
         """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.results.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
-        seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
+        seed = getattr(decision if draws_ties else self.solver, "seed", None)
         return {
             "expected": self.expected,
             "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
