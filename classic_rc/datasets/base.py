@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
 
@@ -330,6 +331,7 @@ class Reader(ABC):
         return source.stem
 
 
+@lru_cache
 def find_split_name(name: str) -> str | None:
     """Return the split that a name contains, as it is spelled there; None if it contains none or two.
 

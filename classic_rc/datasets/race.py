@@ -9,7 +9,7 @@ from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 _KEYS = {"article", "questions", "options", "answers", "id"}
 _LEVELS = ("middle", "high")
@@ -84,9 +84,7 @@ class RaceReader(Reader):
                     found=f"{describe_value(answer)} with {len(choices)} options",
                     expected="the letter of an option",
                 )
-            yield Question(
-                f"{id}-{i}", passage, question, tuple(map(Candidate, choices)), gold, Task.SINGLE_CHOICE, meta
-            )
+            yield Question(f"{id}-{i}", passage, question, TextCandidates(choices), gold, Task.SINGLE_CHOICE, meta)
 
 
 def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:

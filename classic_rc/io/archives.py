@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +188,7 @@ class InputFile:
             The file is empty or not text.
         """
         text = decode_text(self.data, self.name)
-        if not text.strip():
+        if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
         return text
 
@@ -259,7 +259,8 @@ def _make_input(
     data_files = [file for file in files if not _is_macos_metadata(file)]
     if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
-    data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
+    natural_key = cache(_natural_key)
+    data_files.sort(key=lambda file: [natural_key(part) for part in file.path])
     n_skipped = len(files) - len(data_files)
     notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
     return InputFiles(name, tuple(data_files), archive, is_folder, notes, members)
