@@ -44,7 +44,7 @@ class RaceReader(Reader):
         """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
-        articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
+        articles = [f for f in source.files if self.subset_of(f) and f.suffix == ".txt" and f.stem.isdigit()]
         if not articles:
             raise DataError("no articles of RACE", source=source.path, expected="files such as train/middle/1.txt")
         article_set = set(articles)
@@ -77,7 +77,7 @@ class RaceReader(Reader):
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             choices = texts.texts(i)
             gold = _GOLD_OF_LETTER.get(answer)
-            if gold is None or _LETTERS.index(answer) >= len(choices):
+            if gold is None or (len(choices) < len(_LETTERS) and _LETTERS.index(answer) >= len(choices)):
                 raise root.child("answers").error(
                     "gold is not an option",
                     field=f"[{i}]",
@@ -91,8 +91,10 @@ def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
-    level = next((level for level in _LEVELS if name == f"{level}{file.stem}"), None)
+    level = next((level for level in _LEVELS if name.startswith(level)), None)
     folder = file.folders[-1] if file.folders else None
+    if level is not None and name != f"{level}{file.stem}":
+        level = None
     if level is None or (folder in _LEVELS and folder != level):
         places = [folder] if folder in _LEVELS else _LEVELS
         raise root.error(
