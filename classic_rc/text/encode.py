@@ -72,17 +72,19 @@ class SharedQuestions(Sequence[Question]):
     ----------
     questions : sequence of Question
         A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
+    jobs : int
+        How many threads encode the questions. The encodings are the same with any number.
     """
 
     @classmethod
-    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
+    def of(cls, questions: Sequence[Question], jobs: int = 1) -> SharedQuestions:
         """Wrap questions, unless they share their encodings already."""
         if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
             questions = questions.questions
-        return questions if isinstance(questions, SharedQuestions) else cls(questions)
+        return questions if isinstance(questions, SharedQuestions) else cls(questions, jobs)
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
+    def __init__(self, questions: Sequence[Question], jobs: int = 1) -> None:
+        self.questions, self.jobs = questions, jobs
         self._encodings: dict[tuple[Analyzer, bool], EncodedSentences] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
@@ -121,7 +123,7 @@ class SharedQuestions(Sequence[Question]):
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
     ) -> SharedQuestions:
-        view = SharedQuestions(questions)
+        view = SharedQuestions(questions, self.jobs)
         view._parent, view._select = self, select
         return view
 
