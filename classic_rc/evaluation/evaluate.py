@@ -104,8 +104,9 @@ def evaluate(
         The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
         questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
-        Number of scoring processes, -1 for all cores. The results do not depend on it. joblib runs them: with loky
-        by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
+        Number of threads that encode and of processes that score, -1 for all cores. The results do not depend on
+        it. On Linux, solvers that need only arrays score in forks of this process. joblib runs the other processes:
+        with loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
         Seconds that reading the dataset took, for the report.
     progress : bool
@@ -132,7 +133,7 @@ def evaluate(
         spans=spans,
         options={"group_by": group_by},
     )
-    dataset, shared = plan.dataset, EncodingCache()
+    dataset, shared = plan.dataset, EncodingCache(jobs)
     assert dataset.task is not None
     systems = [system for solver in plan.solvers for system in _fit_systems(solver, plan, shared)]
     shared.keep_only(dataset)
@@ -332,7 +333,7 @@ def predict(
     dataset, (solver,) = plan.dataset, plan.solvers
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and tune is None
-    shared = shared or EncodingCache()
+    shared = shared or EncodingCache(jobs)
     system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from classic_rc.io.printable import printable
 
+CLOCK_NAME = "classic_rc progress"
+"""The name of the threads that redraw progress bars."""
+
 _DELAY_SECONDS = 1.0
 _REFRESH_SECONDS = 0.2
 
@@ -62,7 +65,7 @@ def progress_bar(
                 bar.n = steps_done[0]
                 bar.refresh()
 
-    clock = threading.Thread(target=draw, daemon=True)
+    clock = threading.Thread(target=draw, daemon=True, name=CLOCK_NAME)
     clock.start()
     try:
         yield advance
