@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import run_starts
+
 START, END, UNKNOWN = 0, 1, 2
 """The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
 
@@ -93,7 +95,7 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CH
     for start in range(0, len(wanted), chunk):
         # Sorted, distinct keys are searched in memory order, which the cache makes three times as fast.
         ordered, order = _sort_with_order(wanted[start : start + chunk])
-        firsts = _run_starts(ordered)
+        firsts = run_starts(ordered)
         distinct = ordered[firsts]
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
         place[keys[place] != distinct] = -1
@@ -114,13 +116,6 @@ def _sort_with_order(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDAr
     order = packed & ((1 << bits) - 1)
     packed >>= bits
     return packed, order
-
-
-def _run_starts(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each run of equal values starts."""
-    is_start = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
-    return is_start.nonzero()[0]
 
 
 def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int64]]:
@@ -163,7 +158,7 @@ def _ngram_keys(
 
 def _count_keys(keys: NDArray[np.int64]) -> NGrams:
     keys = np.sort(keys)
-    starts = _run_starts(keys)
+    starts = run_starts(keys)
     return NGrams(keys[starts], np.diff(starts, append=len(keys)))
 
 
@@ -185,7 +180,7 @@ def _merge_tables(runs: Iterable[NGrams]) -> NGrams:
     counts = np.concatenate([np.empty(0, dtype=np.int64), *(run.counts for run in runs)])
     order = np.argsort(keys, kind="stable")  # a merge sort: it profits from sorted runs
     keys, counts = keys[order], counts[order]
-    starts = _run_starts(keys)
+    starts = run_starts(keys)
     return NGrams(keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
 
 
