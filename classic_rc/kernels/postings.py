@@ -13,7 +13,8 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, r
 BLOCK_TOKENS = 2**18
 """Tokens matched at a time: enough to make NumPy's calls cheap, few enough for a core's cache."""
 
-_DENSE_KEYS = 2**19  # up to this key a lookup table (4 MB) is faster than a binary search
+_DENSE_KEYS = 2**19  # up to this key a lookup table (4 MB) may be faster than a binary search
+_CELLS_PER_KEY = 64  # it is if it has at most this many cells for each key that is looked up
 
 
 class Postings(NamedTuple):
@@ -85,7 +86,7 @@ def _look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray
     """Return the index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    if table[-1] < _DENSE_KEYS:  # few passages with many candidates
+    if table[-1] < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
         place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
         place[table] = np.arange(len(table))
         return place[keys], place[keys] >= 0
@@ -124,8 +125,9 @@ class Places(NamedTuple):
 
 def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) -> Places:
     """Expand the matches of `texts`, in any order and with repetitions, to single positions."""
-    n_matches = np.diff(matches.offsets)[texts]
-    runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], n_matches)]
+    first = matches.offsets[texts]
+    n_matches = matches.offsets[texts + 1] - first
+    runs = matches.runs[ragged_indices(first, n_matches)]
     starts = postings.offsets[runs]
     counts = postings.offsets[runs + 1] - starts
     positions = postings.positions[ragged_indices(starts, counts)]
