@@ -1,64 +1,61 @@
 """How far each kernel is from what this machine can do: bytes and operations per unit, and the least time for them.
 
-The least time is a roofline (Williams, Waterman and Patterson 2009): bytes at the measured bandwidth or operations at the
-measured throughput, whichever takes longer. It has two forms. The *ideal pass* reads inputs once, writes outputs once and
-does the operations that the algorithm cannot avoid, with numbers of matches and postings from the actual arrays.
-*NumPy's passes* are the calls that the kernel makes, counted while it runs (:mod:`benchmarks.limit_passes`).
+The least time is a roofline (Williams, Waterman and Patterson 2009): bytes at the measured bandwidth or operations at
+the measured throughput, whichever takes longer. It has two forms. The *ideal pass* reads inputs once, writes outputs
+once and does the operations that the algorithm cannot avoid, with numbers of matches and postings from the actual
+arrays. *NumPy's passes* are the calls that the kernel makes, counted while it runs (:mod:`benchmarks.limit_passes`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.generate import token_arrays, zipf_words
+from benchmarks.limit_kernels import Kernel, kernels
 from benchmarks.limit_machine import SIZES, Machine
-from benchmarks.limit_passes import Limit, Passes, count_arrays, counting
+from benchmarks.limit_passes import Passes, count_arrays, counting
 from benchmarks.timing import Table
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts, phrase_places, query_words
-from classic_rc.kernels.distance import window_and_distance, word_distance
-from classic_rc.kernels.draws import uniform_draws
-from classic_rc.kernels.kneser_ney import END, MARKS, START, count_ngrams, kneser_ney, token_probabilities
-from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
-from classic_rc.kernels.pairs import word_counts, word_pairs
-from classic_rc.kernels.postings import longest_runs, matched_blocks, passage_postings
-from classic_rc.kernels.search import best_constrained, top_sentences
-from classic_rc.kernels.sentence_postings import SentencePostings
-from classic_rc.kernels.spans import score_spans, span_overlap
-from classic_rc.kernels.window import sliding_window, window_sweep
-from classic_rc.retrieval.queries import TermStatistics, combine, weigh, weigh_constrained
-from classic_rc.retrieval.similarity import BM25, Classic, CollectionStatistics, LuceneSimilarity
 
-SWEEP = range(2, 31)
-N_STOP_WORDS = 100
-"""As in real text, the most frequent words do not count in distances and searches."""
+FAR = 5
+"""More than this many times an ideal pass needs a reason."""
 
-
-class Kernel(NamedTuple):
-    """A function to measure."""
-
-    name: str
-    unit: str
-    n_units: int
-    run: Callable[..., Any]
-    arrays: tuple[Any, ...]  # the arguments of `run`
-    limit: Limit  # of an ideal pass over all units
+WHY = {
+    "NumPy has no running sum that skips tokens without a match: every window adds whole passages, of which an "
+    "ideal pass visits the matched tokens alone.": [
+        "window",
+        "windows of 2..30",
+        "SW+D",
+        "SW+D, one question",
+        "spans: window",
+    ],
+    "An ideal pass finds a word at once. NumPy has no hash table: words are found by sorting and by binary search, "
+    "which takes log2 n dependent reads.": [
+        *("distance", "longest runs", "cloze: mentions", "cloze: distance", "cloze: window"),
+        *("lexical: bag of words", "lexical: best sentences", "lexical: distance"),
+        *("n-grams: counting", "n-grams: estimating", "n-grams: scoring"),
+    ],
+    "NumPy's indices take 8 bytes where an ideal pass has 4 or none, and each index, lookup and sum is a pass of "
+    "its own.": [
+        *("spans: overlap", "surface pairs", "random draws"),
+        *("BM25 with a constraint", "BM25 of all sentences, 10 best", "TF-IDF of all sentences, 10 best"),
+    ],
+    "A call of NumPy costs as much as some thousand elements of work; with one long query at a time, or one "
+    "passage, calls take a sixth of the time or more.": [
+        *("SW+D, one question", "spans: window"),
+        *("BM25 with a constraint", "BM25 of all sentences, 10 best"),
+    ],
+}
+"""What keeps kernels from the ideal pass."""
 
 
 def run(quick: bool = False) -> list[Table]:
     """Measure the machine, then every kernel."""
     rounds = 3 if quick else 7
     machine = Machine.measure(rounds)
-    rows, shares = [], []
-    for kernel in kernels(quick):
-        row, share = _measure(kernel, machine, rounds)
-        rows.append(row)
-        shares.append(share)
+    measured = {kernel.name: _measure(kernel, machine, rounds) for kernel in kernels(quick)}
+    far = [name for name, own in measured.items() if own.times_ideal > FAR]
     return [
         _machine_table(machine),
         {
@@ -68,52 +65,58 @@ def run(quick: bool = False) -> list[Table]:
                 *("ideal: bytes", "operations", "least ns", "times"),
                 *("NumPy's passes: bytes", "operations", "least ns", "times"),
             ],
-            "rows": rows,
-            "notes": NOTES,
+            "rows": [own.row for own in measured.values()],
+            "notes": [
+                "An operation is an addition or comparison, an element read or written at random, or a comparison "
+                "of a sort.",
+                *(
+                    f"{why} That is why {', '.join(own)} take more than {FAR} times an ideal pass."
+                    for why, names in WHY.items()
+                    if (own := [name for name in names if name in far])
+                ),
+            ],
         },
         {
             "title": "Where the least time of NumPy's passes goes, %",
             "header": ["kernel", "calls", "calls' share of our time, %", "largest parts of the least time, %"],
-            "rows": shares,
+            "rows": [own.parts for own in measured.values()],
             "notes": ["calls: in all, each at the time of one on a single element."],
         },
     ]
 
 
-NOTES = [
-    "An operation is an addition or comparison, an element read or written at random, or a comparison of a sort.",
-]
+class Measured(NamedTuple):
+    """The rows of a kernel, and how many times an ideal pass it takes."""
+
+    row: list[object]
+    parts: list[object]
+    times_ideal: float
 
 
-def _measure(kernel: Kernel, machine: Machine, rounds: int) -> tuple[list[object], list[object]]:
+def _measure(kernel: Kernel, machine: Machine, rounds: int) -> Measured:
     with counting(machine) as passes:
         counted = kernel.run(*count_arrays(kernel.arrays))
     _check_equal(counted, kernel.run(*kernel.arrays))
     seconds = min(_seconds(kernel) for _ in range(rounds))
-    ideal = ideal_seconds(kernel.limit, machine)
+    ideal = machine.least_seconds(kernel.limit)
     n = kernel.n_units
     limit = kernel.limit
-    row = [
+    row: list[object] = [
         *(kernel.name, kernel.unit, n, _short(1e9 * seconds / n)),
-        *(_short(limit.bytes / n), _short(limit.n_operations / n)),
+        *(_short(limit.bytes / n), _short(sum(limit[1:]) / n)),
         *(_short(1e9 * ideal / n), round(seconds / ideal, 1)),
         *(_short(passes.bytes / n), _short(passes.operations / n)),
         *(_short(1e9 * passes.seconds / n), round(seconds / passes.seconds, 1)),
     ]
     calls = passes.calls * machine.call
-    return row, [kernel.name, passes.calls, round(100 * calls / seconds, 1), _largest(passes)]
+    parts: list[object] = [kernel.name, passes.calls, round(100 * calls / seconds, 1), _largest(passes)]
+    return Measured(row, parts, seconds / ideal)
 
 
 def _seconds(kernel: Kernel) -> float:
     start = time.process_time()
     kernel.run(*kernel.arrays)
     return time.process_time() - start
-
-
-def ideal_seconds(limit: Limit, machine: Machine) -> float:
-    """Return the roof of an ideal pass: its inputs come from memory, what it adds up and looks up is in the cache."""
-    operations = limit.adds / max(machine.adds[4]) + limit.gathers / max(machine.gathers)
-    return max(limit.bytes / machine.bandwidth[-1], operations + machine.sort(limit.sorted))
 
 
 def _largest(passes: Passes) -> str:
@@ -128,11 +131,11 @@ def _short(value: float) -> float | int:
 def _check_equal(counted: Any, result: Any) -> None:
     """Check that counting does not change the result."""
     pairs = zip(counted, result, strict=True) if isinstance(result, tuple | list) else [(counted, result)]
-    for ours, others in pairs:
-        if isinstance(others, tuple | list):
-            _check_equal(ours, others)
+    for ours, expected in pairs:
+        if isinstance(expected, tuple | list):
+            _check_equal(ours, expected)
         else:
-            assert np.array_equal(np.asarray(ours), others)
+            assert np.array_equal(np.asarray(ours), expected)
 
 
 def _machine_table(machine: Machine) -> Table:
@@ -158,334 +161,6 @@ def _machine_table(machine: Machine) -> Table:
 
 def _size(n_bytes: int) -> str:
     return f"{n_bytes >> 20} MB" if n_bytes >= 2**20 else f"{n_bytes >> 10} kB"
-
-
-def kernels(quick: bool = False) -> Iterator[Kernel]:
-    """Yield all kernels with generated data; those of one kind of data follow each other."""
-    yield from _choices(200 if quick else 1000)
-    yield from _spans()
-    yield from _clozes(40 if quick else 200)
-    yield from _pairs(200 if quick else 1000)
-    yield from _ngrams(100_000 if quick else 2_000_000)
-    yield from _searches(*(10_000, 100) if quick else (1_000_000, 500))
-    n = 10**5 if quick else 10**6
-    keys, counts = np.arange(n // 4, dtype=np.uint64), np.full(n // 4, 4)
-    # SplitMix64 has three shifts, three exclusive ors and two products; then the state, a shift and a product.
-    yield Kernel("random draws", "draw", n, uniform_draws, (keys, counts, 1), Limit(8 * n + 16 * len(keys), 11 * n))
-
-
-def _n_bytes(*arrays: Any) -> int:
-    return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
-
-
-class Matched(NamedTuple):
-    """How much of the passages the questions and candidates match."""
-
-    places: int  # matched passage tokens, summed over candidates
-    content_places: int  # those of words that are not stop words
-    measured_places: int  # those of candidates that have a distance
-
-    @classmethod
-    def of(cls, arrays: TokenArrays, stop: np.ndarray) -> Matched:
-        """Count matches."""
-        total = np.zeros(3, dtype=np.int64)
-        for block in matched_blocks(arrays):
-            question = block.arrays.candidate_question
-            sizes = np.diff(block.postings.offsets)
-            content = sizes * ~stop[block.postings.keys % arrays.n_words]
-            places, of_question, of_addition = (
-                np.diff(offsets_of(of_run[matches.runs])[matches.offsets])
-                for of_run, matches in (
-                    (sizes, block.questions),
-                    (content, block.questions),
-                    (content, block.additions),
-                )
-            )
-            added = sizes[block.additions.runs].sum()
-            both = of_question[question] + of_addition
-            found = (of_question[question] > 0) & (of_addition > 0)
-            total += (places[question].sum() + added, both.sum(), both[found].sum())
-        return cls(*total.tolist())
-
-
-def _match_limit(arrays: TokenArrays) -> Limit:
-    """Sort each passage's tokens, and find each word of questions and candidates in its passage."""
-    n_found = len(arrays.question_tokens) + len(arrays.candidate_tokens)
-    return Limit(_n_bytes(*arrays), gathers=n_found, sorted=len(arrays.passage_tokens))
-
-
-def _choices(n_passages: int) -> Iterator[Kernel]:
-    """Questions with four options."""
-    arrays = token_arrays("RACE", n_passages)
-    n, n_tokens = len(arrays.candidate_question), len(arrays.passage_tokens)
-    stop = np.arange(arrays.n_words) < N_STOP_WORDS
-    matched = Matched.of(arrays, stop)
-    match = _match_limit(arrays)
-    # An ideal window visits each matched token, in order of position: the weight enters a running sum, leaves it,
-    # and the sum is compared with the best one.
-    window = Limit(8 * n + 8 * matched.places, 3 * matched.places)
-    distance = Limit(9 * n + 4 * matched.measured_places, 3 * matched.measured_places)
-    yield Kernel(
-        *("postings", "token", n_tokens, passage_postings, (arrays,)),
-        Limit(_n_bytes(*arrays[:2]) + 8 * n_tokens, sorted=n_tokens),
-    )
-    yield Kernel("window", "candidate", n, sliding_window, (arrays,), match + window)
-    sweep = Limit(len(SWEEP) * 8 * n + 8 * matched.places, len(SWEEP) * 3 * matched.places)
-    yield Kernel("windows of 2..30", "candidate", n, window_sweep, (arrays,), match + sweep)
-    yield Kernel("distance", "candidate", n, word_distance, (arrays, stop), match + distance)
-    yield Kernel("SW+D", "candidate", n, window_and_distance, (arrays, stop), match + window + distance)
-    many = one_question(n)
-    of_many = Matched.of(many, stop)
-    yield Kernel(
-        *("SW+D, one question", "candidate", n, window_and_distance, (many, stop)),
-        _match_limit(many) + Limit(17 * n, 3 * (of_many.places + of_many.measured_places)),
-    )
-    # Each candidate token that its passage has, at each of its places, continues a run or starts one.
-    yield Kernel(
-        *("longest runs", "candidate", n, longest_runs, (arrays,)), match + Limit(8 * n, gathers=_run_places(arrays))
-    )
-    weights = np.full(n_tokens, 2**20, dtype=np.int32)
-    sentences = (np.arange(n_tokens) - np.repeat(arrays.passage_offsets[:-1], np.diff(arrays.passage_offsets))) // 15
-    bag = Limit(8 * n + 4 * matched.places, matched.places)
-    yield Kernel("lexical: bag of words", "candidate", n, bag_of_words, (arrays, weights), match + bag)
-    yield Kernel(
-        *("lexical: best sentences", "candidate", n, best_sentences, (arrays, weights, sentences)),
-        match + Limit(8 * n + 12 * matched.places, matched.places, gathers=matched.places),
-    )
-    content = _without_words(arrays, stop)
-    measured = Matched.of(content, stop).measured_places
-    yield Kernel(
-        *("lexical: distance", "candidate", n, occurrence_distance, (content,)),
-        _match_limit(content) + Limit(9 * n + 4 * measured, 3 * measured),
-    )
-
-
-def one_question(n_candidates: int) -> TokenArrays:
-    """Return one passage and one question with many candidates of one to four words."""
-    from benchmarks.growth import one_question as generated
-
-    return generated(n_candidates, 350)
-
-
-def _run_places(arrays: TokenArrays) -> int:
-    """Count the places in its passage of each candidate token."""
-    alone = arrays._replace(question_tokens=arrays.question_tokens[:0], question_offsets=0 * arrays.question_offsets)
-    return Matched.of(alone, np.zeros(arrays.n_words, dtype=np.bool_)).places
-
-
-def _without_words(arrays: TokenArrays, dropped: np.ndarray) -> TokenArrays:
-    """Return the texts without some words."""
-
-    def drop(tokens: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        keep = ~dropped[tokens]
-        return tokens[keep], offsets_of(keep)[offsets]
-
-    return TokenArrays(
-        *drop(arrays.passage_tokens, arrays.passage_offsets),
-        *drop(arrays.question_tokens, arrays.question_offsets),
-        *drop(arrays.candidate_tokens, arrays.candidate_offsets),
-        *arrays[6:],
-    )
-
-
-def _spans() -> Iterator[Kernel]:
-    rng = np.random.default_rng(0)
-    passage, question, longest = zipf_words(rng, 350), zipf_words(rng, 9), 10
-    n = int((score_spans(passage, question, longest) >= 0).sum())
-    yield Kernel(
-        *("spans: window", "span", n, score_spans, (passage, question, longest)),
-        _spans_limit(passage, question, longest),
-    )
-    first = np.repeat(np.arange(len(passage)), longest)
-    last = first + np.tile(np.arange(1, longest + 1), len(passage))
-    first, last = first[last <= len(passage)], last[last <= len(passage)]
-    empty = np.zeros(len(first) + 1, dtype=np.int64)
-    arrays = TokenArrays(
-        *(passage, np.array([0, len(passage)]), question, np.array([0, len(question)])),
-        *(np.empty(0, dtype=np.int32), empty, np.zeros(1, dtype=np.int64), empty[:-1], 30_000),
-    )
-    shared = len(np.intersect1d(passage, question))
-    # Two comparisons decide whether a word is outside; a bigram takes as many, but few are shared.
-    yield Kernel(
-        *("spans: overlap", "span", len(first), span_overlap, (arrays, first, last)),
-        Limit(24 * len(first), 2 * shared * len(first), sorted=len(passage)),
-    )
-
-
-def _spans_limit(passage: np.ndarray, question: np.ndarray, longest: int) -> Limit:
-    """Slide the window over the matched tokens of each span that adds a word to its set."""
-    words = passage.tolist()
-    counts = dict(zip(*(a.tolist() for a in np.unique(passage, return_counts=True)), strict=True))
-    asked = set(question.tolist())
-    of_question = sum(counts.get(word, 0) for word in asked)
-    places = 0
-    for start in range(len(words)):
-        own: set[int] = set()
-        n = of_question
-        for word in words[start : start + longest]:
-            if word not in asked and word not in own:
-                own.add(word)
-                n += counts[word]
-                places += n
-    n_spans = sum(min(longest, len(words) - start) for start in range(len(words)))
-    return Limit(8 * n_spans + _n_bytes(passage, question), 3 * places, sorted=len(words))
-
-
-def _clozes(n_passages: int) -> Iterator[Kernel]:
-    """Clozes as in CNN: long passages, candidates that the passage mentions."""
-    rng = np.random.default_rng(0)
-    length, query, per_passage, n_words = 750, 12, 25, 30_000
-    passage = zipf_words(rng, n_passages * length)
-    entity = rng.random(len(passage)) < 0.12
-    passage[entity] = n_words + rng.integers(0, per_passage, int(entity.sum()))
-    candidates = np.tile(np.arange(n_words, n_words + per_passage, dtype=np.int32), n_passages)
-    arrays = TokenArrays(
-        *(passage, np.arange(n_passages + 1) * length, zipf_words(rng, n_passages * query)),
-        *(np.arange(n_passages + 1) * query, candidates, np.arange(len(candidates) + 1)),
-        *(np.arange(n_passages), np.repeat(np.arange(n_passages), per_passage), n_words + per_passage),
-    )
-    placeholders = np.full(n_passages, 5)
-    counted = np.arange(arrays.n_words) >= N_STOP_WORDS
-    n = len(candidates)
-    postings = passage_postings(arrays)
-    mentions, _ = phrase_places(arrays, postings)
-    words = query_words(arrays, postings, placeholders)
-    sizes = np.diff(postings.offsets)
-    match = Limit(_n_bytes(*arrays), gathers=len(arrays.question_tokens) + n, sorted=len(passage))
-    # Each mention looks up the nearest place of each counted query word that its passage has.
-    found = np.bincount(np.repeat(np.arange(n_passages), np.diff(words.offsets)), counted[words.words])
-    lookups = int(found[arrays.candidate_question[mentions]].sum())
-    yield Kernel("cloze: mentions", "candidate", n, phrase_counts, (arrays,), match + Limit(8 * n, len(mentions)))
-    yield Kernel(
-        *("cloze: distance", "candidate", n, cloze_distance, (arrays, placeholders, counted)),
-        match + Limit(9 * n, 4 * lookups, gathers=lookups),
-    )
-    # Each matching pair of tokens votes for a shift; a query's votes are the same for all of its candidates.
-    votes = int(sizes[words.runs].sum()) + len(mentions)
-    cells = n * (length + query)
-    yield Kernel(
-        *("cloze: window", "candidate", n, cloze_window, (arrays, placeholders)),
-        match + Limit(8 * n, cells, gathers=votes),
-    )
-
-
-def _pairs(n_passages: int) -> Iterator[Kernel]:
-    """The pairs of a question's and a candidate's words, as the surface-feature learner makes them."""
-    arrays = token_arrays("RACE", n_passages)
-    options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
-    questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
-    partner = arrays.candidate_question
-    n = len(word_pairs(options, questions, partner)[0])
-    limit = Limit(24 * n + _n_bytes(*options, *questions, partner))
-    yield Kernel("surface pairs", "pair", n, word_pairs, (options, questions, partner), limit)
-
-
-def _ngrams(n_tokens: int) -> Iterator[Kernel]:
-    """An n-gram model, and the probabilities of other text."""
-    order, sentence, n_words = 5, 20, 100_000
-    offsets = np.arange(n_tokens // sentence + 1) * (sentence + 2)
-
-    def marked(seed: int) -> np.ndarray:
-        words = zipf_words(np.random.default_rng(seed), n_tokens, n_words).reshape(-1, sentence) + len(MARKS)
-        words = np.pad(words, ((0, 0), (1, 1)))
-        words[:, 0], words[:, -1] = START, END
-        return words.ravel()
-
-    tokens = marked(0)
-    n = len(tokens)
-    counts = count_ngrams(tokens, offsets, n_words + len(MARKS), order)
-    tables = sum(_n_bytes(*table) for table in counts)
-    yield Kernel(
-        *("n-grams: counting", "token", n, partial(count_ngrams, n_words=n_words + len(MARKS), order=order)),
-        (tokens, offsets),
-        Limit(_n_bytes(tokens, offsets) + tables, sorted=(order - 1) * n),
-    )
-    n_ngrams = sum(len(table.keys) for table in counts)
-    # A table entry has its count, its suffix's rank and its context's total; it gets a probability and a back-off.
-    yield Kernel(
-        *("n-grams: estimating", "n-gram", n_ngrams, kneser_ney, (counts,)),
-        Limit(tables + 16 * n_ngrams, 6 * n_ngrams, gathers=5 * n_ngrams),
-    )
-    model = kneser_ney(counts)
-    other = marked(1)[: n // 10 // (sentence + 2) * (sentence + 2)]
-    places = offsets[: len(other) // (sentence + 2) + 1]
-    found = token_probabilities(model, other, places).orders
-    # Each known context asks for one longer n-gram, and reads its back-off or its probability: gathers beyond the cache.
-    lookups = int(np.minimum(found, order - 1).sum())
-    yield Kernel(
-        *("n-grams: scoring", "token", len(other), token_probabilities, (model, other, places)),
-        Limit(20 * len(other), lookups, gathers=2 * lookups),
-    )
-
-
-def _searches(n_sentences: int, n_questions: int) -> Iterator[Kernel]:
-    """Questions with four options against sentences without stop words."""
-    rng = np.random.default_rng(0)
-    n_words = 60_000
-
-    def texts(n: int, mean: int) -> Any:
-        lengths = np.maximum(rng.poisson(mean, n), 1)
-        tokens = zipf_words(rng, int(lengths.sum()), n_words)
-        keep = tokens >= N_STOP_WORDS
-        return word_counts(tokens[keep], offsets_of(keep)[offsets_of(lengths)], n_words)
-
-    sentences, asked, offered = texts(n_sentences, 16), texts(n_questions, 10), texts(4 * n_questions, 6)
-    lengths = np.bincount(sentences.texts, sentences.counts, n_sentences).astype(np.int64)
-    frequencies = np.bincount(sentences.words, minlength=n_words)
-    order = np.argsort(sentences.words, kind="stable")
-    pair = sentences.counts * (int(lengths.max()) + 1) + lengths[sentences.texts]
-    pairs, codes = np.unique(pair[order], return_inverse=True)
-    code_counts, code_lengths = np.divmod(pairs, int(lengths.max()) + 1)
-    collection = CollectionStatistics(
-        np.int64(n_sentences), np.int64((lengths > 0).sum()), np.int64(lengths.sum())
-    )
-    option_question = np.repeat(np.arange(n_questions), 4)
-    lists = np.where(frequencies > 0, np.arange(n_words), -1)
-    narrow = codes.reshape(-1).astype(np.min_scalar_type(len(pairs)))
-    n = len(option_question)
-    similarity: LuceneSimilarity
-    for similarity in (BM25(), Classic()):
-        postings = SentencePostings(
-            offsets_of(frequencies),
-            sentences.texts[order].astype(np.int32),
-            narrow,
-            code_counts.astype(np.float32),
-            similarity.length_factors(code_lengths, collection),
-        )
-        facts = TermStatistics(lists, similarity.idfs(collection, frequencies))
-        of_questions, of_options = facts.of_words(asked), facts.of_words(offered)
-        queries = weigh_constrained(
-            (asked, offered, option_question),
-            *(of_questions, of_options, similarity),
-            np.zeros(n_questions, dtype=np.int64),
-            np.full(n_questions, n_sentences),
-        )
-        terms = weigh(asked, of_questions, similarity)
-        to_scores = combine(asked, of_questions, similarity)
-        n_asked = int(frequencies[terms.terms].sum())
-        distinct = np.unique(queries.option_question[queries.options.texts] * n_words + queries.options.terms)
-        n_offered = int(frequencies[distinct % n_words].sum())
-        # A posting is a sentence's number and a code. Those of the question add to a sum in their sentence's cell,
-        # those of options look it up.
-        posting = postings.sentences.itemsize + postings.codes.itemsize
-        if to_scores is None:
-            yield Kernel(
-                *("BM25 with a constraint", "option", n, partial(best_constrained, term_scores=similarity.term_scores)),
-                (postings, queries),
-                Limit(12 * n + posting * (n_asked + n_offered), gathers=n_asked + n_offered),
-            )
-        yield Kernel(
-            f"{'BM25' if to_scores is None else 'TF-IDF'} of all sentences, 10 best",
-            *("query", n_questions),
-            partial(
-                top_sentences,
-                **{"n_queries": n_questions, "n_sentences": n_sentences, "k": 10},
-                term_scores=similarity.term_scores,
-                combine=to_scores,
-            ),
-            (postings, terms),
-            Limit(120 * n_questions + posting * n_asked, n_asked, gathers=n_asked),
-        )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,22 @@ _SECONDS = 0.02  # of each round; small arrays are passed over many times
 ADDED = (np.int32, np.float64)
 
 
+class Limit(NamedTuple):
+    """What an ideal single pass must do: read inputs once, write outputs once, and the algorithm's operations."""
+
+    bytes: float = 0
+    adds: float = 0  # additions, subtractions and comparisons of adjacent elements
+    gathers: float = 0  # elements read or written at a place that depends on data, in cache
+    far_gathers: float = 0  # the same in tables larger than the cache
+    comparisons: float = 0  # of sorts
+
+    def __add__(self, other: object) -> Limit:
+        """Return the sum of two."""
+        if not isinstance(other, Limit):
+            return NotImplemented
+        return Limit(*(a + b for a, b in zip(tuple(self), tuple(other), strict=True)))
+
+
 class Machine(NamedTuple):
     """Best measured rates, per second, for each of :data:`SIZES`."""
 
@@ -43,7 +59,9 @@ class Machine(NamedTuple):
                 for kind in ADDED
             },
             tuple(_rate(_gather(size, rng), 2**15, rounds) for size in SIZES),
-            tuple(_rate(_sort(size, rng), _comparisons(size // 8), rounds) for size in SIZES if size <= _LARGEST_SORT),
+            tuple(
+                _rate(_sort(size, rng), n_comparisons(size // 8), rounds) for size in SIZES if size <= _LARGEST_SORT
+            ),
             1 / _rate(lambda: np.add(zero, zero, out=zero), 1, rounds),
         )
 
@@ -57,9 +75,20 @@ class Machine(NamedTuple):
         """Return the seconds of reading or writing elements of a table at random."""
         return n_elements / _at(self.gathers, table_size)
 
-    def sort(self, n_elements: float) -> float:
-        """Return the seconds of sorting eight-byte numbers."""
-        return _comparisons(n_elements) / _at(self.sorts, 8 * n_elements)
+    def sort(self, comparisons: float, size: float) -> float:
+        """Return the seconds of the comparisons of a sort."""
+        return comparisons / _at(self.sorts, size)
+
+    def least_seconds(self, limit: Limit) -> float:
+        """Return the roof of an ideal pass, whose inputs come from memory; what it adds up is in the cache."""
+        sides = (
+            limit.bytes / self.bandwidth[-1],
+            limit.adds / max(self.adds[4])
+            + limit.gathers / max(self.gathers)
+            + limit.far_gathers / self.gathers[-1]
+            + limit.comparisons / max(self.sorts),
+        )
+        return max(sides)
 
 
 def _at(rates: tuple[float, ...], size: float) -> float:
@@ -67,8 +96,9 @@ def _at(rates: tuple[float, ...], size: float) -> float:
     return float(np.interp(math.log2(max(size, 1)), np.log2(SIZES[: len(rates)]), rates))
 
 
-def _comparisons(n: float) -> float:
-    return n * math.log2(max(n, 2))
+def n_comparisons(n_elements: float) -> float:
+    """Return ``n log2 n``."""
+    return n_elements * math.log2(max(n_elements, 2))
 
 
 def _rate(action: Callable[[], object], amount: float, rounds: int) -> float:

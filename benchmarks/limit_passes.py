@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
 
-from benchmarks.limit_machine import Machine
+from benchmarks.limit_machine import Machine, n_comparisons
 
 
 class Passes:
     """The passes over arrays that a function makes, and the least time that the machine needs for them.
 
     A pass reads its operands and writes its result. Its least time is that of its bytes or of its operations,
-    whichever is longer, at the rates for the size of its arrays: so a pass over small arrays has the cache's bandwidth.
-    Views and allocations cost nothing here.
+    whichever is longer, at the rates for arrays of its size: small ones are in the cache. Views and allocations
+    cost nothing here.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -45,8 +45,8 @@ class Passes:
 
     def sort(self, name: str, array: Any, n_arrays: int = 2) -> None:
         """Count a sort."""
-        comparisons = array.size * math.log2(max(array.size, 2))
-        self._add(name, n_arrays * array.nbytes, comparisons, self._machine.sort(array.size))
+        comparisons = n_comparisons(array.size)
+        self._add(name, n_arrays * array.nbytes, comparisons, self._machine.sort(comparisons, array.nbytes))
 
     def _add(self, name: str, size: int, n_operations: float, seconds: float) -> None:
         self.bytes += size
@@ -203,28 +203,8 @@ def counting(machine: Machine) -> Iterator[Passes]:
         return make
 
     made = {name: maker(getattr(np, name), name not in ("empty", "zeros")) for name in _MAKERS}
-    with mock.patch.multiple(np, **made), mock.patch.object(CountedArray, "passes", passes):
+    with mock.patch.dict(vars(np), made), mock.patch.object(CountedArray, "passes", passes):
         yield passes
 
 
 _MAKERS = ("arange", "empty", "zeros", "ones", "full")
-
-
-class Limit(NamedTuple):
-    """What an ideal single pass must do: read inputs once, write outputs once, and the algorithm's operations."""
-
-    bytes: float = 0
-    adds: float = 0  # additions, subtractions and comparisons of adjacent elements
-    gathers: float = 0  # elements read or written at a place that depends on data, in cache
-    sorted: float = 0  # elements that are sorted
-
-    @property
-    def n_operations(self) -> float:
-        """All operations, with the comparisons of sorting."""
-        return self.adds + self.gathers + self.sorted * math.log2(max(self.sorted, 2))
-
-    def __add__(self, other: object) -> Limit:
-        """Return the sum of two."""
-        if not isinstance(other, Limit):
-            return NotImplemented
-        return Limit(*(a + b for a, b in zip(tuple(self), tuple(other), strict=True)))

@@ -248,19 +248,22 @@ def top_sentences(
         part = slice(first, last)
         own = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
+        codes: NDArray[np.integer]
         if combine is None:
             of_query = offsets_of(n_postings[part])
             block_cells = (last - first) * n_sentences
             places = bounds.possible_top(lists, n_terms[part], weights[part], of_query, block_cells, k)
+            of, cells, at = lists.choose(places)
+            codes = postings.codes[at]
         else:
-            places = np.arange(len(lists.cells))
-        of, cells, at = lists.choose(places)
+            of = np.arange(len(lists.shifts)).repeat(own.lengths)
+            cells, codes = lists.cells, lists.all_codes(postings)
         # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
         each = np.flatnonzero(slot == numbers)
-        added = postings.scores(own.weights[of], postings.codes[at], term_scores)
+        added = postings.scores(own.weights[of], codes, term_scores)
         sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
         own_list = of[each]
         query, sentence = own.texts[own_list] + first, cells[each] - lists.shifts[own_list]
