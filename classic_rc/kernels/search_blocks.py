@@ -280,22 +280,10 @@ class ScoreBounds:
         heaviest = weights * self._max_saturation
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
-        list_weights = (lists.terms.weights * scale[lists.terms.texts]).astype(np.float32)
-        codes, n_codes = lists.all_codes(self._postings), len(self._saturation)
-        if n_codes * len(list_weights) < len(codes):  # what each list adds for each code, computed once
-            added = np.multiply.outer(list_weights, self._saturation).ravel()
-            codes += np.arange(0, len(added), n_codes).repeat(lists.terms.lengths)
-            added = _round_up(added, dtype).take(codes)
-        else:
-            added = self._saturation.take(codes)
-            added *= list_weights.repeat(lists.terms.lengths)
-            added = _round_up(added, dtype)
-        np.add.at(sums, lists.cells, added)
+        added = self._saturation.take(lists.all_codes(self._postings))
+        added *= (lists.terms.weights * scale[lists.terms.texts]).astype(np.float32).repeat(lists.terms.lengths)
+        added += 1  # the conversion to integers truncates: together they round up
+        np.add.at(sums, lists.cells, added.astype(dtype))
         found = sums.take(others.cells)
         sums[:n_cells] = 0  # the array is reused: clearing is cheaper than allocating
         return found, scale, units
-
-
-def _round_up(values: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[np.unsignedinteger]:
-    values += 1  # the conversion to integers truncates: together they round up
-    return values.astype(dtype)
