@@ -15,6 +15,7 @@ different short dialogues with the same phrases begin to appear.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -59,6 +60,8 @@ _BLOCK_PAIRS = 2**22
 def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
     """Find the pairs of near duplicates.
 
+    The pairs of the last few collections of texts are kept: folds, overlaps and defects ask for the same ones.
+
     Parameters
     ----------
     texts : sequence of str
@@ -81,6 +84,28 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
     >>> near_duplicate_pairs([fox], ["A fox ran.", fox.upper()]).tolist()
     [[0, 1]]
     """
+    key = _hash_texts(texts), None if others is None else _hash_texts(others)
+    if key not in _recent_pairs:
+        _recent_pairs[key] = _find_pairs(texts, others)
+        while len(_recent_pairs) > _MAX_RECENT:
+            del _recent_pairs[next(iter(_recent_pairs))]
+    return _recent_pairs[key].copy()
+
+
+_recent_pairs: dict[tuple[bytes, bytes | None], NDArray[np.int64]] = {}
+_MAX_RECENT = 4
+
+
+def _hash_texts(texts: Sequence[str]) -> bytes:
+    digest = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d " % len(data))
+        digest.update(data)
+    return digest.digest()
+
+
+def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> NDArray[np.int64]:
     collection = _Collection([*texts, *(others or ())])
     n_texts, original = len(texts), collection.original
     if others is None:
