@@ -15,9 +15,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    """A terminal in the place of stderr, on which bars appear at once."""
+def use_terminal(monkeypatch):
+    """Put a terminal in the place of stderr, on which bars appear at once. pytest undoes this after a fixture."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -51,13 +50,15 @@ def test_short_work_shows_nothing(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_clock_continues_during_a_long_step(capsys, terminal):
+def test_the_clock_continues_during_a_long_step(monkeypatch, capsys):
+    terminal = use_terminal(monkeypatch)
     with progress_bar("reading RACE", None, shown=True):
         wait_for(lambda: terminal.getvalue().count("reading RACE") > 3)
     assert capsys.readouterr().out == ""
 
 
-def test_a_bar_names_the_stage_and_prints_results_above_it(terminal):
+def test_a_bar_names_the_stage_and_prints_results_above_it(monkeypatch):
+    terminal = use_terminal(monkeypatch)
     with progress_bar("RACE", 10, shown=True) as advance:
         advance.stage("scoring sw+d")
         advance.finished("RACE: sw+d: Acc. 50.0")
@@ -114,7 +115,8 @@ def test_many_short_pieces_of_work_are_not_silent(monkeypatch):
     assert stream.getvalue().startswith("classic-rc: reading, 0 s")
 
 
-def test_an_error_stops_the_clock(terminal):
+def test_an_error_stops_the_clock(monkeypatch):
+    terminal = use_terminal(monkeypatch)
     def fail():
         with progress_bar("scoring", 10, shown=True):
             raise KeyboardInterrupt
