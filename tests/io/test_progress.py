@@ -117,6 +117,7 @@ def test_many_short_pieces_of_work_are_not_silent(monkeypatch):
 
 def test_an_error_stops_the_clock(monkeypatch):
     terminal = use_terminal(monkeypatch)
+
     def fail():
         with progress_bar("scoring", 10, shown=True):
             raise KeyboardInterrupt
