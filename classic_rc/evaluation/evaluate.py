@@ -125,18 +125,20 @@ def evaluate(
     """
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     groups = {} if group_by is None else group_masks(dataset, group_by)
-    plan = EvaluationPlan.check(
-        dataset,
-        solvers,
-        LearningData(train, tune, cv, group, drop_overlap),
-        Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
-        spans=spans,
-        options={"group_by": group_by},
-    )
-    dataset, shared = plan.dataset, EncodingCache()
-    assert dataset.task is not None
+    shared = EncodingCache()
+    systems: list[FittedSystem] = []
     with progress_bar(dataset.name, None, progress) as advance:
-        systems: list[FittedSystem] = []
+        advance.stage("comparing with the data to learn from" if train or tune else "")
+        plan = EvaluationPlan.check(
+            dataset,
+            solvers,
+            LearningData(train, tune, cv, group, drop_overlap),
+            Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
+            spans=spans,
+            options={"group_by": group_by},
+        )
+        dataset = plan.dataset
+        assert dataset.task is not None
         for solver in plan.solvers:
             advance.stage(f"fitting {solver.name}")
             systems += _fit_systems(solver, plan, shared)
