@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, retrieval, surface
+from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, retrieval, scale, surface
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
@@ -20,6 +20,7 @@ BENCHMARKS = {
     "surface": surface,
     "ngrams": ngrams,
     "linearity": linearity,
+    "scale": scale,
 }
 
 

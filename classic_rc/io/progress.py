@@ -14,7 +14,7 @@ from classic_rc.io.printable import printable
 
 _DELAY_SECONDS = 1.0
 _REFRESH_SECONDS = 0.2
-_LINE_SECONDS = 20.0
+_LINE_SECONDS = 15.0
 """Seconds between two lines where there is no terminal. A long step can delay a line by some seconds."""
 
 _IDLE_SECONDS = 5.0
@@ -82,7 +82,7 @@ def progress_bar(description: str, total: int | None, shown: bool, unit: str = "
     """Show the progress of the block on stderr.
 
     On a terminal it is a bar, which appears after one second. Elsewhere, as in a log file, a line appears when
-    nothing was written for 20 seconds. A thread writes both, so they go on during a long step.
+    nothing was written for 15 seconds. A thread writes both, so they go on during a long step.
 
     Parameters
     ----------
