@@ -225,21 +225,23 @@ class _Collection:
         """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer."""
         sketches = np.concatenate([np.empty((0, _SKETCH), dtype=np.uint64), *self._sketches(texts)])
         full = sketches != _NO_HASH
-        rows, hashes = np.nonzero(full)[0], sketches[full]
-        order = np.lexsort((rows, hashes))
+        sizes = full.sum(axis=1)
+        rows, hashes = np.repeat(np.arange(len(texts), dtype=np.int32), sizes), sketches[full]
+        order = np.argsort(hashes, kind="stable")  # of equal hashes, those of earlier texts first
         rows_by_hash, hashes = rows[order], hashes[order]
-        ends = np.searchsorted(hashes, hashes, side="right")
-        following = np.minimum(ends - np.arange(len(ends)) - 1, _NEIGHBOURS)
+        starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+        lengths = np.diff(starts, append=len(hashes))
+        remaining = np.repeat(starts + lengths, lengths) - np.arange(len(hashes)) - 1
+        following = np.minimum(remaining, _NEIGHBOURS)
         position = np.empty(len(order), dtype=np.int64)
         position[order] = np.arange(len(order))  # of each text's hashes in `hashes`, text by text
-        per_text = offsets_of(full.sum(axis=1))
-        per_text = np.diff(offsets_of(following[position])[per_text])
-        entries = offsets_of(full.sum(axis=1))
+        entries = offsets_of(sizes)
+        per_text = np.diff(offsets_of(following[position])[entries])
         for start, stop in _runs(per_text, _BLOCK_PAIRS):
             places = position[entries[start] : entries[stop]]
             counts = following[places]
-            one = np.repeat(rows_by_hash[places], counts)
-            two = rows_by_hash[ragged_indices(places + 1, counts)]
+            one = np.repeat(rows_by_hash[places].astype(np.int64), counts)
+            two = rows_by_hash[ragged_indices(places + 1, counts)].astype(np.int64)
             codes, shared = np.unique(one * len(texts) + two, return_counts=True)
             one, two = np.divmod(codes, max(len(texts), 1))
             # Only hashes below both sketches' largest can be shared.
