@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import encoding, end_to_end, growth, kernels, limit, linearity, ngrams, retrieval, surface
+from benchmarks import encoding, end_to_end, growth, kernels, limit, linearity, ngrams, retrieval, scale, surface
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "ngrams": ngrams,
     "linearity": linearity,
     "limit": limit,
+    "scale": scale,
 }
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,8 +186,8 @@ def check_figure_path(path: str, *inputs: str | None) -> str:
 
 
 def shows_progress(args: argparse.Namespace) -> bool:
-    """Return whether to draw progress bars: on a terminal, unless ``--quiet`` is given."""
-    return not args.quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    """Return whether to show progress: unless ``--quiet`` is given. ``classic_rc.io.progress`` decides how."""
+    return not args.quiet
 
 
 def report_notes(args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None) -> None:

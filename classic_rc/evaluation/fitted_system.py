@@ -28,6 +28,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import OutOfFold
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
 
@@ -51,6 +52,18 @@ class EncodingCache:
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
+
+    def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
+        """Free the encodings under analyzers that these solvers do not have."""
+        analyzers = {get_analyzer(s.analyzer) for s in _with_members(solvers) if s.analyzer is not None}
+        for shared in self._shared.values():
+            shared.keep_only(analyzers)
+
+
+def _with_members(solvers: Sequence[Solver]) -> Iterator[Solver]:
+    for solver in solvers:
+        yield solver
+        yield from _with_members(solver.members)
 
 
 class QuestionBlock(NamedTuple):

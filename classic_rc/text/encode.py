@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, overload
 
@@ -114,6 +114,10 @@ class SharedQuestions(Sequence[Question]):
                 encoded = self._select(self._parent.encoding(analyzer, by_sentence=by_sentence))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
         return self._encodings[key]
+
+    def keep_only(self, analyzers: Collection[Analyzer]) -> None:
+        """Free the encodings under other analyzers."""
+        self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset."""
