@@ -43,7 +43,7 @@ WHY = {
         *("BM25 with a constraint", "BM25 of all sentences, 10 best", "TF-IDF of all sentences, 10 best"),
     ],
     "A call of NumPy costs as much as some thousand elements of work; with one long query at a time, or one "
-    "passage, calls take a sixth of the time or more.": [
+    "passage, calls take an eighth of the time or more.": [
         *("SW+D, one question", "spans: window"),
         *("BM25 with a constraint", "BM25 of all sentences, 10 best"),
     ],
