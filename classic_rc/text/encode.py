@@ -64,6 +64,9 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
     return _encode(questions, get_analyzer(analyzer), by_sentence=True)
 
 
+_MAX_PARTS = 32
+
+
 class SharedQuestions(Sequence[Question]):
     """Questions that are encoded once per analyzer; all users of the object share the encodings.
 
@@ -88,6 +91,7 @@ class SharedQuestions(Sequence[Question]):
     def __init__(self, questions: Sequence[Question], jobs: int = 1) -> None:
         self.questions, self.jobs = questions, jobs
         self._encodings: dict[tuple[Analyzer, bool], EncodedSentences] = {}
+        self._parts: dict[bytes, Sequence[Question]] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
 
@@ -120,11 +124,22 @@ class SharedQuestions(Sequence[Question]):
         self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
-        """Return some of the questions; some questions of a dataset are a dataset."""
-        questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
-        if isinstance(self.questions, Dataset):
-            questions = replace(self.questions, questions=questions)
-        return self._view(questions, lambda full: full.take(index, questions))
+        """Return some of the questions; some questions of a dataset are a dataset.
+
+        The last few datasets are kept, because all solvers of a run learn from the same folds. A dataset is checked
+        and has its fingerprint computed only once.
+        """
+        key = index.tobytes()
+        questions = self._parts.get(key)
+        if questions is None:
+            questions = [self.questions[i] for i in index.tolist()]
+            if isinstance(self.questions, Dataset):
+                questions = replace(self.questions, questions=questions)
+            if len(self._parts) >= _MAX_PARTS:
+                self._parts.clear()
+            self._parts[key] = questions
+        part = questions
+        return self._view(part, lambda full: full.take(index, part))
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from classic_rc.audit.check import check_dataset
@@ -14,7 +15,7 @@ from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import encode as encoding
-from classic_rc.text.encode import encode
+from classic_rc.text.encode import SharedQuestions, encode
 
 
 @pytest.fixture
@@ -81,3 +82,11 @@ def test_encodings_that_no_later_solver_needs_are_freed():
     assert {name for name, tokens in encodings.items() if tokens() is not None} == {"word", "treebank"}
     cache.keep_analyzers([])
     assert all(tokens() is None for tokens in encodings.values())
+
+
+def test_solvers_learn_from_the_same_objects_of_a_fold():
+    shared = SharedQuestions(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6))
+    one, same, other = (shared.take(np.array(index)) for index in ([0, 2, 3], [0, 2, 3], [0, 2]))
+    assert one.questions is same.questions
+    assert [q.id for q in one] == [shared[i].id for i in (0, 2, 3)]
+    assert [q.id for q in other] == [shared[i].id for i in (0, 2)]
