@@ -68,7 +68,8 @@ class BlockedMatrix:
         self.n_rows, self.n_columns = features.shape
         self._n_dense = 0 if self._dense is None else self._dense.shape[1]
         if self._sparse is not None:
-            self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._sparse.T.tocsr())
+            self._transposed = self._sparse.T.tocsr()
+            self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
 
     def times(self, weights: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
         """Return the product with a vector of shape (n_columns,)."""
@@ -99,7 +100,7 @@ class BlockedMatrix:
         return result
 
     def frequent_columns(self, most: int) -> NDArray[np.int64]:
-        """Return the columns with the most entries, ascending; entries of the dense block count even if they are 0."""
+        """Return the columns with the most entries, ascending; in the dense block, a 0 is an entry."""
         counts = np.full(self.n_columns, self.n_rows)
         if self._sparse is not None:
             counts[self._n_dense :] = self._columns.sizes
@@ -117,6 +118,16 @@ class BlockedMatrix:
         taken.data *= self._scale[columns][taken.indices]
         return taken
 
+    def neighbourhood(self, rows: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sparse columns of some rows with at most `most` entries, and all rows that have them."""
+        if self._sparse is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        columns = np.unique(self._sparse[rows].indices)
+        columns = columns[self._columns.sizes[columns] <= most]
+        return columns.astype(np.int64) + self._n_dense, np.unique(self._transposed[columns].indices).astype(
+            np.int64
+        )
+
     def _dense_blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         if self._dense is not None:
             for begin in range(0, self.n_rows, _BLOCK_ROWS):
@@ -133,7 +144,8 @@ class _SparseBlocks:
         starts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right") - 1
         bounds = np.unique(np.append(starts, self._n_rows)).tolist()
         largest = max(
-            (int(matrix.indptr[b] - matrix.indptr[a]) for a, b in zip(bounds[:-1], bounds[1:])), default=0
+            (int(matrix.indptr[b] - matrix.indptr[a]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)),
+            default=0,
         )
         self._has_ones = bool((matrix.data == 1).all())
         values = {kind: np.ones(largest, dtype=kind) for kind in (np.float32, np.float64)} if self._has_ones else {}
@@ -169,3 +181,34 @@ class _SparseBlocks:
             block = blocks[np.float64]
             result[where] = csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
         return result
+
+
+def renumber_columns(
+    indices: NDArray[np.integer[Any]], offsets: NDArray[np.integer[Any]], place: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Give the columns of CSR arrays new numbers, and drop those whose number is negative.
+
+    Parameters
+    ----------
+    indices, offsets : ndarray of int
+        Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``.
+    place : ndarray of int32, shape (n_columns,)
+
+    Returns
+    -------
+    indices : ndarray of int32
+    offsets : ndarray of int64
+    dropped : ndarray of int64
+        The positions of the dropped entries in the old arrays, ascending.
+    """
+    renumbered = np.empty(len(indices), dtype=np.int32)
+    n_kept, dropped = 0, [np.empty(0, dtype=np.int64)]
+    for begin in range(0, len(indices), _BLOCK_ENTRIES):
+        block = place[indices[begin : begin + _BLOCK_ENTRIES]]
+        stays = block >= 0
+        dropped.append(begin + np.flatnonzero(~stays))
+        block = block[stays]
+        renumbered[n_kept : n_kept + len(block)] = block
+        n_kept += len(block)
+    gone = np.concatenate(dropped)
+    return renumbered[:n_kept], offsets - np.searchsorted(gone, offsets), gone
