@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
+from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, count_entries, find_entries
 
 _MAX_STEPS = 200
 _MAX_PRODUCTS = 1000
@@ -138,56 +138,44 @@ def fit_logistic(
     copies = _check_columns("copies", np.ones(n_columns) if copies is None else copies, n_columns)
     if not (copies > 0).all():
         raise ValueError("copies must be positive")
-    split = _split_columns(features, least=2 if offsets is None else 1)
+    # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
+    scale = np.sqrt(copies)
     losses: _Losses
-    if offsets is None:
+    alone = _find_single_entries(features) if offsets is None else None
+    if alone is not None:
         own = np.zeros(n_rows)
-        np.add.at(own, split.alone_rows, C * split.alone_values**2 * copies[split.alone])
+        np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
         losses = _BinaryLosses(labels, own)
+        # These columns follow from the others: without them, the matrix has zeros there.
+        scale[alone.columns] = weights[alone.columns] = 0
     else:
         losses = _ConditionalLosses(labels, _check_offsets(np.asarray(offsets), flags))
-    # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
-    scale = np.sqrt(copies[split.shared])
-    matrix = BlockedMatrix(split.features, scale)
-    problem = _Problem(matrix, losses, float(C), np.zeros(n_rows))
-    fit, state = _minimise(problem, weights[split.shared] * scale, tolerance, solve_locally=True)
-    weights[:] = 0.0
-    weights[split.shared] = fit.weights / scale
-    weights[split.alone] = -C * split.alone_values * state.gradient[split.alone_rows]
+    problem = _Problem(BlockedMatrix(features, scale), losses, float(C), np.zeros(n_rows))
+    fit, state = _minimise(problem, weights * scale, tolerance, solve_locally=True)
+    weights = fit.weights / np.sqrt(copies)
+    if alone is not None:
+        weights[alone.columns] = -C * alone.values * state.gradient[alone.rows]
     return fit._replace(weights=weights)
 
 
-class _SplitColumns(NamedTuple):
-    """The columns of features by how many rows have them."""
+class _Entries(NamedTuple):
+    """Entries of a matrix."""
 
-    features: Features  # the dense columns and the sparse ones that several rows have, the most frequent first
-    shared: NDArray[np.int64]  # the columns of these features in the original ones
-    alone: NDArray[np.int64]  # the columns that one row has
-    alone_rows: NDArray[np.int64]  # the row of each
-    alone_values: NDArray[np.float64]  # of these columns' entries
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
 
 
-def _split_columns(features: Features, least: int) -> _SplitColumns:
-    """Take out the sparse columns that have fewer entries than `least`, which is 1 or 2."""
+def _find_single_entries(features: Features) -> _Entries:
+    """Return the entries of the sparse columns that have only one."""
     dense, sparse = features
-    n_dense = 0 if dense is None else dense.shape[1]
-    none = np.empty(0, dtype=np.int64)
     if sparse is None:
-        return _SplitColumns(features, np.arange(n_dense), none, none, np.empty(0))
-    counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
-    order = np.argsort(-counts, kind="stable")
-    order = order[: np.searchsorted(-counts[order], -least, side="right")]
-    place = np.full(len(counts), -1, dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    indices, starts, alone = renumber_columns(sparse.indices, sparse.indptr, place)
-    rest = csr_matrix((np.delete(sparse.data, alone), indices, starts), shape=(sparse.shape[0], len(order)))
-    return _SplitColumns(
-        Features(dense, rest),
-        np.concatenate((np.arange(n_dense), n_dense + order)),
-        n_dense + sparse.indices[alone].astype(np.int64),
-        np.searchsorted(sparse.indptr, alone, side="right") - 1,
-        sparse.data[alone].astype(np.float64),
-    )
+        return _Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    is_single = count_entries(sparse) == 1
+    where = find_entries(sparse, is_single)
+    rows = np.searchsorted(sparse.indptr, where, side="right") - 1
+    n_dense = 0 if dense is None else dense.shape[1]
+    return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
 
 
 def _check_columns(name: str, values: Any, n_columns: int) -> NDArray[np.float64]:

@@ -278,7 +278,7 @@ class SurfaceLR(Solver):
             n_columns = len(sets.first)
             place = np.full(len(sets.set_of), -1, dtype=np.int32)
             place[sets.first] = np.arange(n_columns, dtype=np.int32)
-            columns, offsets, _ = renumber_columns(columns, offsets, place)
+            columns, offsets = renumber_columns(columns, offsets, place)
         ones = np.ones(len(columns), dtype=np.int8)
         words = csr_matrix((ones, columns, offsets), shape=(len(numbers), n_columns))
         copies = None if sets is None else np.append(np.ones(numbers.shape[1]), sets.copies.astype(np.float64))
