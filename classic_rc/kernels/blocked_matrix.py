@@ -1,0 +1,229 @@
+"""Products with a matrix whose frequent columns are dense and whose rare columns are sparse, in little memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, issparse
+
+_BLOCK_ROWS = 2**13
+"""The dense rows that are float64 at a time; a fixed number, because sums depend on it."""
+_BLOCK_ENTRIES = 2**17
+"""The sparse entries that are multiplied at a time: the ones that they share stay in the cache."""
+
+
+class Features(NamedTuple):
+    """A matrix in two blocks: dense columns come first, sparse ones follow. At least one block is given."""
+
+    dense: NDArray[np.floating[Any]] | None = None  # shape (n_rows, n_dense), float32 or float64
+    sparse: csr_matrix | None = None  # shape (n_rows, n_sparse)
+
+    @classmethod
+    def of(cls, matrix: Any) -> Features:
+        """Return the blocks of a matrix of any kind.
+
+        Raises
+        ------
+        ValueError
+            The blocks have different numbers of rows, no column, or values that are not finite.
+        """
+        if not isinstance(matrix, cls):
+            matrix = cls(sparse=csr_matrix(matrix)) if issparse(matrix) else cls(dense=np.asarray(matrix))
+        if matrix.dense is not None and matrix.dense.dtype not in (np.float32, np.float64):
+            matrix = matrix._replace(dense=np.asarray(matrix.dense, dtype=np.float64))
+        blocks = [block for block in matrix if block is not None]
+        if not blocks or any(block.ndim != 2 for block in blocks) or len({block.shape[0] for block in blocks}) > 1:
+            raise ValueError("features must be a matrix, or a dense and a sparse one with equally many rows")
+        if not sum(block.shape[1] for block in blocks):
+            raise ValueError("features must have at least one column")
+        if not all(np.isfinite(block.data if issparse(block) else block).all() for block in blocks):
+            raise ValueError("features must be finite")
+        return matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        blocks = [block for block in self if block is not None]
+        return blocks[0].shape[0], sum(block.shape[1] for block in blocks)
+
+
+class BlockedMatrix:
+    """Products with :class:`Features` whose columns are multiplied by a scale.
+
+    Products are float64. Those that need not be exact can have a `fast` sparse part in float32, if all its entries
+    are 1. Such entries take no memory but for their indices.
+
+    Parameters
+    ----------
+    features : Features
+    scale : ndarray of float64, shape (n_columns,)
+        Columns with a scale of 0 are zero.
+    """
+
+    def __init__(self, features: Features, scale: NDArray[np.float64]) -> None:
+        self._dense, self._sparse = features
+        self._scale = scale
+        self.n_rows, self.n_columns = features.shape
+        self._n_dense = 0 if self._dense is None else self._dense.shape[1]
+        if self._sparse is not None:
+            self._transposed = self._sparse.T.tocsr()
+            self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
+
+    def times(self, weights: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
+        """Return the product with a vector of shape (n_columns,)."""
+        scaled = weights * self._scale
+        result = np.zeros(self.n_rows) if self._sparse is None else self._rows.times(scaled[self._n_dense :], fast)
+        for where, block in self._dense_blocks():
+            result[where] += block @ scaled[: self._n_dense]
+        return result
+
+    def transposed_times(self, vector: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
+        """Return the transposed matrix's product with a vector of shape (n_rows,)."""
+        result = np.zeros(self.n_columns)
+        for where, block in self._dense_blocks():
+            result[: self._n_dense] += vector[where] @ block
+        if self._sparse is not None:
+            result[self._n_dense :] = self._columns.times(vector, fast)
+        result *= self._scale
+        return result
+
+    def squares(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the same for the matrix of the squared entries."""
+        result = np.zeros(self.n_columns)
+        for where, block in self._dense_blocks():
+            result[: self._n_dense] += vector[where] @ block**2
+        if self._sparse is not None:
+            result[self._n_dense :] = self._columns.squares_times(vector)
+        result *= self._scale**2
+        return result
+
+    def frequent_columns(self, most: int) -> NDArray[np.int64]:
+        """Return the columns with the most entries, ascending; in the dense block, a 0 is an entry."""
+        counts = np.full(self.n_columns, self.n_rows)
+        if self._sparse is not None:
+            counts[self._n_dense :] = self._columns.sizes
+        return np.sort(np.argsort(-counts, kind="stable")[:most])
+
+    def take(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> csr_matrix:
+        """Return some rows and ascending columns."""
+        parts = [csr_matrix((len(rows), 0))]
+        if self._dense is not None:
+            parts.append(csr_matrix(self._dense[np.ix_(rows, columns[columns < self._n_dense])], dtype=np.float64))
+        if self._sparse is not None:
+            own = columns[columns >= self._n_dense] - self._n_dense
+            parts.append(csr_matrix(self._sparse[rows][:, own], dtype=np.float64))
+        taken = csr_matrix(hstack(parts, format="csr"))
+        taken.data *= self._scale[columns][taken.indices]
+        return taken
+
+    def neighbourhood(self, rows: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sparse columns of some rows with at most `most` entries, and all rows that have them."""
+        if self._sparse is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        columns = np.unique(self._sparse[rows].indices)
+        columns = columns[(self._columns.sizes[columns] <= most) & (self._scale[self._n_dense + columns] > 0)]
+        return columns.astype(np.int64) + self._n_dense, np.unique(self._transposed[columns].indices).astype(
+            np.int64
+        )
+
+    def _dense_blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        if self._dense is not None:
+            for begin in range(0, self.n_rows, _BLOCK_ROWS):
+                where = slice(begin, begin + _BLOCK_ROWS)
+                yield where, self._dense[where].astype(np.float64, copy=False)
+
+
+class _SparseBlocks:
+    """The rows of a sparse matrix, some at a time."""
+
+    def __init__(self, matrix: csr_matrix) -> None:
+        self.sizes = np.diff(matrix.indptr)
+        self._n_rows = matrix.shape[0]
+        starts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right") - 1
+        bounds = np.unique(np.append(starts, self._n_rows))
+        entries = matrix.indptr[bounds]
+        self._has_ones = bool((matrix.data == 1).all())
+        kinds = (np.float32, np.float64) if self._has_ones else (np.float64,)
+        ones = {kind: np.ones(np.diff(entries).max(initial=0), dtype=kind) for kind in kinds}
+        values = matrix.data if self._has_ones else matrix.data.astype(np.float64, copy=False)
+        self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
+        for i, (begin, end) in enumerate(itertools.pairwise(bounds.tolist())):
+            where = slice(entries[i], entries[i + 1])
+            blocks = {}
+            for kind in kinds:
+                # The constructor would copy the arrays, because they are small parts of larger ones.
+                block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
+                block.data = ones[kind][: where.stop - where.start] if self._has_ones else values[where]
+                block.indices = matrix.indices[where]
+                block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
+                blocks[kind] = block
+            self._blocks.append((slice(begin, end), blocks))
+
+    def times(self, vector: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
+        """Return the product with a vector."""
+        kind = np.float32 if fast and self._has_ones else np.float64
+        vector = vector.astype(kind, copy=False)
+        result = np.zeros(self._n_rows)
+        for where, blocks in self._blocks:
+            result[where] = blocks[kind] @ vector
+        return result
+
+    def squares_times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product of the squared entries with a vector."""
+        if self._has_ones:
+            return self.times(vector)
+        result = np.zeros(self._n_rows)
+        for where, blocks in self._blocks:
+            block = blocks[np.float64]
+            result[where] = csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
+        return result
+
+
+def count_entries(matrix: csr_matrix) -> NDArray[np.int64]:
+    """Return the number of entries of each column."""
+    counts = np.zeros(matrix.shape[1], dtype=np.int64)
+    for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):  # `bincount` would copy all indices
+        np.add.at(counts, matrix.indices[begin : begin + _BLOCK_ENTRIES], 1)
+    return counts
+
+
+def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the positions, in the matrix's arrays, of the entries of some columns, ascending."""
+    found = [np.empty(0, dtype=np.int64)]
+    for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):
+        found.append(begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]]))
+    return np.concatenate(found)
+
+
+def renumber_columns(
+    indices: NDArray[np.int32], offsets: NDArray[np.int64], place: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give the columns of CSR arrays new numbers, and drop those whose number is negative. This changes `indices`.
+
+    Parameters
+    ----------
+    indices : ndarray of int32
+    offsets : ndarray of int64
+        Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``.
+    place : ndarray of int32, shape (n_columns,)
+        The new numbers.
+
+    Returns
+    -------
+    indices : ndarray of int32
+        The first part of the changed `indices`.
+    offsets : ndarray of int64
+    """
+    n_kept, dropped = 0, [np.empty(0, dtype=np.int64)]
+    for begin in range(0, len(indices), _BLOCK_ENTRIES):
+        block = place[indices[begin : begin + _BLOCK_ENTRIES]]
+        stays = block >= 0
+        dropped.append(begin + np.flatnonzero(~stays))
+        block = block[stays]
+        indices[n_kept : n_kept + len(block)] = block
+        n_kept += len(block)
+    return indices[:n_kept], offsets - np.searchsorted(np.concatenate(dropped), offsets)

@@ -1,0 +1,490 @@
+"""L2-regularised logistic regression and conditional logit, by preconditioned Newton steps to a proven distance."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_matrix
+from scipy.special import expit
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, count_entries, find_entries
+
+_MAX_STEPS = 200
+_MAX_PRODUCTS = 1000
+"""The most Hessian products of one Newton step."""
+_MAX_HALVINGS = 50
+_MAX_ROOT_STEPS = 100
+_EXACTNESS = 0.2
+"""The relative error of the first Newton steps."""
+_GOOD = 0.8
+"""The share of the decrease of the quadratic model that a step has to reach, or some rows are minimised again."""
+_LONG = 1.0
+"""The least change of the margin of such a row."""
+_MAX_LONG = 512
+"""How many such rows there are at most."""
+_RARE = 64
+"""The most entries of the columns that are minimised for such rows."""
+_LOCAL_TOLERANCE = 1e-4
+_SUFFICIENT = 1e-4
+"""The share of the decrease to first order that a step must reach (Armijo's rule)."""
+_NOISE = 1e-14
+"""The relative rounding error of an objective: a step may seem to increase it by as much."""
+_HEAD = 512
+"""The most columns that the preconditioner inverts together: those with the most entries."""
+_HEAD_ROWS = 2**14
+"""The rows, about, that the preconditioner estimates their correlations from."""
+_SAME = 0.98
+"""The correlations are estimated again when the objective falls below this share."""
+_RIDGE = 1e-10
+"""What rounding may subtract from the eigenvalues of the correlations, at most."""
+_BLOCK_ROWS = 2**12
+"""The sampled rows that are dense at a time."""
+
+
+class LogisticFit(NamedTuple):
+    """The weights that :func:`fit_logistic` found, and how good they are."""
+
+    weights: NDArray[np.float64]  # shape (n_columns,)
+    objective: float
+    gradient_norm: float  # the optimum is at most C * gradient_norm**2 / 2 below the objective
+    n_steps: int  # Newton steps
+    converged: bool
+
+
+def fit_logistic(
+    features: Features | NDArray[np.floating[Any]] | csr_matrix,
+    right: NDArray[Any],
+    C: float,
+    *,
+    offsets: NDArray[np.integer[Any]] | None = None,
+    start: NDArray[np.float64] | None = None,
+    copies: NDArray[np.floating[Any]] | None = None,
+    tolerance: float = 1e-6,
+) -> LogisticFit:
+    r"""Minimise the log losses of some rows, plus an L2 penalty on all weights.
+
+    .. math:: f(w) = \sum_i \ell_i(w) + \frac{1}{2C} \|w\|^2
+
+    Without `offsets`, each row i has the loss of binary logistic regression, with :math:`y_i` 1 or -1; with a
+    column of ones, C f is the objective of LIBLINEAR's ``-s 0 -B 1``:
+
+    .. math:: \ell_i(w) = \log(1 + e^{-y_i w \cdot x_i})
+
+    With `offsets`, each question i has the loss of conditional logit (McFadden 1974), in which the right row r
+    competes with the question's rows j:
+
+    .. math:: \ell_i(w) = \log \sum_j e^{w \cdot x_j} - w \cdot x_r
+
+    There is no bias: add a column of ones if one is wanted.
+
+    The fit stops at a gradient g with :math:`C \|g\|^2 / 2 \le \text{tolerance} \cdot f(w)`. The left side is the
+    duality gap, so the objective is at most that far above the optimum, and the weights are at most
+    :math:`C \|g\|` from those of the optimum.
+
+    Linear algebra runs in as many threads as NumPy's library uses, and the last digits depend on their number.
+    Callers who need the same digits everywhere limit it to one.
+
+    Parameters
+    ----------
+    features : Features, ndarray or sparse matrix, shape (n_rows, n_columns)
+        At least one column. A dense block is never copied as a whole.
+    right : ndarray, shape (n_rows,)
+        1 for right rows, 0 for the others.
+    C : float
+        The inverse strength of the penalty.
+    offsets : ndarray of int, shape (n_questions + 1,), optional
+        The rows of question q are ``offsets[q]:offsets[q + 1]``. Each question has exactly one right row: with
+        several, the loss of their total probability would not be convex.
+    start : ndarray of float64, shape (n_columns,), optional
+        The weights to start from. Default: 0.
+    copies : ndarray, shape (n_columns,), optional
+        How many equal columns each column stands for, all with the same weight (see
+        :mod:`~classic_rc.kernels.equal_columns`): ``features @ (copies * weights)`` are the margins. Default: 1.
+    tolerance : float
+        The relative distance from the optimal objective.
+
+    Returns
+    -------
+    LogisticFit
+        `converged` is False if rounding errors or the limit of 200 steps ended the fit before the bound held.
+
+    Raises
+    ------
+    ValueError
+        An argument has the wrong shape or values that are not allowed.
+
+    Examples
+    --------
+    >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12)
+    >>> fit.weights.round(4), round(fit.objective, 4), fit.converged
+    (array([-0.0988,  0.7203]), 0.8617, True)
+    >>> fit = fit_logistic(np.array([[2.0], [-1.0]]), np.array([1, 0]), C=1.0, offsets=np.array([0, 2]))
+    >>> fit.weights.round(4)
+    array([0.5204])
+    """
+    features = Features.of(features)
+    n_rows, n_columns = features.shape
+    flags = np.asarray(right)
+    if flags.shape != (n_rows,) or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"right must have a 0 or a 1 for each of {n_rows} rows, got shape {flags.shape}")
+    labels = flags.astype(np.float64)
+    if not (np.isfinite(C) and C > 0):
+        raise ValueError(f"C must be a positive number, got {C!r}")
+    weights = _check_columns("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
+    copies = _check_columns("copies", np.ones(n_columns) if copies is None else copies, n_columns)
+    if not (copies > 0).all():
+        raise ValueError("copies must be positive")
+    # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
+    scale = np.sqrt(copies)
+    losses: _Losses
+    alone = _find_single_entries(features) if offsets is None else None
+    if alone is not None:
+        own = np.zeros(n_rows)
+        np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
+        losses = _BinaryLosses(labels, own)
+        # These columns follow from the others: without them, the matrix has zeros there.
+        scale[alone.columns] = weights[alone.columns] = 0
+    else:
+        losses = _ConditionalLosses(labels, _check_offsets(np.asarray(offsets), flags))
+    problem = _Problem(BlockedMatrix(features, scale), losses, float(C), np.zeros(n_rows))
+    fit, state = _minimise(problem, weights * scale, tolerance, solve_locally=True)
+    weights = fit.weights / np.sqrt(copies)
+    if alone is not None:
+        weights[alone.columns] = -C * alone.values * state.gradient[alone.rows]
+    return fit._replace(weights=weights)
+
+
+class _Entries(NamedTuple):
+    """Entries of a matrix."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+def _find_single_entries(features: Features) -> _Entries:
+    """Return the entries of the sparse columns that have only one."""
+    dense, sparse = features
+    if sparse is None:
+        return _Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    is_single = count_entries(sparse) == 1
+    where = find_entries(sparse, is_single)
+    rows = np.searchsorted(sparse.indptr, where, side="right") - 1
+    n_dense = 0 if dense is None else dense.shape[1]
+    return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
+
+
+def _check_columns(name: str, values: Any, n_columns: int) -> NDArray[np.float64]:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (n_columns,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must have {n_columns} finite numbers, got shape {values.shape}")
+    return values
+
+
+def _check_offsets(offsets: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
+    offsets = offsets.astype(np.int64)
+    ends = offsets.ndim == 1 and len(offsets) and offsets[0] == 0 and offsets[-1] == len(right)
+    if not ends or (np.diff(offsets) < 0).any():
+        raise ValueError(f"offsets must rise from 0 to {len(right)}, the number of rows")
+    n_right = np.diff(np.concatenate(([0], np.cumsum(right)))[offsets])
+    if (n_right != 1).any():
+        first = int(np.flatnonzero(n_right != 1)[0])
+        raise ValueError(f"question {first} must have exactly one right row, but has {n_right[first]}")
+    return offsets
+
+
+class _Problem(NamedTuple):
+    """Minimise the losses at the margins ``base + matrix @ w``, plus ||w||^2 / 2C."""
+
+    matrix: BlockedMatrix
+    losses: _Losses
+    C: float
+    base: NDArray[np.float64]  # shape (n_rows,)
+
+    def at(self, w: NDArray[np.float64], margins: NDArray[np.float64]) -> _Point:
+        """Return the point of some weights, whose margins are known."""
+        state = self.losses.at(margins)
+        return _Point(w, margins, state, state.value + float(w @ w) / (2 * self.C))
+
+
+class _Point(NamedTuple):
+    """Weights, and what follows from them."""
+
+    w: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    state: _State
+    objective: float
+
+
+def _minimise(
+    problem: _Problem, w: NDArray[np.float64], tolerance: float, solve_locally: bool
+) -> tuple[LogisticFit, _State]:
+    """Take Newton steps until the duality gap is small enough."""
+    matrix, C = problem.matrix, problem.C
+    point = problem.at(w, problem.base + matrix.times(w))
+    preconditioner = _Preconditioner(problem)
+    n_steps, expected, before = 0, np.inf, np.inf
+    while True:
+        gradient = matrix.transposed_times(point.state.gradient) + point.w / C
+        norm = float(np.sqrt(gradient @ gradient))
+        converged = C * norm**2 / 2 <= tolerance * point.objective
+        in_noise = expected <= _NOISE * point.objective and norm > before / 2
+        fit = LogisticFit(point.w, point.objective, norm, n_steps, converged)
+        if converged or in_noise or n_steps == _MAX_STEPS:
+            return fit, point.state
+        preconditioner.update(point)
+        # To first order, the gradient after the step is known: half of the tolerance is for the rest.
+        enough = float(np.sqrt(tolerance * point.objective / C))
+        direction = _solve_newton(problem, point, gradient, preconditioner, enough)
+        expected, before = -float(gradient @ direction), norm
+        reached = _search_line(problem, point, direction, expected, solve_locally)
+        if reached is None:
+            return fit, point.state
+        point, n_steps = reached, n_steps + 1
+
+
+def _search_line(
+    problem: _Problem, point: _Point, direction: NDArray[np.float64], expected: float, solve_locally: bool
+) -> _Point | None:
+    """Return a point in a direction that decreases the objective, or None if there is none.
+
+    `expected` is the decrease to first order, twice that of the quadratic model. A step may miss the latter because
+    of a few rows that have many rare columns: their margins change so much that the curvature at the start says
+    nothing. So the rare columns of these rows are minimised by themselves.
+    """
+    change = problem.matrix.times(direction)
+    size = 1.0
+    for _ in range(_MAX_HALVINGS):
+        reached = problem.at(point.w + size * direction, point.margins + size * change)
+        if solve_locally and point.objective - reached.objective < _GOOD * size * expected / 2:
+            reached = _solve_locally(problem, reached, np.abs(size * change))
+        if reached.objective <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective:
+            return reached
+        size /= 2
+    return None
+
+
+def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]) -> _Point:
+    """Minimise over the rare columns of the rows with the largest changes of the margin."""
+    longest = np.argsort(-change, kind="stable")[:_MAX_LONG]
+    columns, rows = problem.matrix.neighbourhood(longest[change[longest] > _LONG], _RARE)
+    if not len(columns):
+        return point
+    rows, losses = problem.losses.take(rows)
+    block = problem.matrix.take(rows, columns)
+    matrix = BlockedMatrix(Features(sparse=block), np.ones(len(columns)))
+    start = point.w[columns]
+    local = _Problem(matrix, losses, problem.C, point.margins[rows] - matrix.times(start))
+    fit, _ = _minimise(local, start, _LOCAL_TOLERANCE, solve_locally=False)
+    w, margins = point.w.copy(), point.margins.copy()
+    w[columns], margins[rows] = fit.weights, local.base + matrix.times(fit.weights)
+    return problem.at(w, margins)
+
+
+def _solve_newton(
+    problem: _Problem,
+    point: _Point,
+    gradient: NDArray[np.float64],
+    preconditioner: _Preconditioner,
+    enough: float,
+) -> NDArray[np.float64]:
+    """Return the Newton step, by preconditioned conjugate gradients, the more exactly the closer the optimum is.
+
+    The iteration also ends at a remaining gradient of the norm `enough`.
+    """
+    direction, residual = np.zeros_like(gradient), -gradient
+    z = preconditioner(residual)
+    p, rz = z, float(residual @ z)
+    # Half of `rz` is about the decrease that is left.
+    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective))) * rz
+    for _ in range(_MAX_PRODUCTS):
+        curved = point.state.curve(problem.matrix.times(p, fast=True))
+        hp = problem.matrix.transposed_times(curved, fast=True)
+        hp += p / problem.C
+        bend = float(p @ hp)
+        if not bend > 0:  # rounding errors
+            break
+        direction += rz / bend * p
+        residual -= rz / bend * hp
+        z = preconditioner(residual)
+        rz, before = float(residual @ z), rz
+        if rz <= stop or float(residual @ residual) <= enough**2:
+            break
+        p = z + rz / before * p
+    return direction
+
+
+class _Preconditioner:
+    """An approximate inverse of the Hessian.
+
+    The most frequent columns are inverted together. Their correlations come from a sample of rows, their diagonal
+    from all rows. The other columns are inverted one by one.
+    """
+
+    def __init__(self, problem: _Problem) -> None:
+        self._matrix, self._C = problem.matrix, problem.C
+        self._head = self._matrix.frequent_columns(_HEAD)
+        self._rows, self._groups = problem.losses.sample(_HEAD_ROWS)
+        self._sample = self._matrix.take(self._rows, self._head)
+        self._objective = np.inf
+
+    def update(self, point: _Point) -> None:
+        """Follow the losses' curvature; the correlations only if the objective fell by some percent."""
+        self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
+        self._scale = 1 / np.sqrt(self._diagonal[self._head])
+        if point.objective > _SAME * self._objective:
+            return
+        self._objective = point.objective
+        weight = point.state.weight[self._rows]
+        hessian = np.zeros((len(self._head),) * 2)
+        for begin in range(0, len(self._rows), _BLOCK_ROWS):
+            block = self._sample[begin : begin + _BLOCK_ROWS].toarray()
+            block *= np.sqrt(weight[begin : begin + _BLOCK_ROWS, None])
+            hessian += block.T @ block
+        if self._groups is not None:
+            entries = (weight, np.arange(len(weight)), self._groups)
+            means = csr_matrix(entries, shape=(len(self._groups) - 1, len(weight))) @ self._sample
+            for begin in range(0, means.shape[0], _BLOCK_ROWS):
+                block = means[begin : begin + _BLOCK_ROWS].toarray()
+                hessian -= block.T @ block
+        hessian *= self._matrix.n_rows / max(len(self._rows), 1)
+        hessian[np.diag_indices_from(hessian)] += 1 / self._C
+        # As correlations, so that columns of very different sizes are no reason for rounding errors.
+        scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1 / self._C))
+        hessian *= scale[:, None] * scale
+        hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
+        self._factor = cho_factor(hessian, lower=True, overwrite_a=True)
+
+    def __call__(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = vector / self._diagonal
+        head = cho_solve(self._factor, self._scale * vector[self._head], check_finite=False)
+        result[self._head] = self._scale * head
+        return result
+
+
+class _State(NamedTuple):
+    """The losses at some margins, with their derivatives by the margins."""
+
+    value: float  # their sum
+    gradient: NDArray[np.float64]  # shape (n_rows,)
+    weight: NDArray[np.float64]  # shape (n_rows,)
+    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are questions.
+    question: NDArray[np.int64] | None = None  # shape (n_rows,)
+    starts: NDArray[np.int64] | None = None  # shape (n_questions,)
+
+    @property
+    def curvature(self) -> NDArray[np.float64]:
+        """The diagonal of the Hessian."""
+        return self.weight if self.question is None else self.weight * (1 - self.weight)
+
+    def curve(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the Hessian times a change of the margins."""
+        product = self.weight * change
+        if self.question is not None and self.starts is not None and len(self.starts):
+            product -= self.weight * np.add.reduceat(product, self.starts)[self.question]
+        return product
+
+
+class _Losses(Protocol):
+    """A convex loss of the rows' margins."""
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        """Return the losses at these margins."""
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """Return about `most` evenly spaced rows, or the rows of entire questions and their offsets."""
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        """Return some ascending rows, all rows of their questions if there are questions, and their losses."""
+
+
+class _BinaryLosses:
+    r"""The log losses of rows, minimised over columns that no other row has.
+
+    The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is
+    then :math:`\min_v \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`. With :math:`s = C \|x\|^2`, the minimum is
+    where :math:`\tau = y (m + v \cdot x)` solves :math:`\tau = y m + s / (1 + e^\tau)`.
+
+    Parameters
+    ----------
+    right : ndarray of float64, shape (n_rows,)
+    own : ndarray of float64, shape (n_rows,)
+        s of each row.
+    """
+
+    def __init__(self, right: NDArray[np.float64], own: NDArray[np.float64]) -> None:
+        self._sign = 2 * right - 1
+        self._own = own
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        signed = _shift_margins(self._sign * margins, self._own)
+        wrong = expit(-signed)
+        value = np.logaddexp(0, -signed).sum() + (self._own * wrong**2).sum() / 2
+        weight = expit(signed) * wrong
+        return _State(float(value), -self._sign * wrong, weight / (1 + self._own * weight))
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        return np.arange(0, len(self._own), max(-(-len(self._own) // most), 1)), None
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        return rows, _BinaryLosses((self._sign[rows] + 1) / 2, self._own[rows])
+
+
+def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve t = margin + own / (1 + exp(t)) for each row's t, by Newton steps between bounds."""
+    result = margins.copy()
+    rows = np.flatnonzero(own)
+    low, s = margins[rows], own[rows]
+    m, high = low, low + s
+    t = np.clip(0.0, low, high)
+    for _ in range(_MAX_ROOT_STEPS):
+        wrong = expit(-t)
+        error = t - m - s * wrong
+        low, high = np.where(error <= 0, t, low), np.where(error >= 0, t, high)
+        before = t
+        t = t - error / (1 + s * wrong * expit(t))
+        t = np.where((t < low) | (t > high), (low + high) / 2, t)
+        if (np.abs(t - before) <= 1e-15 * (1 + np.abs(t))).all():
+            break
+    result[rows] = t
+    return result
+
+
+class _ConditionalLosses:
+    """The log losses of questions.
+
+    Parameters
+    ----------
+    right : ndarray of float64, shape (n_rows,)
+    offsets : ndarray of int64, shape (n_questions + 1,)
+    """
+
+    def __init__(self, right: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+        self._right, self._offsets, self._starts = right, offsets, offsets[:-1]
+        self._question = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+    def at(self, margins: NDArray[np.float64]) -> _State:
+        if not len(margins):
+            return _State(0.0, margins, margins)
+        shifted = margins - np.maximum.reduceat(margins, self._starts)[self._question]
+        powers = np.exp(shifted)
+        totals = np.add.reduceat(powers, self._starts)
+        probability = powers / totals[self._question]
+        value = float(np.log(totals).sum() - shifted @ self._right)
+        return _State(value, probability - self._right, probability, self._question, self._starts)
+
+    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        questions = np.arange(0, len(self._starts), max(-(-len(self._right) // most), 1))
+        return self._rows_of(questions)
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        rows, offsets = self._rows_of(np.unique(self._question[rows]))
+        return rows, _ConditionalLosses(self._right[rows], offsets)
+
+    def _rows_of(self, questions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        sizes = np.diff(self._offsets)[questions]
+        return ragged_indices(self._starts[questions], sizes), offsets_of(sizes)
