@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
+from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
 from classic_rc.text.pieces import PieceTable, numbering, split_long_texts
@@ -334,7 +334,7 @@ def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
     repeats: dict[int, list[int]] = {}
     for row, candidates in enumerate(lists.values()):
         listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        own = [c.text for c in listed]
+        own = list(candidate_texts(listed))
         sizes.append(len(own))
         if len(set(own)) < len(own):
             number: dict[str, int] = {}
