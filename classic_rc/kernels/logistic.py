@@ -64,7 +64,7 @@ def fit_logistic(
     start: NDArray[np.float64] | None = None,
     copies: NDArray[np.floating[Any]] | None = None,
     importance: NDArray[np.floating[Any]] | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-10,
 ) -> LogisticFit:
     r"""Minimise the log losses of some rows, plus an L2 penalty on all weights.
 
