@@ -35,7 +35,7 @@ _NOISE = 1e-14
 """The relative rounding error of an objective: a step may seem to increase it by as much."""
 _HEAD = 512
 """The most columns that the preconditioner inverts together: those with the most entries."""
-_HEAD_ROWS = 2**14
+_HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
 _SAME = 0.98
 """The correlations are estimated again when the objective falls below this share."""
@@ -63,7 +63,8 @@ def fit_logistic(
     offsets: NDArray[np.integer[Any]] | None = None,
     start: NDArray[np.float64] | None = None,
     copies: NDArray[np.floating[Any]] | None = None,
-    tolerance: float = 1e-6,
+    importance: NDArray[np.floating[Any]] | None = None,
+    tolerance: float = 1e-10,
 ) -> LogisticFit:
     r"""Minimise the log losses of some rows, plus an L2 penalty on all weights.
 
@@ -104,6 +105,8 @@ def fit_logistic(
     copies : ndarray, shape (n_columns,), optional
         How many equal columns each column stands for, all with the same weight (see
         :mod:`~classic_rc.kernels.equal_columns`): ``features @ (copies * weights)`` are the margins. Default: 1.
+    importance : ndarray, shape (n_rows,), optional
+        A positive factor of each row's loss, not together with `offsets`. Default: 1.
     tolerance : float
         The relative distance from the optimal objective.
 
@@ -134,10 +137,13 @@ def fit_logistic(
     labels = flags.astype(np.float64)
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number, got {C!r}")
-    weights = _check_columns("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
-    copies = _check_columns("copies", np.ones(n_columns) if copies is None else copies, n_columns)
-    if not (copies > 0).all():
-        raise ValueError("copies must be positive")
+    weights = _check_numbers("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
+    copies = _check_numbers("copies", np.ones(n_columns) if copies is None else copies, n_columns)
+    factor = _check_numbers("importance", np.ones(n_rows) if importance is None else importance, n_rows)
+    if not ((copies > 0).all() and (factor > 0).all()):
+        raise ValueError("copies and importance must be positive")
+    if importance is not None and offsets is not None:
+        raise ValueError("questions have no importance: give either importance or offsets")
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
     scale = np.sqrt(copies)
     losses: _Losses
@@ -145,7 +151,7 @@ def fit_logistic(
     if alone is not None:
         own = np.zeros(n_rows)
         np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
-        losses = _BinaryLosses(labels, own)
+        losses = _BinaryLosses(labels, own, factor)
         # These columns follow from the others: without them, the matrix has zeros there.
         scale[alone.columns] = weights[alone.columns] = 0
     else:
@@ -178,10 +184,10 @@ def _find_single_entries(features: Features) -> _Entries:
     return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
 
 
-def _check_columns(name: str, values: Any, n_columns: int) -> NDArray[np.float64]:
+def _check_numbers(name: str, values: Any, n_numbers: int) -> NDArray[np.float64]:
     values = np.asarray(values, dtype=np.float64)
-    if values.shape != (n_columns,) or not np.isfinite(values).all():
-        raise ValueError(f"{name} must have {n_columns} finite numbers, got shape {values.shape}")
+    if values.shape != (n_numbers,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must have {n_numbers} finite numbers, got shape {values.shape}")
     return values
 
 
@@ -406,32 +412,37 @@ class _BinaryLosses:
     r"""The log losses of rows, minimised over columns that no other row has.
 
     The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is
-    then :math:`\min_v \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`. With :math:`s = C \|x\|^2`, the minimum is
-    where :math:`\tau = y (m + v \cdot x)` solves :math:`\tau = y m + s / (1 + e^\tau)`.
+    then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is the row's importance. With
+    :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v \cdot x)` solves
+    :math:`\tau = y m + r s / (1 + e^\tau)`.
 
     Parameters
     ----------
     right : ndarray of float64, shape (n_rows,)
     own : ndarray of float64, shape (n_rows,)
         s of each row.
+    importance : ndarray of float64, shape (n_rows,)
     """
 
-    def __init__(self, right: NDArray[np.float64], own: NDArray[np.float64]) -> None:
-        self._sign = 2 * right - 1
-        self._own = own
+    def __init__(
+        self, right: NDArray[np.float64], own: NDArray[np.float64], importance: NDArray[np.float64]
+    ) -> None:
+        self._right, self._own, self._importance = right, own, importance
 
     def at(self, margins: NDArray[np.float64]) -> _State:
-        signed = _shift_margins(self._sign * margins, self._own)
+        sign, pull = 2 * self._right - 1, self._importance * self._own
+        signed = _shift_margins(sign * margins, pull)
         wrong = expit(-signed)
-        value = np.logaddexp(0, -signed).sum() + (self._own * wrong**2).sum() / 2
+        value = self._importance @ (np.logaddexp(0, -signed) + pull * wrong**2 / 2)
         weight = expit(signed) * wrong
-        return _State(float(value), -self._sign * wrong, weight / (1 + self._own * weight))
+        gradient = -sign * self._importance * wrong
+        return _State(float(value), gradient, self._importance * weight / (1 + pull * weight))
 
     def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         return np.arange(0, len(self._own), max(-(-len(self._own) // most), 1)), None
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
-        return rows, _BinaryLosses((self._sign[rows] + 1) / 2, self._own[rows])
+        return rows, _BinaryLosses(self._right[rows], self._own[rows], self._importance[rows])
 
 
 def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:

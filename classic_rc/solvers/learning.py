@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
-from classic_rc.kernels.blocked_matrix import Features
-from classic_rc.kernels.logistic import fit_logistic
 from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
@@ -22,6 +20,8 @@ from classic_rc.text.encode import SharedQuestions
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from classic_rc.kernels.blocked_matrix import Features
 
 
 def require_task(solver: Solver, questions: Sequence[Question]) -> None:
@@ -352,6 +352,8 @@ def fit_model(
     from scipy.sparse import csr_matrix, diags, hstack
     from sklearn.linear_model import LogisticRegression
 
+    from classic_rc.kernels.blocked_matrix import Features
+
     check_learner(learner)
     if learner is None or learner == "newton":
         return _fit_newton(C, Features.of(features), right, copies)
@@ -396,6 +398,9 @@ def _fit_newton(
     C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]] | None
 ) -> tuple[Model, tuple[str, ...]]:
     """Fit by Newton steps; the bias is one more dense column."""
+    from classic_rc.kernels.blocked_matrix import Features
+    from classic_rc.kernels.logistic import fit_logistic
+
     ones = np.ones((features.shape[0], 1))
     dense = ones if features.dense is None else np.hstack((ones, features.dense))
     with one_thread():

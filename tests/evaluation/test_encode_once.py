@@ -24,9 +24,9 @@ def encoded(monkeypatch):
     counts = Counter()
     real = encoding._encode
 
-    def counted(questions, analyzer, *, by_sentence=False):
+    def counted(questions, analyzer, *, by_sentence=False, jobs=1):
         counts[analyzer.spec, by_sentence, tuple(q.id for q in questions)] += 1
-        return real(questions, analyzer, by_sentence=by_sentence)
+        return real(questions, analyzer, by_sentence=by_sentence, jobs=jobs)
 
     monkeypatch.setattr(encoding, "_encode", counted)
     return counts

@@ -1,7 +1,8 @@
 """The algorithms in plain Python, one lesson per file: for reading, and for checking the fast kernels.
 
-If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney differ by
-rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`), so no sum depends on the order of addition.
+If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney and the objectives
+of logistic regression differ by rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`), so no sum
+depends on the order of addition.
 
 The lessons in reading order:
 
@@ -20,6 +21,7 @@ The lessons in reading order:
 12. ``kneser_ney``: the n-gram model. Chen and Goodman 1998, section 4.1.6 and equation 26.
 13. ``surface``: the features of the feature ranker. Merkhofer et al. 2018; Khashabi et al. 2018 (MultiRC).
 14. ``alignment``: the best support graph of an option. Khashabi et al. 2018 (AAAI).
+15. ``logistic``: what logistic regression and conditional logit minimise. Fan et al. 2008; McFadden 1974.
 """
 
 from classic_rc.kernels.reference import bm25, cloze, lexical, tfidf
@@ -28,6 +30,7 @@ from classic_rc.kernels.reference.cloze import cloze_distance
 from classic_rc.kernels.reference.cloze_shift import cloze_window
 from classic_rc.kernels.reference.distance import word_distance
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
+from classic_rc.kernels.reference.logistic import binary_objective, conditional_objective
 from classic_rc.kernels.reference.phrases import longest_run, phrase_count
 from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.kernels.reference.surface import surface_features
@@ -38,10 +41,12 @@ from classic_rc.kernels.reference.window import sliding_window
 __all__ = [
     "ReferenceKneserNey",
     "best_support_graph",
+    "binary_objective",
     "bm25",
     "cloze",
     "cloze_distance",
     "cloze_window",
+    "conditional_objective",
     "lexical",
     "longest_run",
     "phrase_count",

@@ -69,6 +69,11 @@ SURFACE_VARIANTS = {
 }
 
 
+_DEFAULT_LEARNER = "newton"
+_OLD_DEFAULT_LEARNER = "liblinear"
+"""The default learner of the versions whose saved solvers do not name it."""
+
+
 class SurfaceLR(Solver):
     r"""Logistic regression on lengths, shared words, words and word pairs; the score is the log-odds.
 
@@ -113,6 +118,8 @@ class SurfaceLR(Solver):
         The features and their columns.
     model_ : Model
         The weights.
+    learner_ : str or classifier
+        The learner of the weights.
     caveats_ : tuple of str
         A message if the learner stopped before it converged.
     """
@@ -128,6 +135,7 @@ class SurfaceLR(Solver):
 
     design_: Design
     model_: Model
+    learner_: Any
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
@@ -186,6 +194,7 @@ class SurfaceLR(Solver):
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
         features = self._feature_set()
+        check_learner(self.learner)
         right = gold_labels(self.name, questions)
         require_task(self, questions)
         encoded = self.encoded(questions)
@@ -193,6 +202,7 @@ class SurfaceLR(Solver):
         if not self.design_.n_features:
             raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
         self.model_, self.caveats_ = self._learn(encoded, _reorder_flags(right, encoded))
+        self.learner_ = _DEFAULT_LEARNER if self.learner is None else self.learner
         self.trained_on_ = provenance(questions)
         return self
 
@@ -210,6 +220,10 @@ class SurfaceLR(Solver):
         for block, features in self.design_.blocks(encoded):
             values[block.where], evidence[block.where] = of_rows(features), block.evidence
         return encoded.scores(values, evidence)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """Return the default learner, because earlier versions have another one."""
+        return {"learner": getattr(self, "learner_", _DEFAULT_LEARNER)} if self.learner is None else {}
 
     def explain(self, question: Question) -> Explanation:
         """Show the features with the largest effect on each score, and the candidate's words in the passage."""
@@ -233,7 +247,8 @@ class SurfaceLR(Solver):
                 expected="a logistic regression",
             )
         state, arrays = self.design_.to_state()
-        return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
+        default = {} if self.learner is not None else {"learner": self.learner_}
+        return {"bias": model.bias, **default, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned.
@@ -247,6 +262,7 @@ class SurfaceLR(Solver):
         if weights.shape != (design.n_features,):
             raise ValueError(f"{len(weights)} weights for {design.n_features} features")
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
+        self.learner_ = state.get("learner", _OLD_DEFAULT_LEARNER) if self.learner is None else self.learner
         return self
 
     def _fitted_model(self) -> Model:
@@ -258,7 +274,6 @@ class SurfaceLR(Solver):
 
     def _feature_set(self) -> FeatureSet:
         self.check_parameters()
-        check_learner(self.learner)
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
     def _learn(self, encoded: EncodedDataset, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
