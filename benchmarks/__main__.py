@@ -6,8 +6,21 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks import encoding, end_to_end, growth, kernels, linearity, ngrams, ranker, retrieval, surface
+from benchmarks import (
+    encoding,
+    end_to_end,
+    growth,
+    kernels,
+    limit,
+    linearity,
+    ngrams,
+    ranker,
+    retrieval,
+    scale,
+    surface,
+)
 from benchmarks.report import markdown
 from benchmarks.timing import environment
 
@@ -21,6 +34,8 @@ BENCHMARKS = {
     "ranker": ranker,
     "ngrams": ngrams,
     "linearity": linearity,
+    "limit": limit,
+    "scale": scale,
 }
 
 
@@ -29,12 +44,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer rounds")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the figures as JSON")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write figures as JSON; keep those of other benchmarks"
+    )
     args = parser.parse_args(argv)
     unknown = [name for name in args.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}: known are {', '.join(BENCHMARKS)}")
-    results = {"environment": environment(), "benchmarks": {}}
+    results: dict[str, Any] = {"environment": environment(), "benchmarks": {}}
+    if args.output and args.output.exists():
+        results["benchmarks"] = json.loads(args.output.read_text(encoding="utf-8"))["benchmarks"]
     for name in args.names or BENCHMARKS:
         tables = BENCHMARKS[name].run(args.quick)
         results["benchmarks"][name] = tables

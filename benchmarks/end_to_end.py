@@ -1,54 +1,150 @@
-"""Time from a dataset's file to the table of results, stage by stage, in a separate process."""
+"""Time from a dataset's file to the table of results, stage by stage, each run in a process of its own.
+
+``CLASSIC_RC_COMPARE=PATH python -m benchmarks end_to_end`` alternates with the checkout of another version at PATH
+and adds its rows. The rounds of the two versions take turns, so other work on the machine slows both.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from benchmarks.generate import dataset
 from benchmarks.timing import Table
 
-RACE = Path(__file__).resolve().parents[2] / "shared" / "data" / "race" / "RACE-train-dev.tar.gz"
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+COMPARE = "CLASSIC_RC_COMPARE"
 
+_REAL = {
+    "RACE train and dev, tar.gz": "race/RACE-train-dev.tar.gz",
+    "MultiRC dev": "multirc/dev_83-fixedIds.json",
+    "DREAM dev": "dream/dev.json",
+    "MCTest mc160 dev": "mctest/mc160.dev.tsv",
+}
+_STAGES = ("read", "encode", "score")
 _PROGRAM = """
-import json, sys, time
+import json, os, sys, time
 start = time.perf_counter()
 from classic_rc.cli.main import main
-main(["run", *sys.argv[1:], "-s", "sw+d", "--format", "json", "--quiet", "-o", sys.argv[1] + ".result"])
+main(["run", *sys.argv[2:], "--format", "json", "--quiet", "-o", sys.argv[1]])
 seconds = time.perf_counter() - start
 try:
     import resource
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 except ImportError:  # Windows
     peak = None
-print(json.dumps([seconds, peak]))
+print(json.dumps([seconds, sum(os.times()[:4]), peak]))
 """
 
 
+class _Run(NamedTuple):
+    """One run of the command."""
+
+    stages: dict[str, float]
+    seconds: float
+    processor_seconds: float
+    peak: float | None
+    questions: int
+
+    @property
+    def rest(self) -> float:
+        """Imports, the fingerprint, decisions and measuring."""
+        return self.seconds - sum(self.stages.values())
+
+
 def run(quick: bool = False) -> list[Table]:
-    """Measure generated RACE-sized data in JSON lines and, if its file is there, RACE itself from its tar.gz."""
-    rows = []
+    """Measure generated RACE-sized data in JSON lines and, where their files are there, published datasets."""
+    rounds = 1 if quick else 3
+    versions = {"this": ROOT}
+    if other := os.environ.get(COMPARE):
+        versions["other"] = Path(other).resolve()
+    rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "generated.jsonl"
         _write(path, 500 if quick else 7000)
-        rows.append(_stages("generated, JSON lines", path))
-        if RACE.is_file():
-            link = Path(folder) / RACE.name
-            link.symlink_to(RACE)
-            split = ["--split", "dev"] if quick else []
-            rows.append(_stages("RACE dev, tar.gz" if quick else "RACE train and dev, tar.gz", link, *split))
-    return [
-        {
-            "title": "From the file to the table of SW+D, seconds",
-            "header": ["data", "questions", "read", "encode", "score", "all", "peak MB"],
-            "rows": rows,
-            "notes": ["`all` has imports, the fingerprint and the measuring too."],
-        }
+        files = {"generated, JSON lines": path, **{name: DATA / file for name, file in _REAL.items()}}
+        for name, file in files.items():
+            options = ["--split", "dev"] if quick and "RACE" in name else []
+            for jobs in (1, 2):
+                if file.is_file():
+                    command = [str(file), *options, "-s", "sw+d", "--jobs", str(jobs)]
+                    rows += _rows(name, jobs, _measure(command, versions, rounds, Path(folder) / "result.json"))
+    header = [
+        "data",
+        "questions",
+        "jobs",
+        "version",
+        *_STAGES,
+        "rest",
+        "all",
+        "processor",
+        "peak MB",
+        "of the other",
     ]
+    notes = [
+        "Medians in seconds of wall time; `processor` is processor time of all processes, with Python's own start.",
+        "`rest` is imports, the fingerprint, decisions and measuring. `peak MB` is that of the main process.",
+        f"{COMPARE}=PATH alternates with the checkout at PATH; `of the other`: ratios of `all`, `processor`.",
+    ]
+    return [{"title": "From the file to the table of SW+D", "header": header, "rows": rows, "notes": notes}]
+
+
+def _rows(name: str, jobs: int, runs: dict[str, list[_Run]]) -> list[list[object]]:
+    def median(version: str, field: str) -> float:
+        return statistics.median(getattr(run, field) for run in runs[version])
+
+    rows: list[list[object]] = []
+    for version, own in runs.items():
+        stages = [statistics.median(run.stages[stage] for run in own) for stage in _STAGES]
+        peaks = [run.peak for run in own if run.peak is not None]
+        fields = ("seconds", "processor_seconds")
+        ratios = [f"{median(version, field) / median('other', field):.2f}" for field in fields if "other" in runs]
+        seconds = [*stages, median(version, "rest"), *(median(version, field) for field in fields)]
+        rows.append(
+            [
+                *(name, own[0].questions, jobs, version),
+                *(round(value, 2) for value in seconds),
+                round(max(peaks)) if peaks else None,
+                ", ".join(ratios) if version == "this" else "",
+            ]
+        )
+    return rows
+
+
+def _measure(command: Sequence[str], versions: dict[str, Path], rounds: int, result: Path) -> dict[str, list[_Run]]:
+    """Run the command with each version in turn, after a round that is not counted."""
+    runs: dict[str, list[_Run]] = {version: [] for version in versions}
+    for number in range(rounds + 1):
+        for version, root in versions.items():
+            found = _run_once(command, root, result)
+            if number > 0:
+                runs[version].append(found)
+    return runs
+
+
+def _run_once(command: Sequence[str], root: Path, result: Path) -> _Run:
+    # The program runs in a folder without packages: Python looks for modules there first.
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, str(result), *command],
+        cwd=result.parent,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, processor_seconds, peak = json.loads(done.stdout.splitlines()[-1])
+    [outcome] = json.loads(result.read_text(encoding="utf-8"))["runs"]
+    row = outcome["rows"][-1]  # of MultiRC, the row after the one that selects everything
+    stages = {stage: row["seconds"][stage] for stage in _STAGES}
+    return _Run(stages, seconds, processor_seconds, peak, outcome["dataset"]["questions"])
 
 
 def _write(path: Path, n_passages: int) -> None:
@@ -63,16 +159,6 @@ def _write(path: Path, n_passages: int) -> None:
                 "gold": min(cast("frozenset[int]", q.gold)),
             }
             file.write(json.dumps(row) + "\n")
-
-
-def _stages(name: str, path: Path, *options: str) -> list[object]:
-    command = [sys.executable, "-c", _PROGRAM, str(path), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, peak = json.loads(done.stdout.splitlines()[-1])
-    [run] = json.loads(Path(f"{path}.result").read_text(encoding="utf-8"))["runs"]
-    [row] = run["rows"]
-    stages = [round(row["seconds"][stage], 2) for stage in ("read", "encode", "score")]
-    return [name, run["dataset"]["questions"], *stages, round(seconds, 2), peak and round(peak)]
 
 
 if __name__ == "__main__":

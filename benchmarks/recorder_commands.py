@@ -58,10 +58,10 @@ ir:paragraphs,engine=rank-bm25,similarity=okapi
 ir:paragraphs,exclude_verbatim=True
 surface-lr,C=0.1 surface-lr,features={lengths|overlap|lengths+overlap|answer|question-answer|text-answer}
 surface-lr,inputs={no-passage|no-question|candidates} surface-lr,scaling=none surface-lr,output=probability
-surface-lr,hashing=256 surface-lr,question_words=2 surface-lr,learner={liblinear|lbfgs|newton-cg}
+surface-lr,hashing=256 surface-lr,question_words=2 surface-lr,learner=liblinear
 surface-lr:multirc2018,C=0.5 surface-lr,analyzer=treebank+porter
 span-sw,context=passage span-sw,distance=min,distance_weight=0.5 span-sw,distance=mean,stop_words=none
-span-lr,C=0.1 span-lr,buckets=4,negatives=10,seed=3 span-lr,features=lengths+shape span-lr,learner=lbfgs
+span-lr,C=0.1 span-lr,buckets=4,negatives=10,seed=3 span-lr,features=lengths+shape span-lr,learner=liblinear
 ngram-lm,order={1|2|5} ngram-lm,cache_weight=0.1 ngram-lm,normalise=length ngram-lm,scoring=partial
 ngram-lm,discounts=0.75 ngram-lm,corpus=queries ngram-lm,corpus=passages+queries ngram-lm,corpus=inputs/lines.txt
 ngram-lm,analyzer=treebank,order=4,cache_weight=0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,9 +10,10 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.estimator import Estimator
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
@@ -32,7 +34,7 @@ Cuts: TypeAlias = Literal["exact", "multirc2018"]
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 
 
-class Decision(BaseEstimator, ABC):
+class Decision(Estimator, ABC):
     """A rule that turns scores into predictions."""
 
     @abstractmethod
@@ -95,12 +97,17 @@ class Argmax(Decision):
             )
         flat = np.flatnonzero(scores.are_best(self.tie_tolerance))
         question = np.searchsorted(scores.offsets, flat, side="right") - 1
-        index = flat - scores.offsets[question]
-        tied = np.split(index, np.cumsum(np.bincount(question, minlength=len(scores)))[:-1])
-        return [
-            self._prediction(q, _distinct_answers(q, members.tolist()), size)
-            for q, members, size in zip(questions, tied, np.diff(scores.offsets).tolist(), strict=True)
-        ]
+        index = (flat - scores.offsets[question]).tolist()
+        sizes = np.diff(scores.offsets)
+        one_choice: list[tuple[Answer, ...]] = [(frozenset((i,)),) for i in range(sizes.max(initial=0))]
+        bounds = itertools.pairwise(offsets_of(np.bincount(question, minlength=len(scores))).tolist())
+        predictions = []
+        for q, (start, stop), size in zip(questions, bounds, sizes.tolist(), strict=True):
+            if stop - start == 1 and q.task is Task.SINGLE_CHOICE:  # most questions, so it is fast
+                predictions.append(Prediction(q.id, one_choice[index[start]], None, None, 1, size))
+            else:
+                predictions.append(self._prediction(q, _distinct_answers(q, index[start:stop]), size))
+        return predictions
 
     def _prediction(self, question: Question, answers: list[Answer], n_candidates: int) -> Prediction:
         n_tied = len(answers)

@@ -6,16 +6,18 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.io.hashing import sha256_of_text
 from classic_rc.kernels.draws import text_keys
 from classic_rc.near_duplicates import VERSION, near_duplicate_groups, near_duplicate_pairs
 from classic_rc.questions import Dataset, Passage, Question, normalised_text
 from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import SharedQuestions
+from classic_rc.text.encoded import EncodedDataset
 
 FOLDS_VERSION = f"near{VERSION}"
 """The version of the rules that decide which questions stay in one fold, for signatures."""
@@ -121,6 +123,16 @@ class FoldPlan:
         UsageError
             No question has the field to group by.
         """
+        while isinstance(questions, EncodedDataset | SharedQuestions):
+            questions = questions.questions
+        if not isinstance(questions, Dataset):
+            return self._find_groups(questions)
+        known = _groups_of_dataset.setdefault(questions, {})
+        if self not in known:
+            known[self] = self._find_groups(questions)
+        return known[self]
+
+    def _find_groups(self, questions: Sequence[Question]) -> FoldGroups:
         equal = passage_groups(questions, self.group)
         joined = _join_near_duplicates(equal, questions)
         sizes, fewest = np.bincount(joined), min(self.n_folds, int(equal.max(initial=-1)) + 1)
@@ -139,6 +151,10 @@ class FoldGroups(NamedTuple):
 
     numbers: NDArray[np.int64]  # of each question's group, shape (n_questions,)
     warning: str | None  # if near duplicates can be in different folds
+
+
+_groups_of_dataset: WeakKeyDictionary[Dataset, dict[FoldPlan, FoldGroups]] = WeakKeyDictionary()
+"""All solvers of a run ask for the groups of the same dataset."""
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
@@ -261,24 +277,10 @@ def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
 def _join_near_duplicates(groups: NDArray[np.int64], questions: Sequence[Question]) -> NDArray[np.int64]:
     """Join the groups whose passages are near duplicates or that share a question with its options."""
     passages = {id(q.passage): q.passage for q in questions}
-    near = _near_groups([passage.text for passage in passages.values()])
+    near = near_duplicate_groups([passage.text for passage in passages.values()])
     number = dict(zip(passages, near.tolist(), strict=True))
     joined = _merge_groups(groups, [number[id(q.passage)] for q in questions])
     return _merge_groups(joined, _repeatable_keys(questions))
-
-
-def _near_groups(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the groups of near duplicates; all solvers of a run ask for those of the same texts."""
-    key = sha256_of_text("\0".join(texts))
-    if key not in _recent_groups:
-        _recent_groups[key] = near_duplicate_groups(texts)
-        while len(_recent_groups) > _MAX_RECENT:
-            del _recent_groups[next(iter(_recent_groups))]
-    return _recent_groups[key]
-
-
-_recent_groups: dict[str, NDArray[np.int64]] = {}
-_MAX_RECENT = 4
 
 
 def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:

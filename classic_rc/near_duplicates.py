@@ -15,6 +15,7 @@ different short dialogues with the same phrases begin to appear.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -59,6 +60,8 @@ _BLOCK_PAIRS = 2**22
 def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
     """Find the pairs of near duplicates.
 
+    The pairs of the last few collections of texts are kept: folds, overlaps and defects ask for the same ones.
+
     Parameters
     ----------
     texts : sequence of str
@@ -81,6 +84,28 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
     >>> near_duplicate_pairs([fox], ["A fox ran.", fox.upper()]).tolist()
     [[0, 1]]
     """
+    key = _hash_texts(texts), None if others is None else _hash_texts(others)
+    if key not in _recent_pairs:
+        _recent_pairs[key] = _find_pairs(texts, others)
+        while len(_recent_pairs) > _MAX_RECENT:
+            del _recent_pairs[next(iter(_recent_pairs))]
+    return _recent_pairs[key].copy()
+
+
+_recent_pairs: dict[tuple[bytes, bytes | None], NDArray[np.int64]] = {}
+_MAX_RECENT = 4
+
+
+def _hash_texts(texts: Sequence[str]) -> bytes:
+    digest = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d " % len(data))
+        digest.update(data)
+    return digest.digest()
+
+
+def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> NDArray[np.int64]:
     collection = _Collection([*texts, *(others or ())])
     n_texts, original = len(texts), collection.original
     if others is None:
@@ -200,21 +225,23 @@ class _Collection:
         """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer."""
         sketches = np.concatenate([np.empty((0, _SKETCH), dtype=np.uint64), *self._sketches(texts)])
         full = sketches != _NO_HASH
-        rows, hashes = np.nonzero(full)[0], sketches[full]
-        order = np.lexsort((rows, hashes))
+        sizes = full.sum(axis=1)
+        rows, hashes = np.repeat(np.arange(len(texts), dtype=np.int32), sizes), sketches[full]
+        order = np.argsort(hashes, kind="stable")  # of equal hashes, those of earlier texts first
         rows_by_hash, hashes = rows[order], hashes[order]
-        ends = np.searchsorted(hashes, hashes, side="right")
-        following = np.minimum(ends - np.arange(len(ends)) - 1, _NEIGHBOURS)
+        starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+        lengths = np.diff(starts, append=len(hashes))
+        remaining = np.repeat(starts + lengths, lengths) - np.arange(len(hashes)) - 1
+        following = np.minimum(remaining, _NEIGHBOURS)
         position = np.empty(len(order), dtype=np.int64)
         position[order] = np.arange(len(order))  # of each text's hashes in `hashes`, text by text
-        per_text = offsets_of(full.sum(axis=1))
-        per_text = np.diff(offsets_of(following[position])[per_text])
-        entries = offsets_of(full.sum(axis=1))
+        entries = offsets_of(sizes)
+        per_text = np.diff(offsets_of(following[position])[entries])
         for start, stop in _runs(per_text, _BLOCK_PAIRS):
             places = position[entries[start] : entries[stop]]
             counts = following[places]
-            one = np.repeat(rows_by_hash[places], counts)
-            two = rows_by_hash[ragged_indices(places + 1, counts)]
+            one = np.repeat(rows_by_hash[places].astype(np.int64), counts)
+            two = rows_by_hash[ragged_indices(places + 1, counts)].astype(np.int64)
             codes, shared = np.unique(one * len(texts) + two, return_counts=True)
             one, two = np.divmod(codes, max(len(texts), 1))
             # Only hashes below both sketches' largest can be shared.

@@ -294,7 +294,7 @@ class Dataset(Sequence[Question]):
                 q.passage.id,
                 q.passage.text,
                 q.text,
-                () if q.task.has_spans else tuple(candidate.text for candidate in q.candidates),
+                () if q.task.has_spans else tuple(candidate_texts(q.candidates)),
                 None if q.gold is None else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
                 q.task.value,
                 q.meta_value("split", self.split),
@@ -335,6 +335,54 @@ class LazyCandidates(Sequence[Candidate]):
         return iter(self.generate())
 
 
+class TextCandidates(Sequence[Candidate]):
+    """Candidates that have only a text, such as options; their objects are made when somebody looks at one.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        In the dataset's order.
+
+    Attributes
+    ----------
+    texts : tuple of str
+    """
+
+    __slots__ = ("_made", "texts")
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = tuple(texts)
+        self._made: tuple[Candidate, ...] | None = None
+
+    def _candidates(self) -> tuple[Candidate, ...]:
+        if self._made is None:
+            self._made = tuple(map(Candidate, self.texts))
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        return self._candidates()[index]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._candidates())
+
+    def __repr__(self) -> str:
+        return f"TextCandidates({self.texts!r})"
+
+
+def candidate_texts(candidates: Sequence[Candidate]) -> Sequence[str]:
+    """Return the texts of candidates. It is faster than to look at each :class:`Candidate`."""
+    if isinstance(candidates, TextCandidates):
+        return candidates.texts
+    return [c.text for c in candidates]
+
+
 def normalised_text(text: str) -> str:
     """Return the text case-folded, with runs of white space as one blank.
 
@@ -343,8 +391,10 @@ def normalised_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _check_questions(questions: Iterable[Question], name: str) -> None:
-    seen: set[str] = set()
+def _check_questions(questions: Sequence[Question], name: str) -> None:
+    if _are_consistent(questions):
+        return
+    seen: set[str] = set()  # From here on, find the first question that is wrong.
     tasks: set[Task] = set()
     for q in questions:
         if q.id in seen:
@@ -379,23 +429,55 @@ def _check_questions(questions: Iterable[Question], name: str) -> None:
         )
 
 
+def _are_consistent(questions: Sequence[Question]) -> bool:
+    """Return whether ids are unique, the task is one, and gold is among the candidates."""
+    if not questions:
+        return True
+    task = questions[0].task
+    if len({q.id for q in questions}) < len(questions) or any(q.task is not task for q in questions):
+        return False
+    if not task.has_choices:
+        return True
+    # Questions share their gold objects in some datasets, so each is looked at once with each number of candidates.
+    distinct = {(id(q.gold), len(q.candidates)): q.gold for q in questions if q.gold is not None}
+    return all(isinstance(g, int) and 0 <= g < n for (_, n), gold in distinct.items() for g in gold)
+
+
+_HASHED_AT_ONCE = 2**20  # characters
+
+
 def _fingerprint(questions: Iterable[Question]) -> str:
     digest = hashlib.sha256()
     previous: Passage | None = None
+    task: Task | None = None
+    pieces: list[str] = []
+    n_characters = 0
+    # Each part follows its length, so two different contents never give the same bytes.
     for q in questions:
-        # Consecutive questions about one passage hash its text once.
-        parts = [] if q.passage is previous else ["passage", q.passage.id, q.passage.text]
-        previous = q.passage
-        parts += ["question", q.id, q.task, q.text]
-        if not q.task.has_spans:
-            parts += ["candidates", str(len(q.candidates)), *(c.text for c in q.candidates)]
-        if q.task is Task.CLOZE:
-            parts += [f"{c.start}-{c.end}" for c in q.candidates]
+        if q.task is not task:
+            task = q.task
+            of_task = f"{len(task)}:{task}"
+            has_candidates, has_offsets = not task.has_spans, task is Task.CLOZE
+        if q.passage is not previous:  # Consecutive questions about one passage hash its text once.
+            previous = q.passage
+            pieces.append(f"7:passage{len(previous.id)}:{previous.id}{len(previous.text)}:{previous.text}")
+            n_characters += len(previous.text)
+        pieces.append(f"8:question{len(q.id)}:{q.id}{of_task}{len(q.text)}:{q.text}")
+        if has_candidates:
+            texts = candidate_texts(q.candidates)
+            pieces.append(f"10:candidates{len(count := str(len(texts)))}:{count}")
+            pieces += [f"{len(text)}:{text}" for text in texts]
+        if has_offsets:
+            pieces += [f"{len(part)}:{part}" for part in [f"{c.start}-{c.end}" for c in q.candidates]]
         if q.gold is None:
-            parts.append("hidden")
+            pieces.append("6:hidden")
         else:
             gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
-            parts += ["gold", str(len(gold)), *map(str, gold)]
-        # Each part follows its length, so two different contents never give the same bytes.
-        digest.update("".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass"))
+            parts = [str(len(gold)), *map(str, gold)]
+            pieces.append("4:gold" + "".join([f"{len(part)}:{part}" for part in parts]))
+        n_characters += len(q.text)
+        if n_characters > _HASHED_AT_ONCE:
+            digest.update("".join(pieces).encode("utf-8", "surrogatepass"))
+            pieces, n_characters = [], 0
+    digest.update("".join(pieces).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

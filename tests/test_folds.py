@@ -9,12 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import folds
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.folds import FoldPlan, drop_overlap_with, find_overlap, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import Solver
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.encode import SharedQuestions, encode
 from tests.errors import raises
 
 
@@ -283,3 +286,19 @@ def test_near_duplicates_overlap():
     shared = find_overlap(train, dev)
     assert (shared.passages, shared.questions, shared.affected) == (1, 0, {"q1"})
     assert [q.id for q in drop_overlap_with(train, dev)] == ["q0", "q2"]
+
+
+def test_the_groups_of_a_dataset_are_found_once(monkeypatch):
+    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=3)
+    expected = FoldPlan().groups([*made])
+    calls = []
+    real = folds.near_duplicate_groups
+    monkeypatch.setattr(folds, "near_duplicate_groups", lambda texts: calls.append(len(texts)) or real(texts))
+    shared = SharedQuestions(made)
+    for questions in (made, shared, encode(shared, "word"), made):
+        groups = FoldPlan().groups(questions)
+        assert groups.numbers.tolist() == expected.numbers.tolist()
+        assert groups.warning == expected.warning
+    assert calls == [12]
+    assert FoldPlan(3).groups(made).numbers.tolist() == expected.numbers.tolist()
+    assert FoldPlan().groups(made[:8]).numbers.tolist() == FoldPlan().groups([*made][:8]).numbers.tolist()

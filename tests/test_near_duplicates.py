@@ -176,4 +176,16 @@ def test_blocks_change_nothing(monkeypatch):
     whole = near_duplicate_pairs(texts)
     monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_TOKENS", 100)
     monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_PAIRS", 10)
+    monkeypatch.setattr("classic_rc.near_duplicates._recent_pairs", {})
     np.testing.assert_array_equal(near_duplicate_pairs(texts), whole)
+
+
+def test_pairs_of_other_texts_are_not_taken_for_known_ones():
+    one, other = "a b", "c"
+    assert near_duplicate_pairs([one, one]).tolist() == [[0, 1]]
+    assert near_duplicate_pairs([one, other]).tolist() == []
+    assert near_duplicate_pairs([one], [one]).tolist() == [[0, 0]]
+    assert near_duplicate_pairs([one], [other, one]).tolist() == [[0, 1]]
+    known = near_duplicate_pairs([one, one])
+    known[:] = 7  # callers own what they get
+    assert near_duplicate_pairs([one, one]).tolist() == [[0, 1]]

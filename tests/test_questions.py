@@ -1,15 +1,27 @@
 from __future__ import annotations
 
+import hashlib
 import pickle
 import re
 import sys
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError, MissingPackageError
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Source, Task
+from classic_rc.questions import (
+    Candidate,
+    Dataset,
+    Passage,
+    Question,
+    Source,
+    Task,
+    TextCandidates,
+    candidate_texts,
+)
 from tests.errors import raises
 
 PASSAGE = Passage("p", "Ann met Bob.")
@@ -148,3 +160,66 @@ def test_without_pandas_a_frame_is_one_error(monkeypatch):
     with pytest.raises(MissingPackageError) as caught:
         Dataset([question()], "d").to_frame()
     assert (caught.value.package, caught.value.extra, caught.value.exit_code) == ("pandas", "pandas", 4)
+
+
+def test_candidates_of_texts_are_made_once_and_equal_listed_ones():
+    made = TextCandidates(text for text in ("a", "b", "a"))
+    assert (len(made), made.texts, [c.text for c in made]) == (3, ("a", "b", "a"), ["a", "b", "a"])
+    assert made[1] is made[1]
+    assert made[1:][0] is made[1]
+    assert (made[2].start, made[2].end) == (None, None)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.texts == made.texts
+    listed = tuple(map(Candidate, made.texts))
+    assert list(candidate_texts(made)) == list(candidate_texts(listed))
+
+
+def _reference_fingerprint(questions):
+    """The fingerprint by its definition: each part after its length, hashed one by one."""
+    digest = hashlib.sha256()
+    previous = None
+    for q in questions:
+        parts = [] if q.passage is previous else ["passage", q.passage.id, q.passage.text]
+        previous = q.passage
+        parts += ["question", q.id, str(q.task), q.text]
+        if not q.task.has_spans:
+            parts += ["candidates", str(len(q.candidates)), *(c.text for c in q.candidates)]
+        if q.task is Task.CLOZE:
+            parts += [f"{c.start}-{c.end}" for c in q.candidates]
+        gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
+        parts += ["hidden"] if gold is None else ["gold", str(len(gold)), *map(str, gold)]
+        for part in parts:
+            digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+_TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too
+
+
+@given(st.sampled_from(list(Task)), st.data())
+@settings(max_examples=150)
+def test_the_fingerprint_is_its_definition_in_pieces_of_any_size(task, data):
+    passages = [Passage(f"p{i}", data.draw(_TEXTS)) for i in range(3)]
+    questions = []
+    for i in range(data.draw(st.integers(0, 6))):
+        texts = data.draw(st.lists(_TEXTS, max_size=3))
+        gold = st.sets(st.integers(0, len(texts) - 1)).map(frozenset) if texts else st.just(frozenset())
+        if not task.has_choices:
+            gold = st.lists(_TEXTS, max_size=2).map(tuple)
+        candidates = data.draw(st.sampled_from([TextCandidates(texts), tuple(Candidate(t, 0, 1) for t in texts)]))
+        gold = data.draw(st.none() | gold)
+        questions.append(Question(f"q{i}", data.draw(st.sampled_from(passages)), "why?", candidates, gold, task))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("classic_rc.questions._HASHED_AT_ONCE", data.draw(st.sampled_from([0, 5, 2**20])))
+        assert Dataset(questions).fingerprint == _reference_fingerprint(questions)
+
+
+def test_gold_is_checked_for_each_object_and_number_of_candidates():
+    passage, shared = Passage("p", "text"), frozenset({2})
+    right = [Question(f"q{i}", passage, "?", TextCandidates("abc"), shared, Task.SINGLE_CHOICE) for i in range(3)]
+    assert len(Dataset(right)) == 3
+    short = Question("short", passage, "?", TextCandidates("ab"), shared, Task.SINGLE_CHOICE)
+    equal = Question("equal", passage, "?", TextCandidates("abc"), frozenset({2.0}), Task.SINGLE_CHOICE)
+    for wrong in (short, equal):
+        with raises(DataError, where=f"question {wrong.id}", field="gold"):
+            Dataset([*right, wrong])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +21,7 @@ from classic_rc.evaluation.plan import LearningData, require_same_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
+from classic_rc.io.progress import Progress
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
 from classic_rc.predictions import Prediction, Scores
@@ -26,8 +29,10 @@ from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.cloze import MaximumFrequency
 from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
+from classic_rc.solvers.learning import one_thread
 from classic_rc.solvers.surface.solver import SurfaceLR
 from classic_rc.solvers.trivial import ConstantPosition
+from classic_rc.text.encode import encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +209,8 @@ def measure_partial_inputs(
     permutations: int = 10_000,
     resamples: int = 10_000,
     family: Sequence[PartialInput] = PARTIAL_INPUTS,
-    advance: Callable[[int], None] = lambda questions: None,
+    jobs: int = 1,
+    progress: Progress | None = None,
     shared: EncodingCache | None = None,
 ) -> PartialInputs:
     """Answer a dataset from partial inputs, and compare the results with chance.
@@ -230,8 +236,11 @@ def measure_partial_inputs(
         The number of each.
     family : sequence of PartialInput
         The partial inputs to try.
-    advance : callable
-        Called with the number of questions after each partial input, to show progress.
+    jobs : int
+        The number of partial inputs that are tried at the same time, in threads; -1 for the number of cores. The
+        results do not depend on it.
+    progress : Progress, optional
+        Is told the stages, the finished partial inputs, and the number of questions after each.
     shared : SharedDatasets, optional
         Encodings to share with other checks of the dataset.
 
@@ -255,6 +264,8 @@ def measure_partial_inputs(
         raise UsageError(
             f"the number of resamples must be at least 1, got {resamples}", field="resamples", found=str(resamples)
         )
+    progress, shared = progress or Progress(), shared or EncodingCache()
+    progress.stage("near duplicates")
     learning = LearningData(train=train, cv=cv, group=group, drop_overlap=True)
     groups = passage_groups(dataset, group)
     reason = _blocking_reason(dataset, groups)
@@ -264,14 +275,15 @@ def measure_partial_inputs(
         require_same_task(train, dataset, "training")
         learning = learning.separate_from(dataset)
     trials: list[_Trial] = []
-    shared = shared or EncodingCache()
-    for member in eligible.values():
-        trial = _run_trial(member, dataset, learning, shared)
+    progress.stage("learning from partial inputs")
+    for member, trial in _run_trials(list(eligible.values()), dataset, learning, shared, jobs):
         if isinstance(trial, str):
             left_out[member.name] = trial
         else:
             trials.append(trial)
-        advance(len(dataset))
+            progress.finished(f"{dataset.name}: {trial.describe()}")
+        progress(len(dataset))
+    progress.stage("resampling")
     results = _test_trials(trials, groups, permutations, resamples, seed) if trials else ()
     fold_warning = learning.folds.groups(dataset).warning if any(t.out_of_fold for t in trials) else None
     notes = [*learning.notes, *([fold_warning] if fold_warning else [])]
@@ -303,9 +315,34 @@ class _Trial:
     seconds: float
     warnings: tuple[str, ...]
 
+    def describe(self) -> str:
+        """Return the name and the tested metric."""
+        metric = self.metrics[0]
+        return f"{self.member.name}: {metric.label} {100 * metric.aggregate(self.statistics[metric.name]):.2f}"
+
     def measured(self) -> list[tuple[Metric, NDArray[np.float64]]]:
         """Return each metric twice: with its statistics, then with their expectations under the null."""
         return [(m, rows) for m in self.metrics for rows in (self.statistics[m.name], self.null.expected_of(m))]
+
+
+def _run_trials(
+    members: Sequence[PartialInput], dataset: Dataset, learning: LearningData, shared: EncodingCache, jobs: int
+) -> Iterator[tuple[PartialInput, _Trial | str]]:
+    """Yield each partial input and its trial, in order."""
+    n_threads = min(len(members), (os.cpu_count() or 1) if jobs == -1 else jobs)
+    if n_threads < 2:
+        for member in members:
+            yield member, _run_trial(member, dataset, learning, shared)
+        return
+    encode(shared.of(dataset), "word")  # all of them read it, so no thread makes its own
+    # A thread that ends would give linear algebra its threads back while another one learns.
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        trials = [pool.submit(_run_trial, member, dataset, learning, shared) for member in members]
+        try:
+            for member, trial in zip(members, trials, strict=True):
+                yield member, trial.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _run_trial(

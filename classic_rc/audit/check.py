@@ -184,6 +184,7 @@ def check_dataset(
     seed: int = 0,
     permutations: int = 10_000,
     resamples: int = 10_000,
+    jobs: int = 1,
     progress: bool = False,
 ) -> CheckReport:
     """Check whether a dataset can be answered without comprehension, and whether its data is sound.
@@ -191,7 +192,7 @@ def check_dataset(
     Parameters
     ----------
     dataset : Dataset
-    train, cv, group, seed, permutations, resamples
+    train, cv, group, seed, permutations, resamples, jobs
         As in :func:`~classic_rc.audit.artifacts.measure_partial_inputs`. Passages and questions that are also in
         `train` are reported.
     progress : bool
@@ -212,9 +213,11 @@ def check_dataset(
             seed=seed,
             permutations=permutations,
             resamples=resamples,
-            advance=advance,
+            jobs=jobs,
+            progress=advance,
             shared=shared,
         )
+        advance.stage("words of options, balance and defects")
         has_options = dataset.task is not None and dataset.task.has_choices
         has_known_gold = has_options and all(question.gold is not None for question in dataset)
         return CheckReport(

@@ -25,6 +25,7 @@ OPTIONS = (
     vary_option("--train", help="the data to learn from, also checked for overlap with DATA"),
     "--train-split",
     "leaks",
+    "--jobs",
     "--output",
     "--quiet",
     vary_option("--cv", type=int, help="without --train: learn out of fold, in N folds of passages (default 5)"),
@@ -79,6 +80,7 @@ def _check_dataset(args: argparse.Namespace, data: str, train: Dataset | None) -
         group=args.group,
         seed=args.seed,
         permutations=args.permutations,
+        jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )
     inputs.report_notes(args, "warning", report.partial_inputs.warnings, report.dataset.name)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from classic_rc._version import __version__
 from classic_rc.cli.console import plugin_warnings_as_messages, prepare_streams, print_message
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
+from classic_rc.io.progress import start_command
 
 COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
@@ -186,5 +187,6 @@ def _run(argv: list[str]) -> int:
         args = build_parser().parse_args(argv)
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
+    start_command()
     code: int = args.handle(args)
     return code

@@ -85,7 +85,8 @@ def handle(args: argparse.Namespace) -> int:
         **learning,
         **inputs.decision_options(args),
     )
-    evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
+    with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
+        evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
     inputs.report_notes(args, "warning", evaluation.warnings)
     systems = list(_fit_systems(args, evaluation, solvers, explained, learning))
     results = SharedResults.of(evaluation, group=args.group)
@@ -149,6 +150,7 @@ def _check_dataset(args: argparse.Namespace, dataset: Dataset, learning: dict[st
         cv=learning["cv"],
         group=learning["group"],
         seed=args.seed or 0,
+        jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )
 

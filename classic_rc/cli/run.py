@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from classic_rc.cli.console import (
     write_output,
 )
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.results import Evaluation
@@ -55,12 +57,18 @@ def handle(args: argparse.Namespace) -> int:
     extra = inputs.learning_options(args)
     evaluations: list[Evaluation] = []
     failures = Failures()
+    # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
+    writes_at_once = args.output is None and args.format not in ("csv", "json")
     try:
         for data in inputs.expand_datasets(args.data):
             with failures.caught():
                 evaluations.append(_evaluate(args, data, solvers, spans, extra))
+                if writes_at_once:
+                    table = render_results(evaluations[-1:], args.format, args.published)
+                    write_output(table if len(evaluations) == 1 else f"\n{table}", None)
+                    sys.stdout.flush()
     finally:
-        _write_results(args, evaluations)
+        _write_results(args, evaluations, written=writes_at_once)
     return failures.exit_code
 
 
@@ -87,10 +95,11 @@ def _evaluate(
         **extra,
         **inputs.decision_options(args),
     )
-    if args.intervals is not None:
-        evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0, group=args.group)
-    if args.baseline is not None:
-        evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
+    with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
+        if args.intervals is not None:
+            evaluation = with_intervals(evaluation, args.intervals, seed=args.seed or 0, group=args.group)
+        if args.baseline is not None:
+            evaluation = with_significance(evaluation, args.baseline, seed=args.seed or 0, group=args.group)
     if args.published and not args.quiet:
         _warn_about_published(evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
@@ -113,11 +122,12 @@ def _warn_about_published(evaluation: Evaluation) -> None:
         print_message(f"warning: {evaluation.dataset.name}: {warning}")
 
 
-def _write_results(args: argparse.Namespace, evaluations: list[Evaluation]) -> None:
+def _write_results(args: argparse.Namespace, evaluations: list[Evaluation], *, written: bool) -> None:
     if not evaluations:
         return
     try:
-        write_output(render_results(evaluations, args.format, args.published), args.output)
+        if not written:
+            write_output(render_results(evaluations, args.format, args.published), args.output)
     finally:  # save the record even if the table cannot be written
         if args.save is not None:
             _save_record(Path(args.save), evaluations)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, render_json, write_file, write_output
 from classic_rc.cli.options import vary_option
+from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
     from classic_rc.audit.statistics.tables import DatasetStatistics
@@ -38,7 +39,8 @@ def handle(args: argparse.Namespace) -> int:
         with failures.caught():
             datasets.append(inputs.load_dataset(args, data))
     if datasets:
-        counts = describe_datasets(datasets, args.analyzer)
+        with progress_bar("counting", None, inputs.shows_progress(args)):
+            counts = describe_datasets(datasets, args.analyzer)
         write_output(_render(counts, args.format), args.output)
         if form is not None:
             _draw(counts, Path(args.plot), form)

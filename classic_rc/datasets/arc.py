@@ -8,7 +8,7 @@ from typing import ClassVar
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 
 class ArcReader(Reader):
@@ -44,7 +44,7 @@ class ArcReader(Reader):
                 record.name("id"),
                 reading.passage(None, para, file.name, record.where),
                 node.text("stem"),
-                tuple(Candidate(choice.text("text")) for choice in choices),
+                TextCandidates(choice.text("text") for choice in choices),
                 decode_answer_key(record, "answerKey", [choice.name("label") for choice in choices]),
                 Task.SINGLE_CHOICE,
                 reading.meta(),

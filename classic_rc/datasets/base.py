@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
 
@@ -330,6 +331,7 @@ class Reader(ABC):
         return source.stem
 
 
+@lru_cache
 def find_split_name(name: str) -> str | None:
     """Return the split that a name contains, as it is spelled there; None if it contains none or two.
 
@@ -356,11 +358,14 @@ def canonical_split(split: str) -> str:
 @contextmanager
 def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
-    was_on = gc.isenabled()
+    was_on, has_frozen = gc.isenabled(), gc.get_freeze_count() > 0
     gc.disable()
     try:
         yield
     finally:
+        if not has_frozen:  # Move the new objects to the oldest generation: they are not searched at once.
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()
 

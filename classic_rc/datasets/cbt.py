@@ -11,7 +11,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import describe_value
-from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+from classic_rc.questions import PLACEHOLDER, Question, Task, TextCandidates
 
 _BLANK = "XXXXX"
 _SENTENCES = 20
@@ -66,7 +66,7 @@ class CBTReader(Reader):
                 f"{file.stem}-{n}",
                 passage,
                 query.replace(_BLANK, PLACEHOLDER),
-                tuple(map(Candidate, candidates)),
+                TextCandidates(candidates),
                 (answer,),
                 Task.CLOZE,
                 facts,

@@ -8,7 +8,7 @@ from typing import ClassVar
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 
 class DreamReader(Reader):
@@ -54,7 +54,7 @@ class DreamReader(Reader):
                     f"{id}-{i}",
                     passage,
                     node.text("question"),
-                    tuple(map(Candidate, choices)),
+                    TextCandidates(choices),
                     decode_answer_text(node, "answer", choices),
                     Task.SINGLE_CHOICE,
                     reading.meta(),

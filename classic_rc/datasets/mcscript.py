@@ -11,7 +11,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 _MAX_DEPTH = 100
 _FLAGS = {"true": True, "false": False}
@@ -70,7 +70,7 @@ class MCScriptReader(Reader):
                     f"{id}-{question.attribute('id')}",
                     passage,
                     question.attribute("text"),
-                    tuple(Candidate(answer.attribute("text")) for answer in answers),
+                    TextCandidates(answer.attribute("text") for answer in answers),
                     _read_gold(question, answers),
                     Task.SINGLE_CHOICE,
                     reading.meta(**meta),

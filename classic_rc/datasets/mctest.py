@@ -11,7 +11,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles, open_input
 from classic_rc.io.json import describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 _LETTERS = "ABCD"
 _COLUMNS = 23
@@ -100,7 +100,7 @@ class MCTestReader(Reader):
                     f"{columns[0]},{i}",
                     passage,
                     match[2].strip(),
-                    tuple(map(Candidate, columns[start + 1 : start + 5])),
+                    TextCandidates(columns[start + 1 : start + 5]),
                     None if gold is None else frozenset((gold[story][i],)),
                     Task.SINGLE_CHOICE,
                     reading.meta(type=match[1]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Candidate, Question, Task, TextCandidates
 
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 
@@ -104,13 +104,13 @@ class SuperGLUEReader(Reader):
                 )
 
 
-def _read_candidates(question: Node, answers: list[Node]) -> tuple[Candidate, ...]:
+def _read_candidates(question: Node, answers: list[Node]) -> Sequence[Candidate]:
     """Return the answers as candidates; there must be at least one."""
     if not answers:
         raise question.error(
             "no candidates", field="answers", found="an empty list", expected="at least one answer"
         )
-    return tuple(Candidate(answer.text("text")) for answer in answers)
+    return TextCandidates(answer.text("text") for answer in answers)
 
 
 def _read_gold(answers: list[Node], key: str, read_flag: Callable[[Node, str], bool]) -> frozenset[int] | None:

@@ -9,7 +9,7 @@ from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Question, Task, TextCandidates
 
 _KEYS = {"article", "questions", "options", "answers", "id"}
 _LEVELS = ("middle", "high")
@@ -44,7 +44,7 @@ class RaceReader(Reader):
         """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
-        articles = [f for f in source.files if f.suffix == ".txt" and f.stem.isdigit() and self.subset_of(f)]
+        articles = [f for f in source.files if self.subset_of(f) and f.suffix == ".txt" and f.stem.isdigit()]
         if not articles:
             raise DataError("no articles of RACE", source=source.path, expected="files such as train/middle/1.txt")
         article_set = set(articles)
@@ -77,24 +77,24 @@ class RaceReader(Reader):
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             choices = texts.texts(i)
             gold = _GOLD_OF_LETTER.get(answer)
-            if gold is None or _LETTERS.index(answer) >= len(choices):
+            if gold is None or (len(choices) < len(_LETTERS) and _LETTERS.index(answer) >= len(choices)):
                 raise root.child("answers").error(
                     "gold is not an option",
                     field=f"[{i}]",
                     found=f"{describe_value(answer)} with {len(choices)} options",
                     expected="the letter of an option",
                 )
-            yield Question(
-                f"{id}-{i}", passage, question, tuple(map(Candidate, choices)), gold, Task.SINGLE_CHOICE, meta
-            )
+            yield Question(f"{id}-{i}", passage, question, TextCandidates(choices), gold, Task.SINGLE_CHOICE, meta)
 
 
 def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
-    level = next((level for level in _LEVELS if name == f"{level}{file.stem}"), None)
+    level = next((level for level in _LEVELS if name.startswith(level)), None)
     folder = file.folders[-1] if file.folders else None
+    if level is not None and name != f"{level}{file.stem}":
+        level = None
     if level is None or (folder in _LEVELS and folder != level):
         places = [folder] if folder in _LEVELS else _LEVELS
         raise root.error(

@@ -13,7 +13,16 @@ from classic_rc.datasets.gold import GoldMismatchError, check_coding_name, decod
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Question, Task
+from classic_rc.questions import (
+    PLACEHOLDER,
+    Candidate,
+    Gold,
+    Passage,
+    Question,
+    Task,
+    TextCandidates,
+    candidate_texts,
+)
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
 """The roles of the values in a row, which are also the keys of our own JSON lines."""
@@ -218,14 +227,14 @@ class _Row:
     id: str
     passage: Passage
     question: str
-    candidates: tuple[Candidate, ...]
+    candidates: Sequence[Candidate]
     gold: Any
     task: Task | None
     meta: dict[str, Any]
 
     @property
     def texts(self) -> list[str]:
-        return [candidate.text for candidate in self.candidates]
+        return list(candidate_texts(self.candidates))
 
     def error(self, problem: str, field: str, found: str, expected: str, hint: str | None = None) -> DataError:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
@@ -265,11 +274,11 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     )
 
 
-def _read_candidates(values: Node, passage: str) -> tuple[Candidate, ...]:
+def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
     """Return the candidates from a list of strings, or of objects with text, start and end."""
     nodes = list(values.elements())
     if all(isinstance(node.value, str) for node in nodes):
-        return tuple(map(Candidate, values.value))
+        return TextCandidates(values.value)
     candidates = []
     for i, node in enumerate(nodes):
         if not isinstance(node.value, dict):

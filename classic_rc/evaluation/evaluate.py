@@ -33,6 +33,7 @@ from classic_rc.evaluation.signature import (
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.folds import FOLDS_VERSION
 from classic_rc.io.progress import progress_bar
+from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
@@ -104,8 +105,9 @@ def evaluate(
         The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
         questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
-        Number of scoring processes, -1 for all cores. The results do not depend on it. joblib runs them: with loky
-        by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
+        Number of threads that encode and of processes that score, -1 for all cores. The results do not depend on
+        it. On Linux, solvers that need only arrays score in forks of this process. joblib runs the other processes:
+        with loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
         Seconds that reading the dataset took, for the report.
     progress : bool
@@ -124,33 +126,46 @@ def evaluate(
     """
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     groups = {} if group_by is None else group_masks(dataset, group_by)
-    plan = EvaluationPlan.check(
-        dataset,
-        solvers,
-        LearningData(train, tune, cv, group, drop_overlap),
-        Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
-        spans=spans,
-        options={"group_by": group_by},
-    )
-    dataset, shared = plan.dataset, EncodingCache()
-    assert dataset.task is not None
-    systems = [system for solver in plan.solvers for system in _fit_systems(solver, plan, shared)]
+    shared = EncodingCache(jobs)
+    systems: list[FittedSystem] = []
+    with progress_bar(dataset.name, None, progress) as advance:
+        advance.stage("comparing with the data to learn from" if train or tune else "")
+        plan = EvaluationPlan.check(
+            dataset,
+            solvers,
+            LearningData(train, tune, cv, group, drop_overlap),
+            Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
+            spans=spans,
+            options={"group_by": group_by},
+        )
+        dataset = plan.dataset
+        assert dataset.task is not None
+        for solver in plan.solvers:
+            advance.stage(f"fitting {solver.name}")
+            systems += _fit_systems(solver, plan, shared)
     shared.keep_only(dataset)
-    tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in systems]
     oracle = SpanOracle() if dataset.task.has_spans else None
+    # Generated spans are made once for all systems. All other candidates are in memory, so one system is finished
+    # before the next one starts, and its encoding is freed if no other system needs it.
+    batches = [systems] if dataset.span_generator is not None else [[system] for system in systems]
+    rows: list[Row] = []
     with progress_bar(dataset.name, len(systems) * len(dataset), progress) as advance:
-        for block in iter_blocks(dataset, shared):
-            if oracle is not None:
-                oracle.add(block.questions)
-            for system, tally in zip(systems, tallies, strict=True):
-                scores = system.score(block, jobs)
-                predictions = system.decide_in_expectation(block, scores)
-                tally.add(block.places, block.questions, predictions, scores)
-                system.compare_members(block, predictions)
-                advance(len(block.places))
-    rows = [
-        _make_row(system, tally.outcomes(), read_seconds) for system, tally in zip(systems, tallies, strict=True)
-    ]
+        for batch in batches:
+            tallies = [OutcomeTally(dataset.task, len(dataset)) for _ in batch]
+            for block in iter_blocks(dataset, shared):
+                if oracle is not None:
+                    oracle.add(block.questions)
+                for system, tally in zip(batch, tallies, strict=True):
+                    advance.stage(f"scoring {system.solver.name}")
+                    scores = system.score(block, jobs)
+                    predictions = system.decide_in_expectation(block, scores)
+                    tally.add(block.places, block.questions, predictions, scores)
+                    system.compare_members(block, predictions)
+                    advance(len(block.places))
+            for system, tally in zip(batch, tallies, strict=True):
+                rows.append(_make_row(system, tally.outcomes(), read_seconds))
+                advance.finished(_describe_row(rows[-1], dataset))
+            shared.keep_analyzers([system.solver for system in systems[len(rows) :]])
     warnings = (
         *_data_warnings(dataset, solvers),
         *plan.learning.notes,
@@ -160,6 +175,13 @@ def evaluate(
     )
     notes = () if oracle is None else (oracle.note,)
     return Evaluation(dataset, tuple(rows), groups, group_by, warnings, notes, protocol=plan.protocol)
+
+
+def _describe_row(row: Row, dataset: Dataset) -> str:
+    assert dataset.task is not None
+    metric = primary_metric(dataset.task)
+    value = metric.aggregate(row.outcomes.statistics[metric.name])
+    return f"{dataset.name}: {row.name}: {metric.label} {100 * value:.2f}"
 
 
 def _fit_systems(solver: Solver, plan: EvaluationPlan, shared: EncodingCache) -> Iterator[FittedSystem]:
@@ -332,7 +354,7 @@ def predict(
     dataset, (solver,) = plan.dataset, plan.solvers
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and tune is None
-    shared = shared or EncodingCache()
+    shared = shared or EncodingCache(jobs)
     system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}

@@ -5,18 +5,20 @@ The datasets' shared encodings, the blocks that are scored at once and scoring i
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
+from classic_rc.estimator import clone
+from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
@@ -26,14 +28,16 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import OutOfFold
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
 
 
 class EncodingCache:
-    """Datasets that are encoded once for all systems, folds and tuning steps."""
+    """Datasets that are encoded once for all systems, folds and tuning steps, by `jobs` threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int = 1) -> None:
+        self._jobs = count_jobs(jobs)
         self._shared: dict[int, SharedQuestions] = {}
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
@@ -43,11 +47,23 @@ class EncodingCache:
         """
         if dataset.span_generator is not None:
             return dataset
-        return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
+        return self._shared.setdefault(id(dataset), SharedQuestions(dataset, self._jobs))
 
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
+
+    def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
+        """Free the encodings under analyzers that these solvers do not have."""
+        analyzers = {get_analyzer(s.analyzer) for s in _with_members(solvers) if s.analyzer is not None}
+        for shared in self._shared.values():
+            shared.keep_only(analyzers)
+
+
+def _with_members(solvers: Sequence[Solver]) -> Iterator[Solver]:
+    for solver in solvers:
+        yield solver
+        yield from _with_members(solver.members)
 
 
 class QuestionBlock(NamedTuple):
@@ -342,7 +358,7 @@ class FittedSystem:
         """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.results.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
-        seed = decision.seed if draws_ties else getattr(self.solver, "seed", None)
+        seed = getattr(decision if draws_ties else self.solver, "seed", None)
         return {
             "expected": self.expected,
             "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
@@ -406,11 +422,15 @@ def _cross_fit(
 MIN_SHARD_PASSAGES = 25_000
 """Fewer passages than this are scored faster than another process starts and imports its modules."""
 
+MIN_FORK_PASSAGES = 1_000
+"""Fewer passages than this are not worth a fork."""
+
 
 def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
-    """Return the solver's scores, computed by up to `jobs` processes of joblib's current backend.
+    """Return the solver's scores, computed by up to `jobs` processes.
 
-    The scores of a question depend only on that question, so the number of jobs does not change them.
+    They are forks if the solver needs nothing but arrays and this process can be forked, else processes of joblib's
+    current backend. The scores of a question depend only on that question, so neither changes them.
     """
     return score_members_in_shards(solver, questions, jobs)[0]
 
@@ -419,15 +439,31 @@ def score_members_in_shards(solver: Solver, questions: Sequence[Question], jobs:
     """Return the scores of :func:`score_in_shards` and, for a combination, those of each member after them."""
     if jobs == 1 or not isinstance(questions, EncodedDataset):
         return _checked_with_members(solver, questions, jobs)
+    n_passages = len(questions.arrays.passage_offsets) - 1
+    n_forks = min(count_jobs(jobs), n_passages // MIN_FORK_PASSAGES)
+    if n_forks > 1 and _can_score_in_forks(solver):
+        shards = questions.shards(n_forks, with_questions=False)
+        scored_shards = map_in_forks(partial(_checked_with_members, solver), shards)
+        return [_join_shards(questions, scored) for scored in zip(*scored_shards, strict=True)]
     from joblib import Parallel, delayed, effective_n_jobs
 
-    n_passages = len(questions.arrays.passage_offsets) - 1
     n_shards = min(effective_n_jobs(jobs), n_passages // MIN_SHARD_PASSAGES)
     if n_shards < 2:
         return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
     parts = Parallel(n_jobs=n_shards)(delayed(_checked_with_members)(solver, shard) for shard in shards)
     return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
+
+
+def _can_score_in_forks(solver: Solver) -> bool:
+    """Return whether to fork: not for learned models, whose libraries may have threads."""
+    if not solver.needs_only_arrays or solver.learns_from == "gold" or not can_fork():
+        return False
+    if "joblib" not in sys.modules:  # so nobody has chosen a backend
+        return True
+    from joblib.parallel import get_active_backend
+
+    return type(get_active_backend()[0]).__name__ == "LokyBackend"
 
 
 def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:

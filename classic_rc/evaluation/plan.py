@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sklearn.base import clone
-
 from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
 from classic_rc.errors import DataError, UsageError
+from classic_rc.estimator import clone
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver

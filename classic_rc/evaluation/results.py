@@ -315,10 +315,14 @@ class OutcomeTally:
         elif self._evidence is not None:
             flags = np.concatenate(([0], np.cumsum(scores.evidence)))
             self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
+        plain: dict[Answer, list[Any]] = {}  # few distinct choices, so few lists
         for i, prediction in zip(index.tolist(), predictions, strict=True):
             # A prediction in closed form over draws has more answers than ties: no single answer exists.
             if 0 < len(prediction.answers) <= prediction.n_tied:
-                self._answers[i] = plain_answer(prediction.answers[0])
+                answer = prediction.answers[0]
+                if answer not in plain:
+                    plain[answer] = plain_answer(answer)
+                self._answers[i] = plain[answer]
 
     def outcomes(self) -> Outcomes:
         """Return the collected outcomes."""

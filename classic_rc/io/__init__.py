@@ -7,6 +7,7 @@ The rest of the package uses these modules, and opens compressed files and repla
 * ``compression``: gzip, bzip2, xz and zip.
 * ``hashing``: the sha256 of bytes, texts, files and folders.
 * ``json``: strict JSON, and JSON values that know their place in the file.
+* ``tar``: the members of tar archives.
 * ``archives``: the files behind a path, which is a file, a folder or a tar archive.
 * ``printable`` and ``progress``: safe printing of foreign text, and progress bars.
 """

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import io
 import os
-import tarfile
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
 from classic_rc.io.compression import gunzip, is_gzip
-from classic_rc.io.files import MAX_INPUT, check_count, too_large_error
+from classic_rc.io.files import check_count
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
+from classic_rc.io.tar import is_tar, tar_members
 from classic_rc.io.text import decode_text, read_bytes
 from classic_rc.questions import Source
 
@@ -24,8 +24,6 @@ MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
 
 _MAX_LISTED_FILES = 64  # With more files than this, provenance is one digest of the folder.
-# RecursionError: tarfile reads a chain of extension headers by recursion.
-_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,7 @@ class InputFiles:
     archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
     notes: tuple[str, ...] = ()  # what was skipped, with counts
+    members: _Archive | None = None  # all members of the archive
 
     @property
     def single(self) -> InputFile | None:
@@ -94,10 +93,14 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
                 hint="Unpack it and load the folder or a file",
             )
         return InputFiles(name, (single,))
-    members: dict[tuple[str, ...], InputFile] = {}
+    archive = _Archive()
     for parts, content in tar_members(data, name):
-        InputFile.member(f"{name}/{'/'.join(parts)}", parts, content, members)
-    return _make_input(name, list(members.values()), Source(name, single.sha256))
+        archive[parts] = InputFile(f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive)
+    return _make_input(name, list(archive.values()), Source(name, single.sha256), members=archive)
+
+
+class _Archive(dict[tuple[str, ...], "InputFile"]):
+    """The members of an archive, by their path."""
 
 
 class InputFile:
@@ -117,31 +120,31 @@ class InputFile:
         The number of blank lines that reading skipped.
     """
 
-    def __init__(self, name: str, parts: tuple[str, ...], depth: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        parts: tuple[str, ...],
+        depth: int,
+        content: memoryview | None = None,
+        archive: _Archive | None = None,
+    ) -> None:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
         self.blank_lines = 0
-        self._members: dict[tuple[str, ...], InputFile] | None = None
+        self._content = content  # of a member, until it is released
+        # A strong reference would make a cycle, and keep the archive until the garbage collector runs.
+        self._archive = None if archive is None else weakref.ref(archive)
 
     @property
     def path(self) -> tuple[str, ...]:
         """The place below the opened path: the folders and the file name."""
         return (*self.folders[len(self.folders) - self.depth :], self.base)
 
-    @classmethod
-    def member(
-        cls, name: str, parts: tuple[str, ...], content: bytes, members: dict[tuple[str, ...], InputFile]
-    ) -> InputFile:
-        """Create a member of an archive and add it to `members`."""
-        file = cls(name, parts, len(parts) - 1)
-        file._members = members
-        file.__dict__["data"] = content
-        members[parts] = file
-        return file
-
     @cached_property
     def data(self) -> bytes:
         """The bytes of the file, unpacked if it is compressed with gzip."""
+        if self._content is not None:
+            return bytes(self._content)
         data = read_bytes(self.name)
         # The hash is of the stored bytes, which are available only here.
         self.__dict__["sha256"] = sha256_of_bytes(data)
@@ -150,7 +153,7 @@ class InputFile:
     @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
-        return sha256_of_bytes(self.data if self._members else read_bytes(self.name))
+        return sha256_of_bytes(self.data if self._archive else read_bytes(self.name))
 
     @property
     def stem(self) -> str:
@@ -164,7 +167,7 @@ class InputFile:
 
     def sibling(self, *parts: str) -> InputFile | None:
         """Return the file at a path relative to this file's folder, or None."""
-        if self._members is None:
+        if self._archive is None:
             path = Path(self.name).parent.joinpath(*parts)
             # A device or a pipe is not left out: reading it is an error.
             exists = path.exists() and not path.is_dir()
@@ -172,7 +175,8 @@ class InputFile:
         place = self.folders
         for part in parts[:-1]:
             place = place[:-1] if part == ".." else (*place, part)
-        return self._members.get((*place, parts[-1]))
+        archive = self._archive()
+        return None if archive is None else archive.get((*place, parts[-1]))
 
     @cached_property
     def text(self) -> str:
@@ -184,7 +188,7 @@ class InputFile:
             The file is empty or not text.
         """
         text = decode_text(self.data, self.name)
-        if not text.strip():
+        if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
         return text
 
@@ -242,108 +246,24 @@ class InputFile:
         """Forget the content, so that a folder of thousands of files is never in memory at once."""
         for cached in ("data", "text", "_first_value"):
             self.__dict__.pop(cached, None)
+        self._content = None
 
 
-def is_tar(data: bytes) -> bool:
-    """Return whether these (uncompressed) bytes are the start of a tar archive."""
-    return data[257:262] == b"ustar"
-
-
-def tar_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """Yield the path and the content of every file in a tar archive, in the archive's order.
-
-    Parameters
-    ----------
-    data : bytes
-        The archive, compressed with gzip or not.
-    source : str
-        The name of the archive in error messages.
-
-    Raises
-    ------
-    DataError
-        The archive is broken or truncated; has a member with an absolute path or a path with ``..``; has two
-        members of one name; has links or devices; or has too many or too large members.
-    """
-    if is_gzip(data):
-        data = gunzip(data, source)
-    seen: set[tuple[str, ...]] = set()
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
-            for number, member in enumerate(tar, start=1):
-                check_count(number, source, "members")
-                parts = _check_path(member, f"{source}/{member.name}")
-                if member.isdir():
-                    continue
-                if parts in seen:
-                    raise DataError(
-                        "duplicate member of the archive", source=f"{source}/{member.name}", expected="unique names"
-                    )
-                seen.add(parts)
-                end = member.offset_data + member.size
-                if end > len(data):
-                    raise EOFError(f"{member.name} ends after the archive does")
-                yield parts, data[member.offset_data : end]
-    except _TAR_ERRORS as error:
-        raise _damaged_archive_error(source, error) from None
-
-
-class _Member(tarfile.TarInfo):
-    """An archive member that raises an error for a broken header.
-
-    Without it, tarfile takes a broken header in mid-archive for the end of the archive, and loops forever on a
-    negative size.
-    """
-
-    @classmethod
-    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
-        offset = tar.offset
-        try:
-            member = super().fromtarfile(tar)
-        except tarfile.HeaderError as error:
-            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
-                raise
-            raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
-        if member.size < 0 or tar.offset <= offset:
-            raise tarfile.ReadError(f"bad size at byte {offset:,}")
-        return member
-
-
-def _check_path(member: tarfile.TarInfo, name: str) -> tuple[str, ...]:
-    if not (member.isreg() or member.isdir()) or member.issparse():
-        raise DataError(
-            "the member of the archive is not a file or folder",
-            source=name,
-            found="a link, a device or a sparse file",
-            expected="plain files",
-        )
-    # Windows also separates folders by backslashes, and starts absolute paths with a drive ("C:").
-    path = member.name.replace("\\", "/")
-    parts = tuple(part for part in path.split("/") if part not in ("", "."))
-    if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or member.isdir()):
-        raise DataError(
-            "the member of the archive has an unsafe path",
-            source=name,
-            found=repr(member.name[:80]),
-            expected="a relative path without '..'",
-        )
-    if member.size > MAX_INPUT:
-        raise too_large_error(name, f"{member.size:,} bytes", unpacked=True)
-    return parts
-
-
-def _damaged_archive_error(source: str, error: BaseException) -> DataError:
-    return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
-
-
-def _make_input(name: str, files: list[InputFile], archive: Source | None, is_folder: bool = False) -> InputFiles:
+def _make_input(
+    name: str,
+    files: list[InputFile],
+    archive: Source | None,
+    is_folder: bool = False,
+    members: _Archive | None = None,
+) -> InputFiles:
     data_files = [file for file in files if not _is_macos_metadata(file)]
     if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
-    data_files.sort(key=lambda file: [_natural_key(part) for part in file.path])
+    natural_key = cache(_natural_key)
+    data_files.sort(key=lambda file: [natural_key(part) for part in file.path])
     n_skipped = len(files) - len(data_files)
     notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
-    return InputFiles(name, tuple(data_files), archive, is_folder, notes)
+    return InputFiles(name, tuple(data_files), archive, is_folder, notes, members)
 
 
 def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:

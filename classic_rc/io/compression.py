@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
+from classic_rc.io import files
 from classic_rc.io.files import check_count, check_is_regular, read_limited
 
 STREAM_ERRORS = (EOFError, OSError, zlib.error, lzma.LZMAError)
@@ -23,6 +25,7 @@ ZIP_ERRORS = (OSError, zipfile.BadZipFile)
 
 _ZIP_ENTRY = b"PK\x01\x02"
 _GZIP = b"\x1f\x8b"
+_GZIP_WINDOW = 31  # zlib: the largest window, with the header and the checksum of gzip
 _GZIP_ERRORS = (zlib.error, EOFError, OSError, ValueError, OverflowError)
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     _GZIP: gzip.open,
@@ -52,6 +55,12 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or i
     DataError
         The data are broken, or larger than the limit when unpacked.
     """
+    # One call unpacks nearly all data. The stream reads data in several parts, and says what is wrong with others.
+    with contextlib.suppress(zlib.error):
+        unpacker = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        unpacked = unpacker.decompress(data, files.MAX_INPUT + 1)
+        if unpacker.eof and len(unpacked) <= files.MAX_INPUT and not unpacker.unused_data.strip(b"\0"):
+            return unpacked
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             return read_limited(stream, source, unpacked=True)

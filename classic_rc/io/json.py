@@ -6,13 +6,14 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError
 from classic_rc.io.text import line_and_column
 
 _LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+_STRING = frozenset({str})
 _MAX_DIGITS = 4000  # Python refuses to convert much longer integers, with an error that has no position.
 
 
@@ -176,9 +177,10 @@ class Node:
     def texts(self, key: int | str) -> Sequence[str]:
         """Return the list of strings at a key."""
         values = self.sequence(key)
-        for i, value in enumerate(values):
-            if not isinstance(value, str):
-                raise Node(values, self.source, None, self, key)._type_error(i, "a string")
+        if not _STRING.issuperset(map(type, values)):
+            for i, value in enumerate(values):
+                if not isinstance(value, str):
+                    raise Node(values, self.source, None, self, key)._type_error(i, "a string")
         return values
 
     def integers(self, key: int | str) -> Sequence[int]:
@@ -255,8 +257,8 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
         raise _syntax_error(error.msg, text, error.pos, source, line) from None
     except RecursionError:
         raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
-    # Only escapes can spell a lone surrogate, and few files have any, so the slow check is rare.
-    if _LONE_SURROGATE.search(text) and (fault := _find_fault(value, source, line)):
+    # Only escapes can spell a lone surrogate, and few files have any, so the slow checks are rare.
+    if "\\u" in text and _LONE_SURROGATE.search(text) and (fault := _find_fault(value, source, line)):
         raise fault
     return value, end
 
@@ -292,22 +294,22 @@ class _Fault:
         self.problem, self.found, self.expected = problem, found, expected
 
 
-def _parse_constant(token: str) -> _Fault:
+def _mark_constant(token: str) -> _Fault:
     return _Fault("not a JSON value", token, "a finite number or null")
 
 
-def _parse_integer(token: str) -> int | _Fault:
+def _mark_integer(token: str) -> int | _Fault:
     if len(token) > _MAX_DIGITS:
         return _Fault("number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}")
     return int(token)
 
 
-def _parse_real(token: str) -> float | _Fault:
+def _mark_real(token: str) -> float | _Fault:
     number = float(token)
     return number if math.isfinite(number) else _Fault("number too large", token[:30], "a finite number")
 
 
-def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
+def _mark_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -316,25 +318,43 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     return _Fault("duplicate key in an object", describe_value(duplicate), "each key once")
 
 
-def _make_decoder(strict: bool) -> json.JSONDecoder:
-    def refuse(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def call_hook(token: Any) -> Any:
-            value = hook(token)
-            if isinstance(value, _Fault):
-                raise _RefusedError
-            return value
-
-        return call_hook if strict else hook
-
-    return json.JSONDecoder(
-        object_pairs_hook=refuse(_make_object),
-        parse_constant=refuse(_parse_constant),
-        parse_int=refuse(_parse_integer),
-        parse_float=refuse(_parse_real),
-    )
+def _refuse_constant(token: str) -> Any:
+    raise _RefusedError
 
 
-_STRICT, _LENIENT = _make_decoder(strict=True), _make_decoder(strict=False)
+def _parse_integer(token: str) -> int:
+    if len(token) > _MAX_DIGITS:
+        raise _RefusedError
+    return int(token)
+
+
+def _parse_real(token: str) -> float:
+    number = float(token)
+    if not math.isfinite(number):
+        raise _RefusedError
+    return number
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _RefusedError
+    return members
+
+
+# The hooks of the first one run once for each value, so they only find that something is wrong.
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_make_object,
+    parse_constant=_refuse_constant,
+    parse_int=_parse_integer,
+    parse_float=_parse_real,
+)
+_LENIENT = json.JSONDecoder(
+    object_pairs_hook=_mark_object,
+    parse_constant=_mark_constant,
+    parse_int=_mark_integer,
+    parse_float=_mark_real,
+)
 
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:

@@ -2,7 +2,8 @@
 
 :mod:`classic_rc.kernels.reference` has the same functions in plain Python. Functions that serve only one family of
 solvers or the search engine are imported from their modules: ``bm25``, ``tfidf``, ``search``, ``lexical``,
-``kneser_ney``, ``pairs``, ``equal_columns``.
+``kneser_ney``, ``pairs``, ``equal_columns``, ``logistic``, ``blocked_matrix``. ``byte_pieces`` serves the encoder
+of texts.
 """
 
 from classic_rc.kernels.arrays import TokenArrays

@@ -117,7 +117,9 @@ def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> 
     """
     # Element j of row i is number offsets[i] + j of the result; the repeated term turns that into starts[i] + j.
     offsets = offsets_of(counts)
-    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], counts)
+    indices = np.repeat(starts - offsets[:-1], counts)
+    indices += np.arange(offsets[-1])
+    return indices
 
 
 def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray[np.float64]:
@@ -131,3 +133,16 @@ def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray
     array([4., 0., 2., 0.])
     """
     return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)
+
+
+def run_starts(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return where each run of equal neighbours starts.
+
+    Examples
+    --------
+    >>> run_starts(np.array([4, 4, 7, 4]))
+    array([0, 2, 3])
+    """
+    is_start = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_start[1:])
+    return is_start.nonzero()[0]

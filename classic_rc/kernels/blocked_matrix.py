@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ class BlockedMatrix:
     ----------
     features : Features
     scale : ndarray of float64, shape (n_columns,)
+        Columns with a scale of 0 are zero.
     """
 
     def __init__(self, features: Features, scale: NDArray[np.float64]) -> None:
@@ -68,7 +70,8 @@ class BlockedMatrix:
         self.n_rows, self.n_columns = features.shape
         self._n_dense = 0 if self._dense is None else self._dense.shape[1]
         if self._sparse is not None:
-            self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._sparse.T.tocsr())
+            self._transposed = self._sparse.T.tocsr()
+            self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
 
     def times(self, weights: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
         """Return the product with a vector of shape (n_columns,)."""
@@ -99,7 +102,7 @@ class BlockedMatrix:
         return result
 
     def frequent_columns(self, most: int) -> NDArray[np.int64]:
-        """Return the columns with the most entries, ascending; entries of the dense block count even if they are 0."""
+        """Return the columns with the most entries, ascending; in the dense block, a 0 is an entry."""
         counts = np.full(self.n_columns, self.n_rows)
         if self._sparse is not None:
             counts[self._n_dense :] = self._columns.sizes
@@ -117,6 +120,16 @@ class BlockedMatrix:
         taken.data *= self._scale[columns][taken.indices]
         return taken
 
+    def neighbourhood(self, rows: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sparse columns of some rows with at most `most` entries, and all rows that have them."""
+        if self._sparse is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        columns = np.unique(self._sparse[rows].indices)
+        columns = columns[(self._columns.sizes[columns] <= most) & (self._scale[self._n_dense + columns] > 0)]
+        return columns.astype(np.int64) + self._n_dense, np.unique(self._transposed[columns].indices).astype(
+            np.int64
+        )
+
     def _dense_blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         if self._dense is not None:
             for begin in range(0, self.n_rows, _BLOCK_ROWS):
@@ -131,24 +144,23 @@ class _SparseBlocks:
         self.sizes = np.diff(matrix.indptr)
         self._n_rows = matrix.shape[0]
         starts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right") - 1
-        bounds = np.unique(np.append(starts, self._n_rows)).tolist()
-        largest = max(
-            (int(matrix.indptr[b] - matrix.indptr[a]) for a, b in zip(bounds[:-1], bounds[1:])), default=0
-        )
+        bounds = np.unique(np.append(starts, self._n_rows))
+        entries = matrix.indptr[bounds]
         self._has_ones = bool((matrix.data == 1).all())
-        values = {kind: np.ones(largest, dtype=kind) for kind in (np.float32, np.float64)} if self._has_ones else {}
-        exact = None if self._has_ones else matrix.data.astype(np.float64, copy=False)
+        kinds = (np.float32, np.float64) if self._has_ones else (np.float64,)
+        ones = {kind: np.ones(np.diff(entries).max(initial=0), dtype=kind) for kind in kinds}
+        values = matrix.data if self._has_ones else matrix.data.astype(np.float64, copy=False)
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-            first, last = int(matrix.indptr[begin]), int(matrix.indptr[end])
-            indices, indptr = matrix.indices[first:last], matrix.indptr[begin : end + 1] - matrix.indptr[begin]
-            data = (
-                {np.float64: exact[first:last]}
-                if exact is not None
-                else {k: v[: last - first] for k, v in values.items()}
-            )
-            shape = (end - begin, matrix.shape[1])
-            blocks = {kind: csr_matrix((own, indices, indptr), shape=shape) for kind, own in data.items()}
+        for i, (begin, end) in enumerate(itertools.pairwise(bounds.tolist())):
+            where = slice(entries[i], entries[i + 1])
+            blocks = {}
+            for kind in kinds:
+                # The constructor would copy the arrays, because they are small parts of larger ones.
+                block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
+                block.data = ones[kind][: where.stop - where.start] if self._has_ones else values[where]
+                block.indices = matrix.indices[where]
+                block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
+                blocks[kind] = block
             self._blocks.append((slice(begin, end), blocks))
 
     def times(self, vector: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
@@ -169,3 +181,49 @@ class _SparseBlocks:
             block = blocks[np.float64]
             result[where] = csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
         return result
+
+
+def count_entries(matrix: csr_matrix) -> NDArray[np.int64]:
+    """Return the number of entries of each column."""
+    counts = np.zeros(matrix.shape[1], dtype=np.int64)
+    for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):  # `bincount` would copy all indices
+        np.add.at(counts, matrix.indices[begin : begin + _BLOCK_ENTRIES], 1)
+    return counts
+
+
+def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the positions, in the matrix's arrays, of the entries of some columns, ascending."""
+    found = [np.empty(0, dtype=np.int64)]
+    for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):
+        found.append(begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]]))
+    return np.concatenate(found)
+
+
+def renumber_columns(
+    indices: NDArray[np.int32], offsets: NDArray[np.int64], place: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give the columns of CSR arrays new numbers, and drop those whose number is negative. This changes `indices`.
+
+    Parameters
+    ----------
+    indices : ndarray of int32
+    offsets : ndarray of int64
+        Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``.
+    place : ndarray of int32, shape (n_columns,)
+        The new numbers.
+
+    Returns
+    -------
+    indices : ndarray of int32
+        The first part of the changed `indices`.
+    offsets : ndarray of int64
+    """
+    n_kept, dropped = 0, [np.empty(0, dtype=np.int64)]
+    for begin in range(0, len(indices), _BLOCK_ENTRIES):
+        block = place[indices[begin : begin + _BLOCK_ENTRIES]]
+        stays = block >= 0
+        dropped.append(begin + np.flatnonzero(~stays))
+        block = block[stays]
+        indices[n_kept : n_kept + len(block)] = block
+        n_kept += len(block)
+    return indices[:n_kept], offsets - np.searchsorted(np.concatenate(dropped), offsets)

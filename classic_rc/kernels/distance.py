@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, run_starts
 from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Places, matched_blocks, places_of
 from classic_rc.kernels.window import best_windows
 
@@ -184,7 +184,7 @@ def _nearest_steps(question_places: Places, answer_places: Places, rule: Distanc
     nearest = np.minimum(np.abs(right - keys), np.abs(keys - left))
     # m(q) is the least distance of all occurrences of q.
     per_word = np.minimum.reduceat(nearest, offsets_of(question_places.counts)[:-1])
-    row_starts = np.flatnonzero(np.diff(question_places.rows, prepend=-1))
+    row_starts = run_starts(question_places.rows)
     if rule == "mean":
         return np.add.reduceat(per_word, row_starts), np.diff(row_starts, append=len(per_word))
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
@@ -193,7 +193,7 @@ def _nearest_steps(question_places: Places, answer_places: Places, rule: Distanc
 def _nearest_steps_of_many(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
     """:func:`_nearest_steps` for rows of one question: each word's distances are computed once per position."""
     positions = np.arange(1 + int(answer_places.positions.max()))
-    row_starts = offsets_of(answer_places.counts)[np.flatnonzero(np.diff(answer_places.rows, prepend=-1))]
+    row_starts = offsets_of(answer_places.counts)[run_starts(answer_places.rows)]
     per_word = []
     for at in np.split(question_places.positions, np.cumsum(question_places.counts)[:-1]):
         after = np.searchsorted(at, positions)
@@ -212,7 +212,7 @@ def _first_steps(question_places: Places, answer_places: Places, rule: DistanceR
     for places in (question_places, answer_places):
         keys = _pack_places(places, stride)
         keys.sort()
-        sides.append((keys, keys[np.flatnonzero(np.diff(keys // stride, prepend=-1))]))
+        sides.append((keys, keys[run_starts(keys // stride)]))
     (question_keys, first_question), (answer_keys, first_answer) = sides
     both_seen = np.maximum(first_question, first_answer)
     last_question = question_keys[np.searchsorted(question_keys, both_seen, side="right") - 1]

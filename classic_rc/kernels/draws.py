@@ -36,15 +36,27 @@ def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: i
     ndarray of float64, shape (counts.sum(),)
     """
     offsets = offsets_of(counts)
-    index = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     start = mix(keys ^ mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
-    state = np.repeat(start, counts) + _GOLDEN * (index + 1).astype(np.uint64)
+    # Draw j has the state start + (j + 1) golden; as j counts from the first draw of all, start is moved back.
+    state = np.arange(1, offsets[-1] + 1, dtype=np.uint64)
+    state *= _GOLDEN
+    state += (start - _GOLDEN * offsets[:-1].astype(np.uint64)).repeat(counts)
     # The upper 53 of 64 bits: a double holds them exactly.
-    return (mix(state) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    bits = mix(state)
+    bits >>= np.uint64(11)
+    draws = bits.astype(np.float64)
+    draws *= 2.0**-53
+    return draws
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the finaliser of SplitMix64: a bijection of 64-bit integers whose results look random."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+    mixed = state >> np.uint64(30)
+    mixed ^= state
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    shifted = mixed >> np.uint64(27)
+    mixed ^= shifted
+    mixed *= np.uint64(0x94D049BB133111EB)
+    np.right_shift(mixed, np.uint64(31), out=shifted)
+    mixed ^= shifted
+    return mixed

@@ -1,47 +1,60 @@
-"""Merges equal columns of a sparse matrix: a regularised linear learner cannot tell them apart."""
+"""Finds equal columns of a sparse matrix: a regularised linear learner cannot tell them apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from numpy.typing import NDArray
+
+_BLOCK_ENTRIES = 2**20
 
 
-def merge_equal_columns(blocks: Iterable[csr_matrix]) -> csr_matrix:
-    r"""Return the matrix G that merges equal columns: ``X @ G`` has no two equal columns.
+class EqualColumns(NamedTuple):
+    """The sets of equal columns, in the order of their first columns."""
 
-    A set of k equal columns x becomes the column :math:`\sqrt{k}\,x`. The columns of G are orthonormal. So for
-    weights w = G v of X, ``X @ w == (X @ G) @ v``, and w and v have the same norm. Only the sum of equal columns'
-    weights matters to a loss, so an L2-regularised learner gives them equal weights. Therefore learning on X @ G
-    gives the same model as learning on X.
+    first: NDArray[np.int64]  # shape (n_sets,): the first column of each set, ascending
+    copies: NDArray[np.int64]  # shape (n_sets,): how many columns the set has
+    set_of: NDArray[np.int64]  # shape (n_columns,): the set of each column
+
+
+def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer], n_columns: int) -> EqualColumns:
+    r"""Find the equal columns of a matrix of zeros and ones.
+
+    Only the sum of equal columns' weights matters to a loss, so an L2-regularised learner gives them equal weights.
+    It learns the same from one column x of k equal ones, if it shrinks x's weight as much as theirs: from the
+    column :math:`\sqrt{k}\,x`, or as ``copies`` of :func:`~classic_rc.kernels.logistic.fit_logistic` says.
 
     Parameters
     ----------
-    blocks : iterable of csr_matrix
-        X, some rows at a time, with the columns of each row ascending.
-
-    Returns
-    -------
-    csr_matrix, shape (n_columns, n_distinct)
+    indices, indptr : ndarray of int
+        The ones, as in a CSR matrix.
+    n_columns : int
 
     Examples
     --------
-    >>> x = csr_matrix(np.array([[1.0, 0, 1], [1, 2, 1]]))
-    >>> (x @ merge_equal_columns([x])).toarray().round(3)
-    array([[1.414, 0.   ],
-           [1.414, 2.   ]])
+    >>> find_equal_columns(np.array([0, 2, 0, 1, 2]), np.array([0, 2, 5]), 3)
+    EqualColumns(first=array([0, 1]), copies=array([2, 1]), set_of=array([0, 1, 0]))
     """
-    # Columns with equal products with two random vectors are equal: sums of the same terms in the same order have
-    # the same bits, and different columns agree in all of these bits with a probability of about 2**-100.
-    random = np.random.default_rng(0)
-    products: np.ndarray | float = 0.0
-    for block in blocks:
-        products = products + block.T @ random.standard_normal((block.shape[0], 2))
-    keys = np.ascontiguousarray(products).view(np.complex128)[:, 0]
-    _, first, which, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    # In the order of first occurrence: neighbours in X stay neighbours, and stay together in the cache.
-    place = np.empty(len(first), dtype=np.int32)
-    place[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    shape = (len(keys), len(first))
-    return csr_matrix((1 / np.sqrt(sizes[which]), place[which], np.arange(len(keys) + 1)), shape=shape)
+    # Columns with equal sums of their rows' random numbers are equal. The sums are modulo 2**64, so their order
+    # does not matter, and different columns have two equal sums with a probability of 2**-128.
+    n_rows = len(indptr) - 1
+    random = np.random.default_rng(0).integers(0, 2**64, (2, n_rows), dtype=np.uint64)
+    sums = np.zeros((2, n_columns), dtype=np.uint64)
+    step = max(_BLOCK_ENTRIES * n_rows // max(len(indices), 1), 1)
+    for begin in range(0, n_rows, step):
+        ends = indptr[begin : begin + step + 1]
+        columns = indices[ends[0] : ends[-1]]
+        for total, numbers in zip(sums, random[:, begin : begin + step], strict=True):
+            np.add.at(total, columns, np.repeat(numbers, np.diff(ends)))
+    order = np.argsort(sums[0], kind="stable")
+    is_new = np.ones(n_columns, dtype=np.bool_)
+    is_new[1:] = (np.diff(sums[:, order]) != 0).any(axis=0)
+    starts = np.flatnonzero(is_new)
+    firsts, sizes = order[starts], np.diff(np.append(starts, n_columns))
+    by_first = np.argsort(firsts)
+    place = np.empty(len(starts), dtype=np.int64)
+    place[by_first] = np.arange(len(starts))
+    set_of = np.empty(n_columns, dtype=np.int64)
+    set_of[order] = np.repeat(place, sizes)
+    return EqualColumns(firsts[by_first], sizes[by_first], set_of)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import run_starts
+
 START, END, UNKNOWN = 0, 1, 2
 """The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
 
@@ -92,10 +94,28 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CH
         return places
     for start in range(0, len(wanted), chunk):
         # Sorted, distinct keys are searched in memory order, which the cache makes three times as fast.
-        distinct, inverse = np.unique(wanted[start : start + chunk], return_inverse=True)
+        ordered, order = _sort_with_order(wanted[start : start + chunk])
+        firsts = run_starts(ordered)
+        distinct = ordered[firsts]
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
-        places[start : start + chunk] = np.where(keys[place] == distinct, place, -1)[inverse]
+        place[keys[place] != distinct] = -1
+        places[start : start + chunk][order] = place.repeat(np.diff(firsts, append=len(ordered)))
     return places
+
+
+def _sort_with_order(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sorted values, and the index that each had."""
+    bits = len(values).bit_length()
+    if values.min() < 0 or int(values.max()) >> (63 - bits):
+        order = np.argsort(values)
+        return values[order], order
+    # One sort of values and indices together is three times as fast as a sort of indices.
+    packed = values << bits
+    packed |= np.arange(len(values))
+    packed.sort()
+    order = packed & ((1 << bits) - 1)
+    packed >>= bits
+    return packed, order
 
 
 def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int64]]:
@@ -138,8 +158,8 @@ def _ngram_keys(
 
 def _count_keys(keys: NDArray[np.int64]) -> NGrams:
     keys = np.sort(keys)
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    return NGrams(keys[starts], np.diff(np.append(starts, len(keys))))
+    starts = run_starts(keys)
+    return NGrams(keys[starts], np.diff(starts, append=len(keys)))
 
 
 def _merge_all(runs: Iterator[NGrams]) -> NGrams:
@@ -160,7 +180,7 @@ def _merge_tables(runs: Iterable[NGrams]) -> NGrams:
     counts = np.concatenate([np.empty(0, dtype=np.int64), *(run.counts for run in runs)])
     order = np.argsort(keys, kind="stable")  # a merge sort: it profits from sorted runs
     keys, counts = keys[order], counts[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    starts = run_starts(keys)
     return NGrams(keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
 
 

@@ -11,29 +11,34 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features
+from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, count_entries, find_entries
 
 _MAX_STEPS = 200
 _MAX_PRODUCTS = 1000
 """The most Hessian products of one Newton step."""
-_MAX_CORRECTIONS = 4
-"""How often a step that does not decrease the objective is computed again with a larger curvature."""
-_MAX_HALVINGS = 40
+_MAX_HALVINGS = 50
 _MAX_ROOT_STEPS = 100
-_EXACTNESS = 0.3
+_EXACTNESS = 0.2
 """The relative error of the first Newton steps."""
+_GOOD = 0.8
+"""The share of the decrease of the quadratic model that a step has to reach, or some rows are minimised again."""
 _LONG = 1.0
-"""The change of a margin from which the curvature at its start may be too small for the whole step."""
+"""The least change of the margin of such a row."""
+_MAX_LONG = 512
+"""How many such rows there are at most."""
+_RARE = 64
+"""The most entries of the columns that are minimised for such rows."""
+_LOCAL_TOLERANCE = 1e-4
 _SUFFICIENT = 1e-4
-"""The share of the expected decrease that a step must reach (Armijo's rule)."""
+"""The share of the decrease to first order that a step must reach (Armijo's rule)."""
 _NOISE = 1e-14
 """The relative rounding error of an objective: a step may seem to increase it by as much."""
 _HEAD = 512
 """The most columns that the preconditioner inverts together: those with the most entries."""
-_HEAD_ROWS = 2**14
+_HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
 _SAME = 0.98
-"""The preconditioner's correlations are estimated again when the objective falls below this share."""
+"""The correlations are estimated again when the objective falls below this share."""
 _RIDGE = 1e-10
 """What rounding may subtract from the eigenvalues of the correlations, at most."""
 _BLOCK_ROWS = 2**12
@@ -58,7 +63,8 @@ def fit_logistic(
     offsets: NDArray[np.integer[Any]] | None = None,
     start: NDArray[np.float64] | None = None,
     copies: NDArray[np.floating[Any]] | None = None,
-    tolerance: float = 1e-6,
+    importance: NDArray[np.floating[Any]] | None = None,
+    tolerance: float = 1e-10,
 ) -> LogisticFit:
     r"""Minimise the log losses of some rows, plus an L2 penalty on all weights.
 
@@ -99,6 +105,8 @@ def fit_logistic(
     copies : ndarray, shape (n_columns,), optional
         How many equal columns each column stands for, all with the same weight (see
         :mod:`~classic_rc.kernels.equal_columns`): ``features @ (copies * weights)`` are the margins. Default: 1.
+    importance : ndarray, shape (n_rows,), optional
+        A positive factor of each row's loss, not together with `offsets`. Default: 1.
     tolerance : float
         The relative distance from the optimal objective.
 
@@ -114,7 +122,7 @@ def fit_logistic(
 
     Examples
     --------
-    >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0)
+    >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12)
     >>> fit.weights.round(4), round(fit.objective, 4), fit.converged
     (array([-0.0988,  0.7203]), 0.8617, True)
     >>> fit = fit_logistic(np.array([[2.0], [-1.0]]), np.array([1, 0]), C=1.0, offsets=np.array([0, 2]))
@@ -123,75 +131,63 @@ def fit_logistic(
     """
     features = Features.of(features)
     n_rows, n_columns = features.shape
-    right = np.asarray(right)
-    if right.shape != (n_rows,) or not np.isin(right, (0, 1)).all():
-        raise ValueError(f"right must have a 0 or a 1 for each of {n_rows} rows, got shape {right.shape}")
+    flags = np.asarray(right)
+    if flags.shape != (n_rows,) or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"right must have a 0 or a 1 for each of {n_rows} rows, got shape {flags.shape}")
+    labels = flags.astype(np.float64)
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number, got {C!r}")
-    weights = _check_columns("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
-    copies = _check_columns("copies", np.ones(n_columns) if copies is None else copies, n_columns)
-    if not (copies > 0).all():
-        raise ValueError("copies must be positive")
-    split = _split_columns(features, least=2 if offsets is None else 1)
-    losses: _Losses
-    if offsets is None:
-        squares = split.alone_values**2 * copies[split.alone]
-        losses = _BinaryLosses(right.astype(np.float64), C * np.bincount(split.alone_rows, squares, n_rows))
-    else:
-        losses = _ConditionalLosses(right.astype(np.float64), _check_offsets(np.asarray(offsets), right))
+    weights = _check_numbers("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
+    copies = _check_numbers("copies", np.ones(n_columns) if copies is None else copies, n_columns)
+    factor = _check_numbers("importance", np.ones(n_rows) if importance is None else importance, n_rows)
+    if not ((copies > 0).all() and (factor > 0).all()):
+        raise ValueError("copies and importance must be positive")
+    if importance is not None and offsets is not None:
+        raise ValueError("questions have no importance: give either importance or offsets")
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
-    scale = np.sqrt(copies[split.shared])
-    matrix = BlockedMatrix(split.features, scale)
-    fit, state = _minimise(matrix, losses, float(C), weights[split.shared] * scale, tolerance)
-    weights[:] = 0.0
-    weights[split.shared] = fit.weights / scale
-    weights[split.alone] = -C * split.alone_values * state.gradient[split.alone_rows]
+    scale = np.sqrt(copies)
+    losses: _Losses
+    alone = _find_single_entries(features) if offsets is None else None
+    if alone is not None:
+        own = np.zeros(n_rows)
+        np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
+        losses = _BinaryLosses(labels, own, factor)
+        # These columns follow from the others: without them, the matrix has zeros there.
+        scale[alone.columns] = weights[alone.columns] = 0
+    else:
+        losses = _ConditionalLosses(labels, _check_offsets(np.asarray(offsets), flags))
+    problem = _Problem(BlockedMatrix(features, scale), losses, float(C), np.zeros(n_rows))
+    fit, state = _minimise(problem, weights * scale, tolerance, solve_locally=True)
+    weights = fit.weights / np.sqrt(copies)
+    if alone is not None:
+        weights[alone.columns] = -C * alone.values * state.gradient[alone.rows]
     return fit._replace(weights=weights)
 
 
-class _SplitColumns(NamedTuple):
-    """The columns of features by how many rows have them."""
+class _Entries(NamedTuple):
+    """Entries of a matrix."""
 
-    features: Features  # the dense columns and the sparse ones that several rows have, the most frequent first
-    shared: NDArray[np.int64]  # the columns of these features in the original ones
-    alone: NDArray[np.int64]  # the columns that one row has
-    alone_rows: NDArray[np.int64]
-    alone_values: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
 
 
-def _split_columns(features: Features, least: int) -> _SplitColumns:
-    """Take out the sparse columns that have fewer entries than `least`, which is 1 or 2."""
+def _find_single_entries(features: Features) -> _Entries:
+    """Return the entries of the sparse columns that have only one."""
     dense, sparse = features
-    n_dense = 0 if dense is None else dense.shape[1]
-    none = np.empty(0, dtype=np.int64)
     if sparse is None:
-        return _SplitColumns(features, np.arange(n_dense), none, none, np.empty(0))
-    counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
-    order = np.argsort(-counts, kind="stable")
-    order = order[: np.searchsorted(-counts[order], -least, side="right")]
-    place = np.full(len(counts), -1, dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    indices, data, sizes = place[sparse.indices], sparse.data, np.diff(sparse.indptr)
-    alone = np.flatnonzero(indices < 0)
-    alone_rows = np.searchsorted(sparse.indptr, alone, side="right") - 1
-    if len(alone):
-        stays = indices >= 0
-        indices, data = indices[stays], data[stays]
-        sizes = sizes - np.bincount(alone_rows, minlength=len(sizes))
-    rest = csr_matrix((data, indices, offsets_of(sizes)), shape=(len(sizes), len(order)))
-    return _SplitColumns(
-        Features(dense, rest),
-        np.concatenate((np.arange(n_dense), n_dense + order)),
-        n_dense + sparse.indices[alone].astype(np.int64),
-        alone_rows,
-        sparse.data[alone].astype(np.float64),
-    )
+        return _Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    is_single = count_entries(sparse) == 1
+    where = find_entries(sparse, is_single)
+    rows = np.searchsorted(sparse.indptr, where, side="right") - 1
+    n_dense = 0 if dense is None else dense.shape[1]
+    return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
 
 
-def _check_columns(name: str, values: Any, n_columns: int) -> NDArray[np.float64]:
+def _check_numbers(name: str, values: Any, n_numbers: int) -> NDArray[np.float64]:
     values = np.asarray(values, dtype=np.float64)
-    if values.shape != (n_columns,) or not np.isfinite(values).all():
-        raise ValueError(f"{name} must have {n_columns} finite numbers, got shape {values.shape}")
+    if values.shape != (n_numbers,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must have {n_numbers} finite numbers, got shape {values.shape}")
     return values
 
 
@@ -207,107 +203,149 @@ def _check_offsets(offsets: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int
     return offsets
 
 
-def _minimise(
-    matrix: BlockedMatrix, losses: _Losses, C: float, w: NDArray[np.float64], tolerance: float
-) -> tuple[LogisticFit, _State]:
-    """Take Newton steps until the duality gap is small enough."""
-    margins = matrix.times(w)
-    state = losses.at(margins)
-    objective = state.value + float(w @ w) / (2 * C)
-    preconditioner = _Preconditioner(matrix, losses, C)
-    n_steps, expected, before = 0, np.inf, np.inf
-    while True:
-        gradient = matrix.transposed_times(state.gradient) + w / C
-        norm = float(np.sqrt(gradient @ gradient))
-        converged = C * norm**2 / 2 <= tolerance * objective
-        in_noise = expected <= _NOISE * objective and norm > before / 2
-        if converged or in_noise or n_steps == _MAX_STEPS:
-            return LogisticFit(w, objective, norm, n_steps, converged), state
-        preconditioner.update(state, objective)
-        system = _NewtonSystem(matrix, state, C, gradient, objective, preconditioner)
-        # The gradient that a direction leaves is known to first order: half of the tolerance is for the rest.
-        enough = np.sqrt(tolerance * objective / C)
-        added = np.zeros(matrix.n_rows)
-        for attempt in range(_MAX_CORRECTIONS + _MAX_HALVINGS):
-            if attempt <= _MAX_CORRECTIONS:
-                direction, size = system.solve(added, enough), 1.0
-                change = matrix.times(direction)
-                slope = float(gradient @ direction)
-            else:
-                size /= 2
-            trial, moved = w + size * direction, margins + size * change
-            reached = losses.at(moved)
-            value = reached.value + float(trial @ trial) / (2 * C)
-            if value <= objective + _SUFFICIENT * size * slope + _NOISE * objective:
-                break
-            long = np.abs(change) > _LONG
-            bend = (reached.gradient - state.gradient - state.curve(change))[long] / change[long]
-            added[long] = np.maximum(added[long], bend)
-        else:
-            return LogisticFit(w, objective, norm, n_steps, False), state
-        w, margins, state, objective = trial, moved, reached, value
-        n_steps, expected, before = n_steps + 1, -slope, norm
-
-
-class _NewtonSystem(NamedTuple):
-    """The equations of a Newton step."""
+class _Problem(NamedTuple):
+    """Minimise the losses at the margins ``base + matrix @ w``, plus ||w||^2 / 2C."""
 
     matrix: BlockedMatrix
-    state: _State
+    losses: _Losses
     C: float
-    gradient: NDArray[np.float64]
+    base: NDArray[np.float64]  # shape (n_rows,)
+
+    def at(self, w: NDArray[np.float64], margins: NDArray[np.float64]) -> _Point:
+        """Return the point of some weights, whose margins are known."""
+        state = self.losses.at(margins)
+        return _Point(w, margins, state, state.value + float(w @ w) / (2 * self.C))
+
+
+class _Point(NamedTuple):
+    """Weights, and what follows from them."""
+
+    w: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    state: _State
     objective: float
-    preconditioner: _Preconditioner
 
-    def solve(self, added: NDArray[np.float64], enough: float) -> NDArray[np.float64]:
-        """Return the step, by preconditioned conjugate gradients, the more exactly the closer the optimum is.
 
-        `added` is added to the rows' curvature. The solution ends at a remaining gradient of the norm `enough`.
-        """
-        direction, residual = np.zeros(self.matrix.n_columns), -self.gradient
-        z = self.preconditioner(residual)
-        p, rz = z, float(residual @ z)
-        # Half of `rz` is about the decrease that is left.
-        stop = min(_EXACTNESS**2, np.sqrt(rz / self.objective)) * rz
-        for _ in range(_MAX_PRODUCTS):
-            xp = self.matrix.times(p, fast=True)
-            hp = self.matrix.transposed_times(self.state.curve(xp) + added * xp, fast=True)
-            hp += p / self.C
-            bend = float(p @ hp)
-            if not bend > 0:  # rounding errors
-                break
-            direction += rz / bend * p
-            residual -= rz / bend * hp
-            z = self.preconditioner(residual)
-            rz, before = float(residual @ z), rz
-            if rz <= stop or float(residual @ residual) <= enough**2:
-                break
-            p = z + rz / before * p
-        return direction
+def _minimise(
+    problem: _Problem, w: NDArray[np.float64], tolerance: float, solve_locally: bool
+) -> tuple[LogisticFit, _State]:
+    """Take Newton steps until the duality gap is small enough."""
+    matrix, C = problem.matrix, problem.C
+    point = problem.at(w, problem.base + matrix.times(w))
+    preconditioner = _Preconditioner(problem)
+    n_steps, expected, before = 0, np.inf, np.inf
+    while True:
+        gradient = matrix.transposed_times(point.state.gradient) + point.w / C
+        norm = float(np.sqrt(gradient @ gradient))
+        converged = C * norm**2 / 2 <= tolerance * point.objective
+        in_noise = expected <= _NOISE * point.objective and norm > before / 2
+        fit = LogisticFit(point.w, point.objective, norm, n_steps, converged)
+        if converged or in_noise or n_steps == _MAX_STEPS:
+            return fit, point.state
+        preconditioner.update(point)
+        # To first order, the gradient after the step is known: half of the tolerance is for the rest.
+        enough = float(np.sqrt(tolerance * point.objective / C))
+        direction = _solve_newton(problem, point, gradient, preconditioner, enough)
+        expected, before = -float(gradient @ direction), norm
+        reached = _search_line(problem, point, direction, expected, solve_locally)
+        if reached is None:
+            return fit, point.state
+        point, n_steps = reached, n_steps + 1
+
+
+def _search_line(
+    problem: _Problem, point: _Point, direction: NDArray[np.float64], expected: float, solve_locally: bool
+) -> _Point | None:
+    """Return a point in a direction that decreases the objective, or None if there is none.
+
+    `expected` is the decrease to first order, twice that of the quadratic model. A step may miss the latter because
+    of a few rows that have many rare columns: their margins change so much that the curvature at the start says
+    nothing. So the rare columns of these rows are minimised by themselves.
+    """
+    change = problem.matrix.times(direction)
+    size = 1.0
+    for _ in range(_MAX_HALVINGS):
+        reached = problem.at(point.w + size * direction, point.margins + size * change)
+        if solve_locally and point.objective - reached.objective < _GOOD * size * expected / 2:
+            reached = _solve_locally(problem, reached, np.abs(size * change))
+        if reached.objective <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective:
+            return reached
+        size /= 2
+    return None
+
+
+def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]) -> _Point:
+    """Minimise over the rare columns of the rows with the largest changes of the margin."""
+    longest = np.argsort(-change, kind="stable")[:_MAX_LONG]
+    columns, rows = problem.matrix.neighbourhood(longest[change[longest] > _LONG], _RARE)
+    if not len(columns):
+        return point
+    rows, losses = problem.losses.take(rows)
+    block = problem.matrix.take(rows, columns)
+    matrix = BlockedMatrix(Features(sparse=block), np.ones(len(columns)))
+    start = point.w[columns]
+    local = _Problem(matrix, losses, problem.C, point.margins[rows] - matrix.times(start))
+    fit, _ = _minimise(local, start, _LOCAL_TOLERANCE, solve_locally=False)
+    w, margins = point.w.copy(), point.margins.copy()
+    w[columns], margins[rows] = fit.weights, local.base + matrix.times(fit.weights)
+    return problem.at(w, margins)
+
+
+def _solve_newton(
+    problem: _Problem,
+    point: _Point,
+    gradient: NDArray[np.float64],
+    preconditioner: _Preconditioner,
+    enough: float,
+) -> NDArray[np.float64]:
+    """Return the Newton step, by preconditioned conjugate gradients, the more exactly the closer the optimum is.
+
+    The iteration also ends at a remaining gradient of the norm `enough`.
+    """
+    direction, residual = np.zeros_like(gradient), -gradient
+    z = preconditioner(residual)
+    p, rz = z, float(residual @ z)
+    # Half of `rz` is about the decrease that is left.
+    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective))) * rz
+    for _ in range(_MAX_PRODUCTS):
+        curved = point.state.curve(problem.matrix.times(p, fast=True))
+        hp = problem.matrix.transposed_times(curved, fast=True)
+        hp += p / problem.C
+        bend = float(p @ hp)
+        if not bend > 0:  # rounding errors
+            break
+        direction += rz / bend * p
+        residual -= rz / bend * hp
+        z = preconditioner(residual)
+        rz, before = float(residual @ z), rz
+        if rz <= stop or float(residual @ residual) <= enough**2:
+            break
+        p = z + rz / before * p
+    return direction
 
 
 class _Preconditioner:
     """An approximate inverse of the Hessian.
 
-    The most frequent columns are inverted together; their correlations come from a sample of rows and their diagonal
+    The most frequent columns are inverted together. Their correlations come from a sample of rows, their diagonal
     from all rows. The other columns are inverted one by one.
     """
 
-    def __init__(self, matrix: BlockedMatrix, losses: _Losses, C: float) -> None:
-        self._matrix, self._C = matrix, C
-        self._head = matrix.frequent_columns(_HEAD)
-        self._rows, self._groups = losses.sample(_HEAD_ROWS)
-        self._sample = matrix.take(self._rows, self._head)
+    def __init__(self, problem: _Problem) -> None:
+        self._matrix, self._C = problem.matrix, problem.C
+        self._head = self._matrix.frequent_columns(_HEAD)
+        self._rows, self._groups = problem.losses.sample(_HEAD_ROWS)
+        self._sample = self._matrix.take(self._rows, self._head)
         self._objective = np.inf
 
-    def update(self, state: _State, objective: float) -> None:
+    def update(self, point: _Point) -> None:
         """Follow the losses' curvature; the correlations only if the objective fell by some percent."""
-        self._diagonal = self._matrix.squares(state.curvature) + 1 / self._C
+        self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
-        if objective > _SAME * self._objective:
+        if point.objective > _SAME * self._objective:
             return
-        self._objective = objective
-        weight = state.weight[self._rows]
+        self._objective = point.objective
+        weight = point.state.weight[self._rows]
         hessian = np.zeros((len(self._head),) * 2)
         for begin in range(0, len(self._rows), _BLOCK_ROWS):
             block = self._sample[begin : begin + _BLOCK_ROWS].toarray()
@@ -366,34 +404,45 @@ class _Losses(Protocol):
     def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         """Return about `most` evenly spaced rows, or the rows of entire questions and their offsets."""
 
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        """Return some ascending rows, all rows of their questions if there are questions, and their losses."""
+
 
 class _BinaryLosses:
     r"""The log losses of rows, minimised over columns that no other row has.
 
-    The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is then
-    :math:`\min_v \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`. With :math:`s = C \|x\|^2`, the minimum is where
-    :math:`\tau = y (m + v \cdot x)` solves :math:`\tau = y m + s / (1 + e^\tau)`.
+    The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is
+    then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is the row's importance. With
+    :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v \cdot x)` solves
+    :math:`\tau = y m + r s / (1 + e^\tau)`.
 
     Parameters
     ----------
     right : ndarray of float64, shape (n_rows,)
     own : ndarray of float64, shape (n_rows,)
         s of each row.
+    importance : ndarray of float64, shape (n_rows,)
     """
 
-    def __init__(self, right: NDArray[np.float64], own: NDArray[np.float64]) -> None:
-        self._sign = 2 * right - 1
-        self._own = own
+    def __init__(
+        self, right: NDArray[np.float64], own: NDArray[np.float64], importance: NDArray[np.float64]
+    ) -> None:
+        self._right, self._own, self._importance = right, own, importance
 
     def at(self, margins: NDArray[np.float64]) -> _State:
-        signed = _shift_margins(self._sign * margins, self._own)
+        sign, pull = 2 * self._right - 1, self._importance * self._own
+        signed = _shift_margins(sign * margins, pull)
         wrong = expit(-signed)
-        value = np.logaddexp(0, -signed).sum() + (self._own * wrong**2).sum() / 2
+        value = self._importance @ (np.logaddexp(0, -signed) + pull * wrong**2 / 2)
         weight = expit(signed) * wrong
-        return _State(float(value), -self._sign * wrong, weight / (1 + self._own * weight))
+        gradient = -sign * self._importance * wrong
+        return _State(float(value), gradient, self._importance * weight / (1 + pull * weight))
 
     def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         return np.arange(0, len(self._own), max(-(-len(self._own) // most), 1)), None
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        return rows, _BinaryLosses(self._right[rows], self._own[rows], self._importance[rows])
 
 
 def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -440,6 +489,13 @@ class _ConditionalLosses:
         return _State(value, probability - self._right, probability, self._question, self._starts)
 
     def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        n_rows, sizes = len(self._right), np.diff(self._offsets)
-        questions = np.arange(0, len(sizes), max(-(-n_rows // most), 1))
-        return ragged_indices(self._starts[questions], sizes[questions]), offsets_of(sizes[questions])
+        questions = np.arange(0, len(self._starts), max(-(-len(self._right) // most), 1))
+        return self._rows_of(questions)
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
+        rows, offsets = self._rows_of(np.unique(self._question[rows]))
+        return rows, _ConditionalLosses(self._right[rows], offsets)
+
+    def _rows_of(self, questions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        sizes = np.diff(self._offsets)[questions]
+        return ragged_indices(self._starts[questions], sizes), offsets_of(sizes)

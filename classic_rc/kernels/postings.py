@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, run_starts
 
 BLOCK_TOKENS = 2**18
 """Tokens matched at a time: enough to make NumPy's calls cheap, few enough for a core's cache."""
 
-_DENSE_KEYS = 2**19  # up to this key a lookup table (4 MB) is faster than a binary search
+_DENSE_KEYS = 2**19  # up to this key a lookup table (4 MB) may be faster than a binary search
+_CELLS_PER_KEY = 64  # it is if it has at most this many cells for each key that is looked up
 
 
 class Postings(NamedTuple):
@@ -30,16 +31,18 @@ class Postings(NamedTuple):
 def passage_postings(arrays: TokenArrays) -> Postings:
     """Sort the passages' tokens by (passage, word, position), packed into one int64 each."""
     lengths = np.diff(arrays.passage_offsets)
-    passage = np.repeat(np.arange(len(lengths)), lengths)
-    position = np.arange(len(passage)) - arrays.passage_offsets[passage]
     bits = int(lengths.max(initial=1)).bit_length()
     # One sort of plain integers replaces a lexsort of three columns. A block has about 2**18 passages at most, or
     # 2**18 positions, so 63 bits leave room for 2**27 words.
-    packed = ((passage * arrays.n_words + arrays.passage_tokens) << bits) | position
+    packed = np.repeat(np.arange(len(lengths)) * arrays.n_words, lengths)
+    packed += arrays.passage_tokens
+    packed <<= bits
+    packed += ragged_indices(np.zeros_like(lengths), lengths)
     packed.sort()
     key = packed >> bits
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    return Postings(key[starts], np.append(starts, len(key)), packed & ((1 << bits) - 1))
+    starts = run_starts(key)
+    packed &= (1 << bits) - 1
+    return Postings(key[starts], np.append(starts, len(key)), packed)
 
 
 class Matches(NamedTuple):
@@ -74,17 +77,17 @@ def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Match
 
 def distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
     """Return ``text * n_words + word`` for the distinct words of ragged texts, ascending."""
-    text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    keys = text * n_words + tokens
+    keys = np.repeat(np.arange(len(offsets) - 1) * n_words, np.diff(offsets))
+    keys += tokens
     keys.sort()
-    return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
+    return keys[run_starts(keys)]
 
 
 def look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    if table[-1] < _DENSE_KEYS:  # few passages with many candidates
+    if table[-1] < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
         place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
         place[table] = np.arange(len(table))
         return place[keys], place[keys] >= 0
@@ -124,8 +127,9 @@ class Places(NamedTuple):
 
 def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) -> Places:
     """Expand the matches of `texts`, in any order and with repetitions, to single positions."""
-    n_matches = np.diff(matches.offsets)[texts]
-    runs = matches.runs[ragged_indices(matches.offsets[:-1][texts], n_matches)]
+    first = matches.offsets[texts]
+    n_matches = matches.offsets[texts + 1] - first
+    runs = matches.runs[ragged_indices(first, n_matches)]
     starts = postings.offsets[runs]
     counts = postings.offsets[runs + 1] - starts
     positions = postings.positions[ragged_indices(starts, counts)]

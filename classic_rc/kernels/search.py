@@ -248,22 +248,25 @@ def top_sentences(
         part = slice(first, last)
         own = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
+        codes: NDArray[np.integer]
         if combine is None:
             of_query = offsets_of(n_postings[part])
             block_cells = (last - first) * n_sentences
             places = bounds.possible_top(lists, n_terms[part], weights[part], of_query, block_cells, k)
+            of, cells, at = lists.choose(places)
+            codes = postings.codes[at]
         else:
-            places = np.arange(len(lists.cells))
-        of, cells, at = lists.choose(places)
+            of = np.arange(len(lists.shifts)).repeat(own.lengths)
+            cells, codes = lists.cells, lists.all_codes(postings)
         # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
         each = np.flatnonzero(slot == numbers)
-        added = postings.scores(own.weights[of], postings.codes[at], term_scores)
+        added = postings.scores(own.weights[of], codes, term_scores)
         sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
-        query, sentence = np.divmod(cells[each], n_sentences)
-        query += first
+        own_list = of[each]
+        query, sentence = own.texts[own_list] + first, cells[each] - lists.shifts[own_list]
         if combine is None:
             scores = sums.astype(np.float32)
         else:
@@ -277,17 +280,20 @@ def best_per_query(
     queries: NDArray[np.int64], sentences: NDArray[np.int64], scores: NDArray[np.float32], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Return the `k` best hits of each query, from hits in any order: queries, sentences and scores, sorted."""
-    order = np.argsort(queries, kind="stable")
+    if (queries[1:] < queries[:-1]).any():
+        order = np.argsort(queries, kind="stable")
+        queries, sentences, scores = queries[order], sentences[order], scores[order]
     parts = []
-    for start, stop in itertools.pairwise(
-        [*np.flatnonzero(np.diff(queries[order], prepend=-1)).tolist(), len(order)]
-    ):
-        own = order[start:stop]
+    bounds = [0, *((queries[1:] != queries[:-1]).nonzero()[0] + 1).tolist(), len(queries)]
+    for start, stop in itertools.pairwise(bounds):
+        own = scores[start:stop]
         if len(own) > k:
-            least = np.partition(scores[own], len(own) - k)[len(own) - k]
-            own = own[scores[own] >= least]  # ties of the k-th stay until the sort below
-        parts.append(own[np.lexsort((sentences[own], -scores[own]))][:k])
-    best = np.concatenate(parts) if parts else order
+            least = np.partition(own, len(own) - k)[len(own) - k]
+            which = (own >= least).nonzero()[0] + start  # ties of the k-th stay until the sort below
+        else:
+            which = np.arange(start, stop)
+        parts.append(which[np.lexsort((sentences[which], -scores[which]))][:k])
+    best = np.concatenate(parts)
     return queries[best], sentences[best], scores[best]
 
 

@@ -273,7 +273,7 @@ class ScoreBounds:
         """Return what some lists add in the cells of others, the units per weight of 1, and the largest sum."""
         # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into the cache.
         dtype = np.min_scalar_type(_UNITS_PER_TERM * int(n_terms.max()))
-        units = int(np.iinfo(dtype).max)
+        units = 256**dtype.itemsize - 1
         if dtype not in self._memory:
             self._memory[dtype] = np.zeros(self._n_cells, dtype=dtype)
         sums = self._memory[dtype]

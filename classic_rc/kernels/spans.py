@@ -169,9 +169,11 @@ def _count_outside(
     postings = passage_postings(arrays)
     questions, _ = match_words(arrays, postings)
     n_units = np.diff(questions.offsets)[arrays.candidate_question]
-    run = questions.runs[ragged_indices(questions.offsets[arrays.candidate_question], n_units)]
-    candidate = np.repeat(np.arange(len(first)), n_units)
+    unit = ragged_indices(questions.offsets[arrays.candidate_question], n_units)
     # If any occurrence of a unit is outside, its first or its last one is: two comparisons are enough.
-    earliest, latest = postings.positions[postings.offsets[run]], postings.positions[postings.offsets[run + 1] - 1]
-    outside = (earliest + size <= first[candidate]) | (latest >= last[candidate])
+    end_of_first = postings.positions[postings.offsets[questions.runs]] + size
+    start_of_last = postings.positions[postings.offsets[questions.runs + 1] - 1]
+    outside = end_of_first[unit] <= first.repeat(n_units)
+    outside |= start_of_last[unit] >= last.repeat(n_units)
+    candidate = np.arange(len(first)).repeat(n_units)
     return np.bincount(candidate[outside], minlength=len(first))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, run_starts
 from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Postings, matched_blocks, places_of
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
@@ -175,8 +176,7 @@ def row_maxima(
     `memory` is two rows of scratch space, each at least as long as `weights`.
     """
     best = np.empty(len(widths), dtype=np.int64)
-    bounds = np.flatnonzero(np.diff(widths, prepend=0, append=widths[-1] + 1))
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in itertools.pairwise([*run_starts(widths).tolist(), len(widths)]):
         width = int(widths[first])
         left, right = starts[first], starts[last]
         sums = _window_sums(weights[left:right], width, memory)

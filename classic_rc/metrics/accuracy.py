@@ -55,7 +55,10 @@ class OptionAccuracy(SelectionMetric):
 
 
 def _credit(gold: frozenset[int], prediction: Prediction) -> float:
-    right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
+    answers = prediction.answers
+    if len(answers) == 1 and prediction.weights is None:
+        return float(bool(answers[0]) and gold.issuperset(answers[0]))
+    right = [bool(answer) and gold.issuperset(answer) for answer in answers]
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)
     return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)

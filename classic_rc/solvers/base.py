@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
 
 from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
@@ -160,7 +160,7 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
 """Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
 
 
-class Solver(BaseEstimator, ABC):
+class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
     A subclass must write :meth:`score_candidates` and nothing else. Its constructor takes keyword-only parameters

@@ -10,6 +10,7 @@ import numpy as np
 
 from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.estimator import clone
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
 from classic_rc.retrieval.base import Best, Engine
@@ -242,8 +243,6 @@ class IRSolver(Solver):
 
         If the solver searches the question's own passage, the clone searches the indexes instead.
         """
-        from sklearn.base import clone
-
         copy: Self = clone(self)
         if paths:
             copy.corpus = [*self._parts(), *paths]

@@ -21,6 +21,8 @@ from classic_rc.text.encode import SharedQuestions
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from classic_rc.kernels.blocked_matrix import Features
+
 
 def require_task(solver: Solver, questions: Sequence[Question]) -> None:
     """Refuse training questions, at least one, of a task that a solver does not answer.
@@ -175,14 +177,18 @@ def one_thread() -> AbstractContextManager[object]:
 
 
 LEARNERS: Mapping[str, str] = {
-    "liblinear": "LIBLINEAR's logistic regression, the default",
-    "newton-cg": "the same weights by Newton's method, many times faster if lengths are not scaled",
-    "lbfgs": "the same by L-BFGS, except that the bias is not regularised",
+    "newton": "logistic regression by Newton steps to within 1e-6 of the optimal objective, the default",
+    "liblinear": "LIBLINEAR's logistic regression: the same objective, slower, and it may stop before the optimum",
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",
 }
 """The learners by name. Any scikit-learn classifier can be a learner too."""
 
+_REMOVED = {
+    "sgd": "stochastic gradient descent stops far from the optimum",
+    "newton-cg": "'newton' finds the same weights many times faster",
+    "lbfgs": "'newton' reaches the optimum faster, and regularises the bias as LIBLINEAR does",
+}
 _MAX_ITERATIONS = 1000
 _CERTAIN_LOG_ODDS = 1e6
 """The value in place of infinite log-odds, because no threshold can be tuned on infinite scores."""
@@ -276,56 +282,31 @@ def shrinks_weights(learner: Any) -> bool:
 
     The bias counts as a weight.
     """
-    return learner is None or learner in ("liblinear", "newton-cg")
+    return learner is None or (isinstance(learner, str) and learner in ("newton", "liblinear"))
 
 
-def make_learner(learner: Any, C: float) -> Any:
-    """Return an unfitted classifier.
-
-    Parameters
-    ----------
-    learner : None, str or classifier
-        None (LIBLINEAR's logistic regression), a name of :data:`LEARNERS`, or a classifier, which is cloned.
-    C : float
-        The inverse strength of the regularisation, for named linear learners.
+def check_learner(learner: Any) -> None:
+    """Raise an error if `learner` is not None, a name of :data:`LEARNERS`, or a scikit-learn classifier.
 
     Raises
     ------
     UsageError
         The name is unknown or removed, or the object is not a classifier.
     """
-    from sklearn.base import BaseEstimator, clone, is_classifier
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.base import BaseEstimator, is_classifier
 
-    if learner == "sgd":
-        same = ["liblinear", "newton-cg", "lbfgs"]
+    if isinstance(learner, str) and learner in _REMOVED:
         raise UsageError(
-            "learner 'sgd' was removed, because stochastic gradient descent stops far from the optimum: "
-            f"choose from {', '.join(same)}, which reach it",
+            f"learner {learner!r} was removed: {_REMOVED[learner]}; use 'newton', the default",
             field="learner",
-            found="sgd",
-            expected=", ".join(same),
+            found=learner,
+            expected="newton",
         )
     if isinstance(learner, str) and learner not in LEARNERS:
         raise unknown_name("learner", learner, LEARNERS)
-    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
-    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
-    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MAX_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
-    if learner is None or learner == "liblinear":
-        return LogisticRegression(solver="liblinear", **liblinear)
-    if learner == "newton-cg":  # its tolerance is for the mean loss over candidates, so it must be small
-        return LogisticRegression(solver="newton-cg", C=C, tol=1e-8, max_iter=_MAX_ITERATIONS, fit_intercept=False)
-    if learner == "lbfgs":
-        return LogisticRegression(solver="lbfgs", C=C, max_iter=_MAX_ITERATIONS)
-    if learner == "linear-svm":
-        from sklearn.svm import LinearSVC
-
-        return LinearSVC(dual=True, **liblinear)
-    if learner == "naive-bayes":
-        from sklearn.naive_bayes import MultinomialNB
-
-        return MultinomialNB()
-    if not isinstance(learner, BaseEstimator) or not is_classifier(learner):
+    if not (learner is None or isinstance(learner, str)) and not (
+        isinstance(learner, BaseEstimator) and is_classifier(learner)
+    ):
         raise UsageError(
             f"parameter 'learner' must be one of {', '.join(map(repr, LEARNERS))} or a scikit-learn classifier, "
             f"got {learner!r}",
@@ -333,21 +314,29 @@ def make_learner(learner: Any, C: float) -> Any:
             found=repr(learner),
             expected="a name or a scikit-learn classifier",
         )
-    return clone(learner)
 
 
 def fit_model(
-    learner: Any, C: float, features: csr_matrix, right: NDArray[np.int64]
+    learner: Any,
+    C: float,
+    features: csr_matrix | Features,
+    right: NDArray[np.int64],
+    copies: NDArray[np.floating[Any]] | None = None,
 ) -> tuple[Model, tuple[str, ...]]:
     """Fit a learner, and report if it did not converge.
 
     Parameters
     ----------
-    learner, C
-        As in :func:`make_learner`.
-    features : csr_matrix, shape (n_candidates, n_features)
+    learner : None, str or classifier
+        None (Newton steps), a name of :data:`LEARNERS`, or a classifier, which is cloned.
+    C : float
+        The inverse strength of the regularisation, for named linear learners.
+    features : csr_matrix or Features, shape (n_candidates, n_features)
     right : ndarray of int64, shape (n_candidates,)
         1 for right candidates, 0 for the others; both occur.
+    copies : ndarray, shape (n_features,), optional
+        How many equal features each column stands for, which is for learners that shrink weights
+        (:func:`shrinks_weights`). The model's weights are those of one of these features. Default: 1.
 
     Returns
     -------
@@ -360,19 +349,71 @@ def fit_model(
     UsageError
         The learner is unknown, or it refuses the features.
     """
-    from scipy.sparse import csr_matrix, hstack
+    from scipy.sparse import csr_matrix, diags, hstack
     from sklearn.linear_model import LogisticRegression
 
-    classifier = make_learner(learner, C)
-    if learner == "newton-cg":  # it would not regularise its own bias, so the bias is a column of ones
-        features = hstack([features, csr_matrix(np.ones((len(right), 1)))], format="csr")
+    from classic_rc.kernels.blocked_matrix import Features
+
+    check_learner(learner)
+    if learner is None or learner == "newton":
+        return _fit_newton(C, Features.of(features), right, copies)
+    if isinstance(features, Features):
+        blocks = [csr_matrix(block, dtype=np.float64) for block in features if block is not None]
+        features = csr_matrix(hstack(blocks, format="csr"))
+    scale = np.ones(features.shape[1]) if copies is None else np.sqrt(copies)
+    if copies is not None:
+        features = csr_matrix(features @ diags(scale))
+    features.sum_duplicates()
+    classifier = _make_classifier(learner, C)
     caveats = _fit_classifier(classifier, features, right)
     if not isinstance(classifier, LogisticRegression):
         return ClassifierModel(classifier), caveats
     weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
-    if learner == "newton-cg":
-        weights, bias = weights[:-1], weights[-1]
-    return LogisticModel(weights, float(bias)), caveats
+    return LogisticModel(weights / scale, float(bias)), caveats
+
+
+def _make_classifier(learner: Any, C: float) -> Any:
+    """Return an unfitted scikit-learn classifier."""
+    from sklearn.base import clone
+
+    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
+    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
+    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MAX_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
+    if learner == "liblinear":
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(solver="liblinear", **liblinear)
+    if learner == "linear-svm":
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(dual=True, **liblinear)
+    if learner == "naive-bayes":
+        from sklearn.naive_bayes import MultinomialNB
+
+        return MultinomialNB()
+    return clone(learner)
+
+
+def _fit_newton(
+    C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]] | None
+) -> tuple[Model, tuple[str, ...]]:
+    """Fit by Newton steps; the bias is one more dense column."""
+    from classic_rc.kernels.blocked_matrix import Features
+    from classic_rc.kernels.logistic import fit_logistic
+
+    ones = np.ones((features.shape[0], 1))
+    dense = ones if features.dense is None else np.hstack((ones, features.dense))
+    with one_thread():
+        fit = fit_logistic(
+            Features(dense, features.sparse),
+            right,
+            C,
+            copies=None if copies is None else np.concatenate(([1.0], copies)),
+        )
+    model = LogisticModel(fit.weights[1:], float(fit.weights[0]))
+    if fit.converged:
+        return model, ()
+    return model, (f"the learner newton stopped after {fit.n_steps} steps before it converged: scale the features",)
 
 
 def _fit_classifier(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:

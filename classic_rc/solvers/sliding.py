@@ -460,7 +460,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
     return Explanation(solver.name, question, tuple(explained))
 
 
-def _word_counter(solver: Solver, tokens: Sequence[str]) -> Callable[[str], int]:
+def _word_counter(solver: Any, tokens: Sequence[str]) -> Callable[[str], int]:
     if solver.learns_from == "passages":
         return lambda word: solver.word_counts_.get(word, 1)
     return Counter(tokens).__getitem__

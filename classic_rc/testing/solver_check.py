@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from classic_rc.decisions import TunedThreshold
+from classic_rc.estimator import clone
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver

@@ -12,7 +12,14 @@ from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
 from classic_rc.text.stemmers import STEMMERS, stemmer
 from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
-from classic_rc.text.tokenizers import CharTokenizer, MultiRCTokenizer, RegexTokenizer, Tokenizer, WordTokenizer
+from classic_rc.text.tokenizers import (
+    ASCII_BLANKS,
+    CharTokenizer,
+    MultiRCTokenizer,
+    RegexTokenizer,
+    Tokenizer,
+    WordTokenizer,
+)
 from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
 
 
@@ -26,6 +33,7 @@ class MCTestTokenizer(RegexTokenizer):
     name = "mctest"
     description = "The MCTest authors' tokenizer: splits only at blanks and . , ; : ?."
     citation = "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
+    separators = ASCII_BLANKS + ".,;:?"
     pattern = re.compile(r"[^\s.,;:?]+")
 
     def prepare(self, text: str) -> str:
@@ -39,6 +47,7 @@ class WhitespaceTokenizer(RegexTokenizer):
     name = "whitespace"
     description = "Words between blanks, with punctuation attached."
     citation = "Python's str.split."
+    separators = ASCII_BLANKS
     pattern = re.compile(r"\S+")
 
 
@@ -153,11 +162,14 @@ class Analyzer:
         normalize, stops = get_tokenizer(self.tokenizer).normalize, stop_words(self.stop_words)
         lowered = [normalize(word, True) for word in types]
         words = lowered if self.lowercase else [normalize(word, False) for word in types]
-        stems = dict(zip(words, words, strict=True))
+        final: Sequence[str] = words
         if self.stemmer != "none":
             stem = stemmer(self.stemmer)
-            stems = {word: stem(word) for word in stems}
-        return [None if low in stops else stems[word] for low, word in zip(lowered, words, strict=True)]
+            stems = {word: stem(word) for word in dict.fromkeys(words)}
+            final = [stems[word] for word in words]
+        if not stops:
+            return list(final)
+        return [None if low in stops else word for low, word in zip(lowered, final, strict=True)]
 
     def analyze(self, text: str) -> list[str]:
         """Return the final tokens of `text`."""

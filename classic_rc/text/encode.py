@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias, overload
 
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question
+from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
+from classic_rc.text.pieces import PieceTable, numbering, split_long_texts
 from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.tokenizers import WORD_LENGTH
 
 _Cut: TypeAlias = Callable[[Passage], Sequence[str]]
 
@@ -94,6 +96,9 @@ def encode_pieces(
     return _encode(questions, get_analyzer(analyzer), cut)
 
 
+_MAX_PARTS = 32
+
+
 class SharedQuestions(Sequence[Question]):
     """Questions that are encoded once per analyzer; all users of the object share the encodings.
 
@@ -104,18 +109,21 @@ class SharedQuestions(Sequence[Question]):
     ----------
     questions : sequence of Question
         A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
+    jobs : int
+        How many threads encode the questions. The encodings are the same with any number.
     """
 
     @classmethod
-    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
+    def of(cls, questions: Sequence[Question], jobs: int = 1) -> SharedQuestions:
         """Wrap questions, unless they share their encodings already."""
         if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
             questions = questions.questions
-        return questions if isinstance(questions, SharedQuestions) else cls(questions)
+        return questions if isinstance(questions, SharedQuestions) else cls(questions, jobs)
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
+    def __init__(self, questions: Sequence[Question], jobs: int = 1) -> None:
+        self.questions, self.jobs = questions, jobs
         self._encodings: dict[tuple[Analyzer, _Cut], EncodedSentences] = {}
+        self._parts: dict[bytes, Sequence[Question]] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
 
@@ -137,23 +145,38 @@ class SharedQuestions(Sequence[Question]):
         key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                encoded = _encode(self.questions, analyzer, cut)
+                encoded = _encode(self.questions, analyzer, cut, jobs=self.jobs)
             else:
                 encoded = self._select(self._parent.encoding(analyzer, cut))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
         return self._encodings[key]
 
+    def keep_only(self, analyzers: Collection[Analyzer]) -> None:
+        """Free the encodings under other analyzers."""
+        self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
+
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
-        """Return some of the questions; some questions of a dataset are a dataset."""
-        questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
-        if isinstance(self.questions, Dataset):
-            questions = replace(self.questions, questions=questions)
-        return self._view(questions, lambda full: full.take(index, questions))
+        """Return some of the questions; some questions of a dataset are a dataset.
+
+        The last few datasets are kept, because all solvers of a run learn from the same folds. A dataset is checked
+        and has its fingerprint computed only once.
+        """
+        key = index.tobytes()
+        questions = self._parts.get(key)
+        if questions is None:
+            questions = [self.questions[i] for i in index.tolist()]
+            if isinstance(self.questions, Dataset):
+                questions = replace(self.questions, questions=questions)
+            if len(self._parts) >= _MAX_PARTS:
+                self._parts.clear()
+            self._parts[key] = questions
+        part = questions
+        return self._view(part, lambda full: full.take(index, part))
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
     ) -> SharedQuestions:
-        view = SharedQuestions(questions)
+        view = SharedQuestions(questions, self.jobs)
         view._parent, view._select = self, select
         return view
 
@@ -192,27 +215,16 @@ class WithoutGold(Sequence[Question]):
         return replace(self._questions[index], gold=None)
 
 
-_CHUNK_CHARACTERS = 2**16
-"""Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
-
-
-class _IdTable(dict[str, int]):
-    """Maps strings to ids, numbered in the order of first occurrence."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = fresh = len(self)
-        return fresh
-
-
 class TextEncoder:
     """Turns texts into token ids.
 
-    Texts are cut into pieces: at blanks if the tokenizer allows it, else into surface tokens. Most pieces have
-    occurred before; each distinct piece is analysed once.
+    Texts are cut into pieces, most of which have occurred before; each distinct piece is analysed once.
 
     Parameters
     ----------
     analyzer : str or Analyzer
+    jobs : int
+        How many threads cut the texts. The ids are the same with any number.
 
     Examples
     --------
@@ -222,10 +234,10 @@ class TextEncoder:
     ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
     """
 
-    def __init__(self, analyzer: str | Analyzer) -> None:
-        self.analyzer = get_analyzer(analyzer)
+    def __init__(self, analyzer: str | Analyzer, jobs: int = 1) -> None:
+        self.analyzer, self._jobs = get_analyzer(analyzer), jobs
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        self._pieces, self._ids = _IdTable(), _IdTable()
+        self._pieces, self._ids = PieceTable(self._tokenizer), numbering()
         self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
 
     @property
@@ -248,28 +260,24 @@ class TextEncoder:
         tokens : ndarray of int32
         offsets : ndarray of int64, shape (n_texts + 1,)
         """
-        cut = [self._split_texts(chunk) for chunk in _split_chunks(texts)]
+        first_parts = None
+        if self._tokenizer.separators:
+            texts, first_parts = split_long_texts(texts)
+        cut = self._pieces.cut(texts, self._jobs)
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
         for pieces, n_pieces in cut:
+            counts = n_tokens.take(pieces)
+            ends = offsets_of(counts)
+            # As ragged_indices does, but the running total serves the texts' lengths too.
+            index = np.repeat(self._piece_offsets.take(pieces) - ends[:-1], counts)
+            index += np.arange(len(index))
+            tokens.append(self._piece_tokens.take(index))
             # A text's length is the sum of its pieces' lengths: a difference of two running totals.
-            counts = n_tokens[pieces]
-            tokens.append(self._piece_tokens[ragged_indices(self._piece_offsets[pieces], counts)])
-            lengths.append(np.diff(offsets_of(counts)[offsets_of(n_pieces)]))
-        return np.concatenate(tokens), offsets_of(np.concatenate(lengths))
-
-    def _split_texts(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of the texts' pieces, concatenated, and how many pieces each text has."""
-        pieces: list[str] = []
-        counts: list[int] = []
-        tokenize, at_blanks = self._tokenizer.tokenize, self._tokenizer.blanks_separate
-        for text in texts:
-            text_pieces = text.split(" ") if at_blanks else tokenize(text)
-            pieces += text_pieces
-            counts.append(len(text_pieces))
-        numbers = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
-        return numbers, np.array(counts, dtype=np.int64)
+            lengths.append(np.diff(ends[offsets_of(n_pieces)]))
+        offsets = offsets_of(np.concatenate(lengths))
+        return np.concatenate(tokens), offsets if first_parts is None else offsets[first_parts]
 
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1
@@ -277,11 +285,15 @@ class TextEncoder:
             return
         words: list[str] = []
         counts: list[int] = []
-        tokenize = self._tokenizer.tokenize if self._tokenizer.blanks_separate else _as_one_token
+        tokenize = self._tokenizer.tokenize if self._tokenizer.separators else _as_one_token
         for piece in itertools.islice(self._pieces, known, None):
-            piece_words = tokenize(piece)
-            words += piece_words
-            counts.append(len(piece_words))
+            if len(piece) < WORD_LENGTH and piece.isascii() and piece.isalnum():
+                words.append(piece)
+                counts.append(1)
+            else:
+                own = tokenize(piece)
+                words += own
+                counts.append(len(own))
         distinct = list(dict.fromkeys(words))
         folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
         id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
@@ -297,26 +309,18 @@ def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
-def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    start = size = 0
-    for i, text in enumerate(texts):
-        size += len(text) + 1
-        if size >= _CHUNK_CHARACTERS:
-            yield texts[start : i + 1]
-            start, size = i + 1, 0
-    if start < len(texts):
-        yield texts[start:]
-
-
-def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
-    passages = {id(q.passage): q.passage for q in questions}
+def _encode(
+    questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text, *, jobs: int = 1
+) -> EncodedSentences:
+    grouped = list(questions)
+    passages = {id(q.passage): q.passage for q in grouped}
     number = {key: i for i, key in enumerate(passages)}
-    passage_of = np.fromiter((number[id(q.passage)] for q in questions), np.int64, len(questions))
+    passage_of = np.fromiter([number[id(q.passage)] for q in grouped], np.int64, len(grouped))
     order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
-    grouped = [questions[i] for i in order]
+    grouped = [grouped[i] for i in order.tolist()]
 
     listed = _collect_candidates(grouped)
-    encoder = TextEncoder(analyzer)
+    encoder = TextEncoder(analyzer, jobs)
     pieces = [cut(passage) for passage in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
@@ -352,30 +356,34 @@ class _CandidateLists(NamedTuple):
 
 
 def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
+    lists = {id(q.candidates): q.candidates for q in questions}
     texts: list[str] = []
-    bounds: dict[int, tuple[int, int, int]] = {}
+    sizes: list[int] = []
     repeats: dict[int, list[int]] = {}
-    for question in questions:
-        candidates, key = question.candidates, id(question.candidates)
-        if key in bounds:
-            continue
+    for row, candidates in enumerate(lists.values()):
         listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        own = [c.text for c in listed]
-        distinct = dict.fromkeys(own)
-        bounds[key] = (len(texts), len(distinct), len(own))
-        texts += distinct
-        if len(distinct) < len(own):
-            number = {text: i for i, text in enumerate(distinct)}
-            repeats[key] = [number[text] for text in own]
-    columns = np.array([bounds[id(q.candidates)] for q in questions], dtype=np.int64).reshape(-1, 3).T
+        own = list(candidate_texts(listed))
+        sizes.append(len(own))
+        if len(set(own)) < len(own):
+            number: dict[str, int] = {}
+            repeats[row] = [number.setdefault(text, len(number)) for text in own]
+            own = list(number)
+        texts += own
+    all_sizes = np.array(sizes, dtype=np.int64)
+    distinct_sizes = all_sizes.copy()
+    for row, numbers in repeats.items():
+        distinct_sizes[row] = max(numbers) + 1
+    starts = offsets_of(distinct_sizes)[:-1]
+    row_of = dict(zip(lists, range(len(lists)), strict=True))
+    rows = np.array([row_of[id(q.candidates)] for q in questions], dtype=np.int64)
     members = None
     if repeats:
-        of_question = [repeats.get(id(q.candidates)) for q in questions]
-        members = ragged_indices(np.zeros(len(questions), dtype=np.int64), columns[2])
-        for start, numbers in zip(offsets_of(columns[2]).tolist(), of_question, strict=False):
-            if numbers is not None:
-                members[start : start + len(numbers)] = numbers
-    return _CandidateLists(texts, columns[0], columns[1], columns[2], members)
+        first = offsets_of(all_sizes)[:-1]
+        members = ragged_indices(np.zeros(len(sizes), dtype=np.int64), all_sizes)
+        for row, numbers in repeats.items():
+            members[first[row] : first[row] + len(numbers)] = numbers
+        members = members[ragged_indices(first[rows], all_sizes[rows])]
+    return _CandidateLists(texts, starts[rows], distinct_sizes[rows], all_sizes[rows], members)
 
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
@@ -401,7 +409,7 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).blanks_separate:  # the text before a blank has the same tokens by itself
+    if get_tokenizer(analyzer.tokenizer).separators:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))

@@ -154,26 +154,23 @@ class EncodedDataset(Sequence[Question]):
             another process. Without them, access to a question raises an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
-        parts = []
-        for first, last in itertools.pairwise(bounds):
-            members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
-            questions = _UnsentQuestions(last - first) if members is None else members
-            arrays = self.arrays.slice_questions(first, last)
-            offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
-            if rows is not None:
-                rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
-            parts.append(
-                EncodedDataset(
-                    questions,
-                    self.analyzer,
-                    self.vocabulary,
-                    arrays,
-                    np.arange(last - first),
-                    offsets - offsets[0],
-                    rows,
-                )
-            )
-        return parts
+        return [self.part(*part, with_questions=with_questions) for part in itertools.pairwise(bounds)]
+
+    def part(self, first: int, last: int, *, with_questions: bool = True) -> EncodedDataset:
+        """Return the questions ``first:last`` of the arrays, at least one, as :meth:`shards` does."""
+        members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+        offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
+        if rows is not None:
+            rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
+        return EncodedDataset(
+            _UnsentQuestions(last - first) if members is None else members,
+            self.analyzer,
+            self.vocabulary,
+            self.arrays.slice_questions(first, last),
+            np.arange(last - first),
+            offsets - offsets[0],
+            rows,
+        )
 
 
 class EncodedSentences(NamedTuple):

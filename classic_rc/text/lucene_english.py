@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from classic_rc.text.tokenizers import Tokenizer
+from classic_rc.text.tokenizers import ASCII, Tokenizer
 
 _MAX_UNITS = 255
 """The longest token, in UTF-16 units; a longer one is split there."""
@@ -32,7 +32,8 @@ class LuceneEnglishTokenizer(Tokenizer):
     name = "lucene-english"
     description = "Words as in Lucene's EnglishAnalyzer: Unicode words without possessive 's."
     citation = "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, version 9."
-    blanks_separate = True
+    separators = "".join(c for c in ASCII if not c.isalnum() and c not in "_'.,:;\"#*")
+    joiners = "'.,:;\"#*"  # quotation marks join Hebrew letters, # and * begin an emoji
 
     def tokenize(self, text: str) -> list[str]:
         """Return the words, possessives included."""

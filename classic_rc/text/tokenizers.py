@@ -10,6 +10,15 @@ from functools import cache
 from itertools import groupby
 from typing import ClassVar
 
+ASCII = "".join(map(chr, range(128)))
+"""The ASCII characters."""
+
+ASCII_BLANKS = "".join(filter(str.isspace, ASCII))
+"""The ASCII characters that a regular expression's ``\\s`` matches, four control characters among them."""
+
+WORD_LENGTH = 256
+"""No tokenizer with separators divides a word of ASCII letters and digits that is shorter."""
+
 
 class Tokenizer(ABC):
     """A way to cut text into tokens. It has no state and never changes case.
@@ -22,15 +31,21 @@ class Tokenizer(ABC):
         One sentence.
     citation : str
         The source of the rules.
-    blanks_separate : bool
-        Whether the text between two blanks (U+0020) has the same tokens as that text by itself. If so, texts can be
-        cut at blanks and each distinct piece is tokenized once.
+    separators : str
+        ASCII characters between tokens, the blank among them: the text on both sides of one has the same tokens as
+        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. Empty if there
+        are none. If there are some, fewer than :data:`WORD_LENGTH` ASCII letters and digits between two of them
+        are one token.
+    joiners : str
+        ASCII characters that are separators in this sense where both neighbours are ASCII and one of them is no
+        letter or digit, such as a full stop before a blank.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     citation: ClassVar[str]
-    blanks_separate: ClassVar[bool] = False
+    separators: ClassVar[str] = ""
+    joiners: ClassVar[str] = ""
 
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:
@@ -57,10 +72,9 @@ class RegexTokenizer(Tokenizer):
     Attributes
     ----------
     pattern : re.Pattern
-        Without capturing groups. If it can match a blank or looks beyond one, ``blanks_separate`` must be False.
+        Without capturing groups. It can neither match a separator nor look beyond one.
     """
 
-    blanks_separate = True
     pattern: ClassVar[re.Pattern[str]]
 
     def prepare(self, text: str) -> str:
@@ -103,7 +117,8 @@ class WordTokenizer(Tokenizer):
     name = "word"
     description = "Unicode words of NFC text, with combining marks, inner apostrophes and decimal points."
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
-    blanks_separate = True
+    separators = "".join(c for c in ASCII if not c.isalnum() and c not in "'.,")
+    joiners = "'.,"
 
     def tokenize(self, text: str) -> list[str]:
         """Return the words, NFC-normalised and with plain apostrophes."""
@@ -237,7 +252,7 @@ class MultiRCTokenizer(Tokenizer):
     name = "multirc2018"
     description = "MultiRC's tokenizer: ASCII letters, split at blanks and ( ) , . ? ! \" : ' /."
     citation = "Khashabi et al. (NAACL 2018), SurfaceLR; github.com/CogComp/multirc, surfaceLR_train.pl."
-    blanks_separate = True
+    separators = ASCII_BLANKS + "(),.?!\":'/"
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens, in the case of the text."""

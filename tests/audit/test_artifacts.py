@@ -235,3 +235,14 @@ def test_above_the_mean_of_the_question():
     scores = Scores.from_lists([[1.0, 3.0, 2.0], [5.0, 5.0], [], [0.0, 0.0, 0.0, 9.0]])
     answers = [p.answers for p in AboveMean().decide(scores, dataset)]
     assert answers == [(frozenset({1}),), (frozenset(),), (frozenset(),), (frozenset({3}),)]
+
+
+def test_threads_change_nothing(task):
+    dataset = synthetic_dataset(task, n_passages=20, seed=4)
+
+    def results(jobs):
+        partial = measure_partial_inputs(dataset, jobs=jobs, **FEW)
+        assert all(result.seconds > 0 for result in partial.results)
+        return [replace(result, seconds=0.0) for result in partial.results], partial.left_out, partial.warnings
+
+    assert results(3) == results(1)

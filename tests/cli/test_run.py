@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from importlib import import_module
 
 import joblib
 import pytest
 
 from classic_rc import __version__
+from classic_rc.cli import run as run_command
+from classic_rc.cli.main import main
 from classic_rc.evaluation import fitted_system as scoring
+from classic_rc.io.progress import Progress
+from classic_rc.questions import Task
+from classic_rc.solvers import parse_solver
+from classic_rc.testing import synthetic_dataset
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
@@ -438,3 +446,42 @@ def test_few_passages_are_warned_about(cli, single):
 @pytest.mark.parametrize("n", ["0", "-5", "many"])
 def test_a_wrong_number_is_refused(cli, single, n):
     cli("run", single, f"--intervals={n}").fails(2, repr(n), "DATA before", field="--intervals")
+
+
+def test_the_table_of_a_dataset_is_printed_when_it_is_finished(cli, single, several, monkeypatch, capsys):
+    printed = []
+    real = run_command._evaluate
+
+    def evaluate(args, data, *more):
+        printed.append(capsys.readouterr().out)
+        return real(args, data, *more)
+
+    monkeypatch.setattr(run_command, "_evaluate", evaluate)
+    main(["run", str(several), str(single), "-s", "random"])
+    printed.append(capsys.readouterr().out)
+    assert printed[0] == ""
+    assert [text.strip().split()[0] for text in printed[1:]] == ["several", "single"]
+    monkeypatch.undo()
+    assert "".join(printed) == cli("run", several, single, "-s", "random").out
+
+
+def test_finished_rows_are_told_at_once_and_in_order(monkeypatch):
+    told, evaluation = [], import_module("classic_rc.evaluation.evaluate")
+
+    class Recorder(Progress):
+        def stage(self, name):
+            told.append(name)
+
+        def finished(self, result):
+            told.append(result)
+
+    monkeypatch.setattr(evaluation, "progress_bar", lambda *args: nullcontext(Recorder()))
+    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, name="made")
+    rows = evaluation.evaluate(made, [parse_solver("longest"), parse_solver("sw+d")], progress=True).rows
+    values = [f"{100 * row.metrics()['accuracy']:.2f}" for row in rows]
+    assert told[-4:] == [
+        "scoring longest",
+        f"made: longest: Acc. {values[0]}",
+        "scoring sw+d",
+        f"made: sw+d: Acc. {values[1]}",
+    ]

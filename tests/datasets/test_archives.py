@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io import files
-from classic_rc.io.archives import tar_members
 from classic_rc.io.files import MAX_INPUT
+from classic_rc.io.tar import tar_members
 from tests.errors import raises
 
 

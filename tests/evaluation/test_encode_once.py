@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from classic_rc.audit.check import check_dataset
 from classic_rc.evaluation import evaluate
+from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import encode as encoding
+from classic_rc.text.encode import SharedQuestions, encode
 
 
 @pytest.fixture
@@ -20,9 +24,9 @@ def encoded(monkeypatch):
     counts = Counter()
     real = encoding._encode
 
-    def counted(questions, analyzer, *, by_sentence=False):
-        counts[analyzer.spec, by_sentence, tuple(q.id for q in questions)] += 1
-        return real(questions, analyzer, by_sentence=by_sentence)
+    def counted(questions, analyzer, cut=encoding.whole_text, *, jobs=1):
+        counts[analyzer.spec, cut, tuple(q.id for q in questions)] += 1
+        return real(questions, analyzer, cut, jobs=jobs)
 
     monkeypatch.setattr(encoding, "_encode", counted)
     return counts
@@ -45,9 +49,8 @@ def test_solvers_and_folds_share_encodings(task, encoded):
     assert set(encoded.values()) == {1}
     whole = tuple(q.id for q in made)
     assert {ids for _, _, ids in encoded} == {whole}
-    assert sum(not by_sentence for _, by_sentence, _ in encoded) == len(
-        {spec for spec, cut, _ in encoded if not cut}
-    )
+    whole_texts = [spec for spec, cut, _ in encoded if cut is encoding.whole_text]
+    assert len(whole_texts) == len(set(whole_texts))
 
 
 def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
@@ -60,8 +63,29 @@ def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
     assert len(encoded) == 4  # the dataset under two analyzers, train and tune under one
 
 
-def test_a_check_encodes_a_dataset_once_for_each_analyzer(encoded):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_check_encodes_a_dataset_once_for_each_analyzer(encoded, jobs):
     made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
-    check_dataset(made, permutations=100, resamples=100)
+    check_dataset(made, permutations=100, resamples=100, jobs=jobs)
     assert set(encoded.values()) == {1}
     assert len({ids for _, _, ids in encoded}) == 1
+
+
+def test_encodings_that_no_later_solver_needs_are_freed():
+    cache, made = EncodingCache(), synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
+    shared = cache.of(made)
+    names = ("word", "treebank", "char")
+    encodings = {name: weakref.ref(encode(shared, name).arrays.passage_tokens) for name in names}
+    combined = parse_solver("combination,solvers=[sw+d,analyzer=treebank; length],weights=[1; 1]")
+    cache.keep_analyzers([combined, parse_solver("sw+d"), parse_solver("longest")])
+    assert {name for name, tokens in encodings.items() if tokens() is not None} == {"word", "treebank"}
+    cache.keep_analyzers([])
+    assert all(tokens() is None for tokens in encodings.values())
+
+
+def test_solvers_learn_from_the_same_objects_of_a_fold():
+    shared = SharedQuestions(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6))
+    one, same, other = (shared.take(np.array(index)) for index in ([0, 2, 3], [0, 2, 3], [0, 2]))
+    assert one.questions is same.questions
+    assert [q.id for q in one] == [shared[i].id for i in (0, 2, 3)]
+    assert [q.id for q in other] == [shared[i].id for i in (0, 2)]

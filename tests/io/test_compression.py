@@ -72,3 +72,12 @@ def test_a_member_of_a_zip_archive(tmp_path):
     path.write_bytes(b"none")
     with pytest.raises(ZIP_ERRORS):
         read_zip_member(path, "inner/b")
+
+
+_MORE = gzip.compress(b" more", mtime=0)
+
+
+@pytest.mark.parametrize("tail", [b"", bytes(3), _MORE, bytes(3) + _MORE], ids=["none", "zeros", "part", "both"])
+def test_what_follows_the_first_part_of_gzip_data_counts(tail):
+    packed = gzip.compress(b"text", mtime=0) + tail
+    assert gunzip(packed, "f") == gzip.decompress(packed)

@@ -71,7 +71,7 @@ def test_a_duplicate_key_is_found_in_one_pass():
     n_keys = 20_000
     pairs = [(_CountedText(key), 0) for key in map(str, [*range(n_keys), n_keys - 1])]
     _CountedText.n_comparisons = 0
-    fault = json_module._make_object(pairs)
+    fault = json_module._mark_object(pairs)
     assert (fault.problem, fault.found) == ("duplicate key in an object", repr(str(n_keys - 1)))
     assert _CountedText.n_comparisons < 10 * n_keys
 

@@ -1,41 +1,129 @@
 from __future__ import annotations
 
+import io
+import sys
 import time
 
+import pytest
+
 from classic_rc.io import progress
-from classic_rc.io.progress import progress_bar
+from classic_rc.io.progress import progress_bar, start_command
 
 
-def test_a_hidden_bar_shows_nothing(capsys):
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def use_terminal(monkeypatch):
+    """Put a terminal in the place of stderr, on which bars appear at once. pytest undoes this after a fixture."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
+    return stream
+
+
+def wait_for(condition):
+    """Wait until the thread that draws has done something; fail after ten seconds."""
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("nothing happened")
+
+
+def test_hidden_progress_shows_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
     with progress_bar("reading", None, shown=False) as advance:
         advance(1)
+        advance.finished("sw+d: 50.0")
+        time.sleep(0.05)
     assert capsys.readouterr() == ("", "")
 
 
 def test_short_work_shows_nothing(capsys):
-    with progress_bar("reading", None, shown=True):
-        pass
-    assert "reading" not in capsys.readouterr().err
+    start_command()
+    with progress_bar("reading", None, shown=True) as advance:
+        advance.finished("sw+d: 50.0")
+    assert capsys.readouterr() == ("", "")
 
 
-def test_the_clock_continues_during_a_long_step(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
-    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
+def test_the_clock_continues_during_a_long_step(monkeypatch, capsys):
+    terminal = use_terminal(monkeypatch)
     with progress_bar("reading RACE", None, shown=True):
-        time.sleep(0.3)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.count("reading RACE") > 3
+        wait_for(lambda: terminal.getvalue().count("reading RACE") > 3)
+    assert capsys.readouterr().out == ""
 
 
-def test_an_error_stops_the_clock(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
-    try:
-        with progress_bar("scoring", 10, shown=True) as advance:
-            advance(3)
+def test_a_bar_names_the_stage_and_prints_results_above_it(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    with progress_bar("RACE", 10, shown=True) as advance:
+        advance.stage("scoring sw+d")
+        advance.finished("RACE: sw+d: Acc. 50.0")
+        wait_for(lambda: "RACE: scoring sw+d" in terminal.getvalue())
+        advance.finished("the last one")
+    lines = terminal.getvalue().replace("\r", "\n").splitlines()
+    assert "classic-rc: RACE: sw+d: Acc. 50.0" in lines
+    assert "classic-rc: the last one" in lines
+
+
+@pytest.mark.parametrize("term", ["dumb", None])
+def test_without_a_terminal_there_is_a_line_when_nothing_was_written_for_long(monkeypatch, term):
+    stream = io.StringIO() if term is None else Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", term or "xterm")
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.02)
+    with progress_bar("RACE", 10, shown=True) as advance:
+        advance(4)
+        advance.stage("scoring\x1b[2J sw+d")
+        wait_for(lambda: stream.getvalue().count("\n") >= 2)
+    lines = stream.getvalue().splitlines()
+    assert lines[-1] == "classic-rc: RACE: scoring\\x1b[2J sw+d, 40%, 0 s"
+    assert "\r" not in stream.getvalue()
+
+
+def test_results_of_long_work_are_lines_at_once(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
+    with progress_bar("RACE", None, shown=True) as advance:
+        advance.finished("the first one")
+        wait_for(lambda: "the first one" in stream.getvalue())
+        monkeypatch.setattr(progress, "_LINE_SECONDS", 1000.0)
+        advance.finished("the second one")
+        wait_for(lambda: "the second one" in stream.getvalue())
+        advance.finished("the last one")
+    results = [line for line in stream.getvalue().splitlines() if line.endswith("one")]
+    assert results == [f"classic-rc: the {which} one" for which in ("first", "second", "last")]
+
+
+def test_many_short_pieces_of_work_are_not_silent(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.1)
+    start_command()
+
+    def work():
+        with progress_bar("reading", None, shown=True):
+            time.sleep(0.03)
+        return stream.getvalue()
+
+    wait_for(work)
+    assert stream.getvalue().startswith("classic-rc: reading, 0 s")
+
+
+def test_an_error_stops_the_clock(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+
+    def fail():
+        with progress_bar("scoring", 10, shown=True):
             raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
-    capsys.readouterr()
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    shown = terminal.getvalue()
     time.sleep(0.3)
-    assert capsys.readouterr().err == ""
+    assert terminal.getvalue() == shown

@@ -1,12 +1,13 @@
-"""Look-ups in postings against plain Python: the longest verbatim run, and how blocks are cut."""
+"""Postings: the longest verbatim run, against plain Python; blocks; matches in vocabularies of any size."""
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.postings import longest_runs, matched_blocks
+from classic_rc.kernels.postings import longest_runs, match_words, matched_blocks, passage_postings
 from tests.kernels.builders import Problem, problems
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)
@@ -34,3 +35,21 @@ def test_blocks_of_whole_questions(problem, tokens):
     # A question is not put into a block that is full without it.
     cut = [block.where.start for block in matched_blocks(problem.arrays, tokens)]
     assert {int(question[start]) for start in cut} == {int(question[start]) for start in stops[:-1]}
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
+def test_matches_are_the_same_for_a_vocabulary_of_any_size(content):
+    """With a large vocabulary words are found by binary search, with a small one in a table."""
+    candidates = [(q, text) for q, (_, _, own) in enumerate(content) for text in own]
+    problem = Problem(4, [p for p, _, _ in content], [(i, q) for i, (_, q, _) in enumerate(content)], candidates)
+    small = problem.arrays
+    spread = 10**6
+    large = small._replace(
+        passage_tokens=small.passage_tokens * spread,
+        question_tokens=small.question_tokens * spread,
+        candidate_tokens=small.candidate_tokens * spread,
+        n_words=4 * spread,
+    )
+    found, expected = (match_words(arrays, passage_postings(arrays)) for arrays in (large, small))
+    for ours, others in zip(found, expected, strict=True):
+        assert all(np.array_equal(*columns) for columns in zip(ours, others, strict=True))

@@ -25,29 +25,28 @@ def problem(n: int = 800, n_features: int = 60) -> tuple[csr_matrix, np.ndarray]
     return features, (rng.random(n) < expit(odds)).astype(np.int64)
 
 
-def loss(weights: np.ndarray, features: csr_matrix, right: np.ndarray, C: float, shrinks_bias: bool) -> float:
+def loss(weights: np.ndarray, features: csr_matrix, right: np.ndarray, C: float) -> float:
     """Return C times the log loss plus half the squared norm of the weights; the last weight is the bias."""
     odds = features @ weights[:-1] + weights[-1]
-    shrunk = weights if shrinks_bias else weights[:-1]
-    return C * np.logaddexp(0, -(2 * right - 1) * odds).sum() + shrunk @ shrunk / 2
+    return C * np.logaddexp(0, -(2 * right - 1) * odds).sum() + weights @ weights / 2
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("learner", LOGISTIC)
 def test_every_logistic_regression_reaches_the_optimum_of_its_loss(learner, C):
     features, right = problem()
-    arguments = features, right, C, shrinks_weights(learner)
+    assert shrinks_weights(learner)
+    arguments = features, right, C
     optimum = minimize(loss, np.zeros(features.shape[1] + 1), arguments, "L-BFGS-B", tol=1e-12).fun
     model, caveats = fit_model(learner, C, features, right)
     assert caveats == ()
     assert loss(np.append(model.weights, model.bias), *arguments) == pytest.approx(optimum, rel=1e-4)
 
 
-def test_a_removed_learner_names_those_that_reach_the_optimum():
-    same = "liblinear, newton-cg, lbfgs"
-    with raises(UsageError, field="learner", found="sgd", expected=same) as caught:
-        fit_model("sgd", 1.0, *problem())
-    assert same in str(caught.value)
-    assert set(same.split(", ")) == set(LOGISTIC)
-    with raises(UsageError, field="learner", found="sgd", expected=same):
-        SurfaceLR(learner="sgd").fit([])
+@pytest.mark.parametrize("removed", ["sgd", "newton-cg", "lbfgs"])
+def test_a_removed_learner_names_the_one_that_reaches_the_optimum(removed):
+    with raises(UsageError, field="learner", found=removed, expected="newton") as caught:
+        fit_model(removed, 1.0, *problem())
+    assert "newton" in str(caught.value)
+    with raises(UsageError, field="learner", found=removed, expected="newton"):
+        SurfaceLR(learner=removed).fit([])

@@ -101,7 +101,7 @@ def test_a_file_holds_no_pickle_and_says_what_it_is(path):
         header = json.loads(members["header"].tobytes())
     assert header["solver"] == "surface-lr"
     assert header["variant"] == "multirc2018"
-    assert header["params"]["learner"] == "newton-cg"
+    assert header["params"]["scaling"] == "none"
     assert header["trained_on"]["name"] == "lessons"
 
 

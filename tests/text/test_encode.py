@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.plain_encoder import PlainEncoder
+from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text import encode as text_encoder
+from classic_rc.text import pieces as text_pieces
 from classic_rc.text.analyzers import ANALYZERS, get_analyzer
-from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
+from classic_rc.text.encode import SharedQuestions, TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
 
@@ -134,19 +136,60 @@ WORDS = (
 TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=12)
 
 
-@pytest.mark.parametrize("spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"])
+BLANKS = st.sampled_from([" ", "\t", "\n", "\x1c", "\u00a0", "\u3000", "\u2028"])
+LONG = st.builds(lambda text, n: text * n, st.text(max_size=3), st.integers(0, 120))
+MIXED = st.lists(TEXT | BLANKS | LONG | st.text(st.characters(exclude_categories=()), max_size=9), max_size=6)
+GROUPS = st.lists(st.lists(MIXED.map("".join), max_size=5), max_size=3)
+SPECS = [*ANALYZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "lucene-english+cased"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
 @settings(max_examples=60, deadline=None)
-@given(groups=st.lists(st.lists(TEXT, max_size=5), max_size=3), size=st.integers(1, 40))
-def test_ids_stand_for_the_analyzers_tokens(spec, groups, size):
+@given(
+    groups=GROUPS,
+    chunk=st.integers(1, 200),
+    few=st.integers(0, 20),
+    long=st.integers(1, 400),
+    jobs=st.integers(1, 3),
+    n_slots=st.sampled_from([1, 2, 16, None]),
+)
+def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, few, long, jobs, n_slots):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_encoder, "_CHUNK_CHARACTERS", size)
-        encoder, analyzer = TextEncoder(spec), get_analyzer(spec)
+        patch.setattr(text_pieces, "_CHUNK_CHARACTERS", chunk)
+        patch.setattr(text_pieces, "_FEW_CHARACTERS", few)
+        patch.setattr(text_pieces, "_LONG_TEXT", long)
+        if n_slots is not None:  # all keys of the cache share a few slots
+            patch.setattr(KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64))
+        encoder, plain = TextEncoder(spec, jobs), PlainEncoder(spec)
         for texts in groups:
-            tokens, offsets = encoder.encode(texts)
-            words = [encoder.vocabulary[token] for token in tokens.tolist()]
-            expected = [analyzer.analyze(text) for text in texts]
-            assert words == [word for own in expected for word in own]
-            assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
+            for ours, expected in zip(encoder.encode(texts), plain.encode(texts), strict=True):
+                assert ours.dtype == expected.dtype
+                assert ours.tolist() == expected.tolist()
+        assert encoder.vocabulary == plain.vocabulary
+
+
+@pytest.mark.parametrize("spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"])
+@given(texts=st.lists(TEXT, max_size=5))
+def test_the_plain_encoder_gives_the_analyzers_tokens(spec, texts):
+    plain, analyzer = PlainEncoder(spec), get_analyzer(spec)
+    tokens, offsets = plain.encode(texts)
+    expected = [analyzer.analyze(text) for text in texts]
+    assert [plain.vocabulary[token] for token in tokens] == [word for own in expected for word in own]
+    assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
+
+
+def test_any_number_of_threads_gives_the_same_encoding():
+    dataset = list(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=300))
+    random.Random(3).shuffle(dataset)
+    one = encode(SharedQuestions(dataset), "word")
+    assert sum(len(q.passage.text) for q in dataset) > 2 * text_pieces._CHUNK_CHARACTERS
+    for jobs in (2, 5):
+        shared = SharedQuestions.of(dataset, jobs=jobs)
+        assert shared.take(np.arange(3)).jobs == shared.jobs == jobs
+        several = encode(shared, "word")
+        assert several.vocabulary == one.vocabulary
+        for ours, expected in zip(several.arrays, one.arrays, strict=True):
+            assert np.array_equal(ours, expected)
 
 
 def test_ids_are_given_in_the_order_of_first_sight():
@@ -160,9 +203,9 @@ def test_a_piece_is_analysed_once(monkeypatch):
     encoder, seen = TextEncoder("word"), []
     tokenize = encoder._tokenizer.tokenize
     monkeypatch.setattr(encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1])
-    encoder.encode(["one fish two fish", "one"])
-    encoder.encode(["two fish"])
-    assert seen == ["one", "fish", "two"]
+    encoder.encode(["o'ne fi-sh tw.o fi-sh", "o'ne"])
+    encoder.encode(["tw.o fi-sh"])
+    assert seen == ["o'ne", "fi-sh", "tw.o"]
     assert encoder.n_pieces == 3
 
 

@@ -7,12 +7,19 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.text.analyzers import TOKENIZERS, get_analyzer, get_tokenizer
-from classic_rc.text.tokenizers import CharTokenizer, MultiRCTokenizer, WordTokenizer, _word_pattern, unspaced_share
+from classic_rc.text.tokenizers import (
+    WORD_LENGTH,
+    CharTokenizer,
+    MultiRCTokenizer,
+    WordTokenizer,
+    _word_pattern,
+    unspaced_share,
+)
 from tests.errors import raises
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -37,7 +44,50 @@ def test_each_token_has_a_place_and_places_follow_each_other(name, text):
     assert all(not text[start].isspace() and not text[end - 1].isspace() for start, end in places)
 
 
-@pytest.mark.parametrize("name", [name for name, tokenizer in TOKENIZERS.items() if tokenizer.blanks_separate])
+SEPARATED = [name for name, tokenizer in TOKENIZERS.items() if tokenizer.separators]
+ASCII = st.text(st.characters(max_codepoint=127), max_size=3)
+TRICKY = st.text(
+    st.sampled_from("aZ09 .,'’\"\\:;_-#*=<אע\u0301\u0338\u200d\ufe0f\u20e3😀🇩ΣİſK٣、カ\ud83d"), max_size=6
+)
+SIDE = st.lists(ANY | PROSE | ASCII | TRICKY, max_size=4).map("".join)
+
+
+def test_blanks_are_among_the_separators():
+    assert {name for name in SEPARATED if " " in TOKENIZERS[name].separators} == set(SEPARATED)
+    assert all(not set(t.separators) & set(t.joiners) for t in TOKENIZERS.values())
+    assert all((t.separators + t.joiners).isascii() for t in TOKENIZERS.values())
+    assert not any(c.isalnum() for t in TOKENIZERS.values() for c in t.separators + t.joiners)
+
+
+@pytest.mark.parametrize("name", SEPARATED)
+@settings(max_examples=400, deadline=None)
+@given(data=st.data(), left=SIDE, right=SIDE)
+def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, left, right):
+    tokenize, separators = TOKENIZERS[name].tokenize, TOKENIZERS[name].separators
+    separator = data.draw(st.sampled_from(separators))
+    assert tokenize(left + separator + right) == tokenize(left) + tokenize(right)
+
+
+@pytest.mark.parametrize("name", SEPARATED)
+@given(word=st.text(st.sampled_from("aZ09"), min_size=1, max_size=8), length=st.integers(1, WORD_LENGTH - 1))
+def test_a_short_word_of_ascii_letters_and_digits_is_one_token(name, word, length):
+    word = (word * length)[:length]
+    assert TOKENIZERS[name].tokenize(word) == [word]
+
+
+@pytest.mark.parametrize("name", [name for name in SEPARATED if TOKENIZERS[name].joiners])
+@settings(max_examples=400, deadline=None)
+@given(data=st.data(), left=SIDE, right=SIDE)
+def test_a_joiner_separates_unless_a_neighbour_joins(name, data, left, right):
+    tokenize, joiners = TOKENIZERS[name].tokenize, TOKENIZERS[name].joiners
+    before, after = (data.draw(st.characters(max_codepoint=127)) for _ in "ba")
+    assume(not (before.isalnum() and after.isalnum()))
+    joiner = data.draw(st.sampled_from(joiners))
+    left, right = left + before, after + right
+    assert tokenize(left + joiner + right) == tokenize(left) + tokenize(right)
+
+
+@pytest.mark.parametrize("name", SEPARATED)
 @settings(max_examples=200, deadline=None)
 @given(text=TEXT | st.lists(ANY | PROSE).map(" ".join))
 def test_text_between_blanks_can_be_tokenized_by_itself(name, text):

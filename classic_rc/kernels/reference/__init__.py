@@ -1,8 +1,8 @@
 """The algorithms in plain Python, one lesson per file: for reading, and for checking the fast kernels.
 
-If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney and the ranker's
-features with an exponential or a logarithm differ by rounding. Word weights are integers
-(:mod:`classic_rc.kernels.weights`), so no sum depends on the order of addition.
+If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney, the objectives
+of logistic regression, and the ranker's features with an exponential or a logarithm differ by rounding. Word weights
+are integers (:mod:`classic_rc.kernels.weights`), so no sum depends on the order of addition.
 
 The lessons in reading order:
 
@@ -21,11 +21,12 @@ The lessons in reading order:
 12. ``kneser_ney``: the n-gram model. Chen and Goodman 1998, section 4.1.6 and equation 26.
 13. ``surface``: the features of the surface-feature learner. Merkhofer et al. 2018; Khashabi et al. 2018 (MultiRC).
 14. ``alignment``: the best support graph of an option. Khashabi et al. 2018 (AAAI).
-15. ``evidence``: how much of question and candidate sentences have. The feature ranker's groups `sentences`,
+15. ``logistic``: what logistic regression and conditional logit minimise. Fan et al. 2008; McFadden 1974.
+16. ``evidence``: how much of question and candidate sentences have. The feature ranker's groups `sentences`,
     `coverage`, `contrast` and `speakers`.
-16. ``proximity``: words near each other. Its groups `windows` and `distance`.
-17. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
-18. ``ranker``: all its dense features.
+17. ``proximity``: words near each other. Its groups `windows` and `distance`.
+18. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
+19. ``ranker``: all its dense features.
 """
 
 from classic_rc.kernels.reference import bm25, cloze, evidence, lexical, ngrams, proximity, tfidf
@@ -34,6 +35,7 @@ from classic_rc.kernels.reference.cloze import cloze_distance
 from classic_rc.kernels.reference.cloze_shift import cloze_window
 from classic_rc.kernels.reference.distance import word_distance
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
+from classic_rc.kernels.reference.logistic import binary_objective, conditional_objective
 from classic_rc.kernels.reference.phrases import longest_run, phrase_count
 from classic_rc.kernels.reference.ranker import RankerQuestion, ranker_features
 from classic_rc.kernels.reference.spans import span_overlap
@@ -46,10 +48,12 @@ __all__ = [
     "RankerQuestion",
     "ReferenceKneserNey",
     "best_support_graph",
+    "binary_objective",
     "bm25",
     "cloze",
     "cloze_distance",
     "cloze_window",
+    "conditional_objective",
     "evidence",
     "lexical",
     "longest_run",

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.estimator import clone
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver
@@ -190,8 +191,6 @@ class Composite(Solver):
 
 def clone_members_unfitted(estimator: Any) -> Any:
     """Return a clone without learned state."""
-    from sklearn.base import clone
-
     return clone(estimator)
 
 
@@ -202,8 +201,6 @@ def _scores_encoded(member: Solver) -> bool:
 
 def _make_members(name: str, solvers: Any) -> list[Any]:
     """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
-    from sklearn.base import clone
-
     if not isinstance(solvers, list | tuple):
         raise UsageError(
             f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}",

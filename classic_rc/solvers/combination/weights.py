@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import UsageError
+from classic_rc.estimator import clone
 from classic_rc.folds import Folds
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Scores
 from classic_rc.questions import Question
@@ -227,8 +228,6 @@ class TrainingResult:
         """Return a function that measures scores of the questions at some positions."""
         decision = self._decision
         if isinstance(decision, TunedThreshold):
-            from sklearn.base import clone
-
             questions = [self._questions[i] for i in index.tolist()]
             return lambda scores: clone(decision).fit(scores, questions).best_score_
         labels = self._labels.take(index)

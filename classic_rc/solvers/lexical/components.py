@@ -12,6 +12,7 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance, without_questions
+from classic_rc.kernels.logistic import fit_logistic
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import window_sweep
 from classic_rc.solvers.learning import one_thread
@@ -250,8 +251,6 @@ def learn_weights(
     DataError
         No question has both a right and a wrong candidate, or these never differ in a component.
     """
-    from sklearn.linear_model import LogisticRegression
-
     pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         rows, is_right = scores[start:end], right[start:end] > 0
@@ -267,10 +266,7 @@ def learn_weights(
             expected="at least one",
         )
     scale = np.where(spread > 0, spread, 1.0)
-    # Each pair occurs in both directions with half its weight, because a classifier needs two classes.
-    learner = LogisticRegression(C=C, fit_intercept=False, tol=1e-8, max_iter=1000)
-    differences, right_first = np.concatenate((x, -x)) / scale, np.repeat((1, 0), len(x))
     with one_thread():
-        learner.fit(differences, right_first, sample_weight=np.concatenate((share, share)) / 2)
-    weights: NDArray[np.float64] = learner.coef_[0] / scale
+        fit = fit_logistic(x / scale, np.ones(len(x)), C, importance=share, tolerance=1e-12)
+    weights: NDArray[np.float64] = fit.weights / scale
     return weights

@@ -40,9 +40,10 @@ from classic_rc.solvers.lexical.components import (
     learn_weights,
     parse_bugs,
 )
-from classic_rc.solvers.lexical.texts import AnnotatedReader, Token, raw_texts, raw_tokens
+from classic_rc.solvers.lexical.texts import AnnotatedReader, RawTexts, Token, raw_tokens
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
+from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.stemmers import STEMMERS
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
@@ -207,9 +208,8 @@ class LexicalMatcher(Solver):
         self._read_files()
         if self.weights == "learned":
             right = gold_labels(self.name, questions)
-            components = self.components(questions)
-            encoded = components.texts.encoded
-            columns = [encoded.scores(column, components.evidence) for column in components.scores.T]
+            encoded, scores, evidence = self._component_scores(questions)
+            columns = [encoded.scores(column, evidence) for column in scores.T]
             values = np.stack([column.values for column in columns], axis=1)
             self.weights_ = learn_weights(values, columns[0].offsets, right, self.C)
             self.trained_on_ = provenance(questions)
@@ -220,12 +220,12 @@ class LexicalMatcher(Solver):
 
         A candidate has evidence if a word was found or the rule for negated questions decides.
         """
-        weights, components = self.component_weights(), self.components(questions)
-        values = np.zeros(len(components.scores))
+        weights, (encoded, scores, evidence) = self.component_weights(), self._component_scores(questions)
+        values = np.zeros(len(scores))
         # Column by column: a matrix product may add in a different order on another machine.
-        for weight, column in zip(weights.tolist(), components.scores.T, strict=True):
+        for weight, column in zip(weights.tolist(), scores.T, strict=True):
             values += weight * column
-        return components.texts.encoded.scores(values, components.evidence)
+        return encoded.scores(values, evidence)
 
     def component_weights(self) -> NDArray[np.float64]:
         """Return the published, given or learned weights: shape (4,).
@@ -252,7 +252,7 @@ class LexicalMatcher(Solver):
         bugs, linked = parse_bugs(self.bugs), None
         reader = self.annotated_reader()
         if reader is None:
-            texts = raw_texts(questions, self.analyzer, self.normaliser, self.stop_words)
+            texts = self._raw_texts(questions).texts()
         else:
             texts = reader.texts(questions)
             if self.coreference != "none":
@@ -260,6 +260,26 @@ class LexicalMatcher(Solver):
         grouped = [questions[i] for i in texts.encoded.order.tolist()]
         is_linked = np.array([self._uses_coreference(question) for question in grouped], dtype=np.bool_)
         return component_scores(texts, linked, is_linked, negation=self.negation, bugs=bugs)
+
+    def _component_scores(
+        self, questions: Sequence[Question]
+    ) -> tuple[EncodedDataset, NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the encoding, and the component scores and evidence of its candidates in the arrays' order."""
+        if self.annotations is not None:
+            components = self.components(questions)
+            return components.texts.encoded, components.scores, components.evidence
+        self._check_all()
+        raw, bugs = self._raw_texts(questions), parse_bugs(self.bugs)
+        scores, evidence = [np.empty((0, len(COMPONENTS)))], [np.empty(0, dtype=np.bool_)]
+        for texts in raw.blocks():
+            unlinked = np.zeros(len(texts.negated), dtype=np.bool_)
+            block = component_scores(texts, None, unlinked, negation=self.negation, bugs=bugs)
+            scores.append(block.scores)
+            evidence.append(block.evidence)
+        return raw.encoded, np.concatenate(scores), np.concatenate(evidence)
+
+    def _raw_texts(self, questions: Sequence[Question]) -> RawTexts:
+        return RawTexts(questions, self.analyzer, self.normaliser, self.stop_words)
 
     def annotated_reader(self) -> AnnotatedReader | None:
         """Return a reader of the annotation's texts, or None without annotation."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.lexical import token_counts
+from classic_rc.kernels.sentence_postings import runs_of
 from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import AnnotatedText
@@ -24,6 +25,9 @@ from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 from classic_rc.text.stop_words import stop_words as stop_list
+
+_BLOCK_TOKENS = 2**20
+"""Tokens of the questions that are scored together, unless one question has more."""
 
 _PUNCTUATION = frozenset("'\"!?-;.,:/\\@#*&`$+=%_()[]{}")
 _NEGATION = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
@@ -86,46 +90,79 @@ class LexicalTexts:
         return self.encoded.arrays
 
 
-def raw_texts(questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> LexicalTexts:
-    """Build texts from raw text, with an analyzer, a stemmer and our own sentence splitter.
+class RawTexts:
+    """The matcher's texts from raw text, made with an analyzer, a stemmer and our own sentence splitter.
 
     Parameters
     ----------
     questions : sequence of Question
     analyzer, normaliser, stop_words : str
         As in :class:`~classic_rc.solvers.LexicalMatcher`.
-    """
-    encoded, token_offsets, sentence_offsets = encode_sentences(questions, analyzer)
-    arrays, vocabulary = encoded.arrays, encoded.vocabulary
-    sentences = np.repeat(np.arange(len(token_offsets) - 1), np.diff(token_offsets))
-    sentences -= np.repeat(sentence_offsets[:-1], np.diff(arrays.passage_offsets))
-    counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
-    words = _keep_words(arrays, counts)
 
-    # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
-    stem, ids = stemmer(normaliser), dict[str, int]()
-    stem_of = np.array([ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32)
-    stems = words._replace(
-        passage_tokens=stem_of[words.passage_tokens],
-        question_tokens=stem_of[words.question_tokens],
-        candidate_tokens=stem_of[words.candidate_tokens],
-        n_words=max(len(ids), 1),
-    )
-    return LexicalTexts(
-        _with_arrays(encoded, words),
-        stems,
-        ~stop_flags(vocabulary, encoded.analyzer, stop_words)[words.passage_tokens],
-        sentences[counts[arrays.passage_tokens]],
-        token_counts(words),
-        token_counts(stems),
-        np.array([is_negated(questions[i].query) for i in encoded.order.tolist()], dtype=np.bool_),
-        token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
-        sentence_offsets,
-    )
+    Attributes
+    ----------
+    encoded : EncodedDataset
+        The questions with all their words, punctuation too.
+    """
+
+    def __init__(self, questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> None:
+        self.encoded, self._token_offsets, self._sentence_offsets = encode_sentences(questions, analyzer)
+        self._questions, vocabulary = questions, self.encoded.vocabulary
+        self._counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
+        # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
+        stem, ids = stemmer(normaliser), dict[str, int]()
+        self._stem_of = np.array([ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32)
+        self._n_stems = max(len(ids), 1)
+        self._kept = ~stop_flags(vocabulary, self.encoded.analyzer, stop_words)
+
+    def texts(self) -> LexicalTexts:
+        """Return the texts of all questions."""
+        return self._texts_of(self.encoded, 0, len(self.encoded))
+
+    def blocks(self) -> Iterator[LexicalTexts]:
+        """Yield the texts of consecutive questions of the arrays.
+
+        The arrays that the components read are many times larger than the encoding.
+        """
+        arrays = self.encoded.arrays
+        loads = np.diff(arrays.question_offsets)
+        loads = loads + np.bincount(arrays.candidate_question, np.diff(arrays.candidate_offsets), len(loads))
+        first = np.flatnonzero(np.diff(arrays.question_passage, prepend=-1))
+        loads[first] += np.diff(arrays.passage_offsets)[arrays.question_passage[first]]
+        for start, stop in runs_of(loads.astype(np.int64), _BLOCK_TOKENS):
+            yield self._texts_of(self.encoded.part(start, stop, with_questions=False), start, stop)
+
+    def _texts_of(self, encoded: EncodedDataset, start: int, stop: int) -> LexicalTexts:
+        arrays, whole = encoded.arrays, self.encoded
+        passage = int(whole.arrays.question_passage[start]) if stop > start else 0
+        sentence_offsets = self._sentence_offsets[passage : passage + len(arrays.passage_offsets)]
+        token_offsets = self._token_offsets[sentence_offsets[0] : sentence_offsets[-1] + 1]
+        sentence_offsets, token_offsets = sentence_offsets - sentence_offsets[0], token_offsets - token_offsets[0]
+        sentences = np.repeat(np.arange(len(token_offsets) - 1), np.diff(token_offsets))
+        sentences -= np.repeat(sentence_offsets[:-1], np.diff(arrays.passage_offsets))
+        words, stem_of = _keep_words(arrays, self._counts), self._stem_of
+        stems = words._replace(
+            passage_tokens=stem_of[words.passage_tokens],
+            question_tokens=stem_of[words.question_tokens],
+            candidate_tokens=stem_of[words.candidate_tokens],
+            n_words=self._n_stems,
+        )
+        order = whole.order[start:stop].tolist()
+        return LexicalTexts(
+            _with_arrays(encoded, words),
+            stems,
+            self._kept[words.passage_tokens],
+            sentences[self._counts[arrays.passage_tokens]],
+            token_counts(words),
+            token_counts(stems),
+            np.array([is_negated(self._questions[i].query) for i in order], dtype=np.bool_),
+            token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
+            sentence_offsets,
+        )
 
 
 def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str) -> list[Token]:
-    """Return the words of a passage, the same as in :func:`raw_texts`, with their character offsets."""
+    """Return the words of a passage, the same as in :class:`RawTexts`, with their character offsets."""
     analyze, stem = get_analyzer(analyzer), stemmer(normaliser)
     located = [
         (word, number, (start + sentence_start, end + sentence_start))

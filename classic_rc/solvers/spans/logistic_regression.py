@@ -60,7 +60,7 @@ class SpanLR(Solver):
         The number of buckets of each number, at least 2.
     negatives : int or None
         The number of wrong spans, drawn at random, to learn from in each training question; None for all.
-    learner : {"liblinear", "lbfgs"}
+    learner : {"newton", "liblinear"}
         A name of :data:`~classic_rc.solvers.learning.LEARNERS`.
     C : float
         The inverse strength of the regularisation.
@@ -103,7 +103,7 @@ class SpanLR(Solver):
             also="a whole number of at least 1 or None",
             fits=lambda value: value is None or is_integer(value, 1),
         ),
-        "learner": Parameter("the learner of the weights", ("liblinear", "lbfgs")),
+        "learner": Parameter("the learner of the weights", ("newton", "liblinear")),
         "C": REGULARISATION,
         "seed": SEED,
         "decision": DECISION,
@@ -116,7 +116,7 @@ class SpanLR(Solver):
         features: str = "all",
         buckets: int = 10,
         negatives: int | None = 50,
-        learner: Literal["liblinear", "lbfgs"] = "liblinear",
+        learner: Literal["newton", "liblinear"] = "newton",
         C: float = 1.0,
         seed: int = 0,
         decision: Decision | None = None,

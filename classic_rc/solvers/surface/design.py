@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
 from classic_rc.text.encoded import EncodedDataset
@@ -245,6 +246,44 @@ class Design:
         word_ids = self.columns.word_ids(encoded.vocabulary)
         for block in self.features.blocks(encoded):
             yield block, self._matrix(block, word_ids)
+
+    def training_matrix(
+        self, encoded: EncodedDataset, repeats: NDArray[np.integer] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
+        """Return the matrix of an encoding's candidates in little memory.
+
+        Parameters
+        ----------
+        encoded : EncodedDataset
+        repeats : ndarray of int, shape (n_candidates of the arrays,), optional
+            How often to repeat each candidate's row. Default: once.
+
+        Returns
+        -------
+        numbers : ndarray of float64, shape (n_rows, n_numbers)
+            The scaled lengths and counts.
+        columns : ndarray of int32, shape (n_entries,)
+            The columns of the words and pairs of each row, numbered from 0. Features that share a column by a hash
+            are two entries.
+        offsets : ndarray of int64, shape (n_rows + 1,)
+            Row i has the entries ``offsets[i]:offsets[i + 1]``.
+        """
+        word_ids = self.columns.word_ids(encoded.vocabulary)
+        numbers, columns, sizes = [], [], []
+        for block in self.features.blocks(encoded):
+            n_rows = len(block.numbers)
+            # `find` sorts by column, so a stable sort by row keeps the columns of each row ascending.
+            rows, found = self.columns.find(block.words, word_ids)
+            of_rows = found.astype(np.int32)[np.argsort(rows.astype(np.uint16), kind="stable")]
+            n_found, own = np.bincount(rows, minlength=n_rows), block.numbers / self.scale
+            if repeats is not None:
+                times = np.repeat(np.arange(n_rows), repeats[block.where])
+                of_rows = of_rows[ragged_indices(offsets_of(n_found)[times], n_found[times])]
+                n_found, own = n_found[times], own[times]
+            numbers.append(own)
+            columns.append(of_rows)
+            sizes.append(n_found)
+        return np.concatenate(numbers), np.concatenate(columns), offsets_of(np.concatenate(sizes))
 
     def _matrix(self, block: FeatureBlock, word_ids: NDArray[Any]) -> csr_matrix:
         from scipy.sparse import csr_matrix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.equal_columns import merge_equal_columns
+from classic_rc.kernels.blocked_matrix import Features, renumber_columns
+from classic_rc.kernels.equal_columns import find_equal_columns
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import (
@@ -29,9 +30,9 @@ from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Ma
 from classic_rc.solvers.learning import (
     LogisticModel,
     Model,
+    check_learner,
     fit_model,
     gold_labels,
-    make_learner,
     require_task,
     shrinks_weights,
 )
@@ -41,7 +42,7 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    pass
 
 SURFACE_VARIANTS = {
     "multirc2018": Variant(
@@ -49,18 +50,16 @@ SURFACE_VARIANTS = {
             "analyzer": "multirc2018",
             "features": "lengths+token-overlap+answer+text-answer+question-answer+prominent",
             "scaling": "none",
-            "learner": "newton-cg",
         },
         "the features that MultiRC's authors released, unscaled; a word is 'prominent' if it occurs in the passage "
         "more often than the passage's ratio of types to tokens, which is true of every word of a passage in which "
         "any word recurs (a bug), so shared words count twice. Not copied: the prediction script reads the header "
-        "of LIBLINEAR's output as the first prediction; lengths in characters exclude blanks at a text's ends. "
-        "Newton's method finds LIBLINEAR's optimum",
+        "of LIBLINEAR's output as the first prediction; lengths in characters exclude blanks at a text's ends",
         "Khashabi et al. 2018, MultiRC, SurfaceLR, and the released surfaceLR_train.pl",
         cites=("khashabi2018multirc",),
     ),
     "mitre2018": Variant(
-        {"features": "all", "scaling": "none", "learner": "newton-cg"},
+        {"features": "all", "scaling": "none"},
         "the features as the paper describes them: the candidate's words, those shared by story and candidate, the "
         "product of question and candidate, three counts of shared words and the lengths, unscaled; the paper does "
         "not specify its tokens and its ensemble",
@@ -68,6 +67,11 @@ SURFACE_VARIANTS = {
         cites=("merkhofer2018",),
     ),
 }
+
+
+_DEFAULT_LEARNER = "newton"
+_OLD_DEFAULT_LEARNER = "liblinear"
+"""The default learner of the versions whose saved solvers do not name it."""
 
 
 class SurfaceLR(Solver):
@@ -98,8 +102,8 @@ class SurfaceLR(Solver):
         Default: one column for each word and pair of the training data.
     learner : str or classifier, optional
         A name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn classifier that accepts sparse
-        features. Default: LIBLINEAR's logistic regression. With unscaled lengths it stops short of the optimum;
-        ``"newton-cg"`` reaches it.
+        features. Default: ``"newton"``. ``"liblinear"`` is the learner of the papers; with unscaled lengths it
+        stops short of the same optimum without a message.
     C : float
         The inverse strength of the regularisation, for named linear learners.
     output : {"log-odds", "probability"}
@@ -114,6 +118,8 @@ class SurfaceLR(Solver):
         The features and their columns.
     model_ : Model
         The weights.
+    learner_ : str or classifier
+        The learner of the weights.
     caveats_ : tuple of str
         A message if the learner stopped before it converged.
     """
@@ -129,6 +135,7 @@ class SurfaceLR(Solver):
 
     design_: Design
     model_: Model
+    learner_: Any
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
@@ -187,6 +194,7 @@ class SurfaceLR(Solver):
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
         features = self._feature_set()
+        check_learner(self.learner)
         right = gold_labels(self.name, questions)
         require_task(self, questions)
         encoded = self.encoded(questions)
@@ -194,6 +202,7 @@ class SurfaceLR(Solver):
         if not self.design_.n_features:
             raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
         self.model_, self.caveats_ = self._learn(encoded, _reorder_flags(right, encoded))
+        self.learner_ = _DEFAULT_LEARNER if self.learner is None else self.learner
         self.trained_on_ = provenance(questions)
         return self
 
@@ -211,6 +220,10 @@ class SurfaceLR(Solver):
         for block, features in self.design_.blocks(encoded):
             values[block.where], evidence[block.where] = of_rows(features), block.evidence
         return encoded.scores(values, evidence)
+
+    def signature_facts(self) -> Mapping[str, Any]:
+        """Return the default learner, because earlier versions have another one."""
+        return {"learner": getattr(self, "learner_", _DEFAULT_LEARNER)} if self.learner is None else {}
 
     def explain(self, question: Question) -> Explanation:
         """Show the features with the largest effect on each score, and the candidate's words in the passage."""
@@ -234,7 +247,8 @@ class SurfaceLR(Solver):
                 expected="a logistic regression",
             )
         state, arrays = self.design_.to_state()
-        return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
+        default = {} if self.learner is not None else {"learner": self.learner_}
+        return {"bias": model.bias, **default, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned.
@@ -248,6 +262,7 @@ class SurfaceLR(Solver):
         if weights.shape != (design.n_features,):
             raise ValueError(f"{len(weights)} weights for {design.n_features} features")
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
+        self.learner_ = state.get("learner", _OLD_DEFAULT_LEARNER) if self.learner is None else self.learner
         return self
 
     def _fitted_model(self) -> Model:
@@ -259,26 +274,33 @@ class SurfaceLR(Solver):
 
     def _feature_set(self) -> FeatureSet:
         self.check_parameters()
-        make_learner(self.learner, self.C)  # raises UsageError if the learner is unknown
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
     def _learn(self, encoded: EncodedDataset, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
-        from scipy.sparse import vstack
+        from scipy.sparse import csr_matrix
 
-        def blocks() -> Iterator[csr_matrix]:
-            return (matrix for _, matrix in self.design_.blocks(encoded))
-
-        # Most word pairs occur in exactly the same candidates as other pairs, so their columns are equal. A learner
-        # that shrinks weights finds the same model from merged columns, in half the time and a fraction of the
-        # memory. Afterwards `merged @ weights` gives each original column its weight.
-        merged = merge_equal_columns(blocks()) if shrinks_weights(self.learner) else None
-        features = vstack([block if merged is None else block @ merged for block in blocks()], format="csr")
-        if encoded.candidate_rows is not None:
-            features = features[encoded.candidate_rows]
-        features.sort_indices()
-        model, caveats = fit_model(self.learner, self.C, features, right)
-        if merged is not None and isinstance(model, LogisticModel):
-            model = model._replace(weights=merged @ model.weights)
+        if encoded.candidate_rows is None:
+            repeats = None
+        else:
+            repeats = np.bincount(encoded.candidate_rows, minlength=len(encoded.arrays.candidate_question))
+            right = right[np.argsort(encoded.candidate_rows, kind="stable")]
+        numbers, columns, offsets = self.design_.training_matrix(encoded, repeats)
+        # Most word pairs occur in exactly the same candidates as other pairs. One column for all of them is enough
+        # for a learner that shrinks weights, and takes less than half of the time and the memory.
+        n_columns = self.design_.columns.n_columns
+        sets = find_equal_columns(columns, offsets, n_columns) if shrinks_weights(self.learner) else None
+        if sets is not None:
+            n_columns = len(sets.first)
+            place = np.full(len(sets.set_of), -1, dtype=np.int32)
+            place[sets.first] = np.arange(n_columns, dtype=np.int32)
+            columns, offsets = renumber_columns(columns, offsets, place)
+        ones = np.ones(len(columns), dtype=np.int8)
+        words = csr_matrix((ones, columns, offsets), shape=(len(numbers), n_columns))
+        copies = None if sets is None else np.append(np.ones(numbers.shape[1]), sets.copies.astype(np.float64))
+        model, caveats = fit_model(self.learner, self.C, Features(numbers, words), right, copies)
+        if sets is not None and isinstance(model, LogisticModel):
+            n = numbers.shape[1]
+            model = model._replace(weights=np.append(model.weights[:n], model.weights[n:][sets.set_of]))
         return model, caveats
 
 

@@ -80,13 +80,13 @@ def test_all_parameters_keep_the_solver_contract(params):
     check_solver(SurfaceLR(**params))
 
 
-def test_the_default_learner_is_liblinears_logistic_regression_on_all_features():
+def test_the_default_learner_finds_the_optimum_of_liblinears_logistic_regression():
     """Merging equal columns changes only the rounding."""
     liblinear = LogisticRegression(
         solver="liblinear", tol=1e-10, intercept_scaling=1, max_iter=5000, random_state=0
     )
     whole = fitted(learner=liblinear)
-    for learner, tolerance in ((None, 0.01), ("liblinear", 0.01), ("newton-cg", 1e-5)):
+    for learner, tolerance in ((None, 1e-3), ("newton", 1e-3), ("liblinear", 0.01)):
         mine = fitted(learner=learner)
         assert np.allclose(mine.model_.weights, whole.model_.weights, atol=tolerance)
         assert mine.model_.bias == pytest.approx(whole.model_.bias, abs=tolerance)
@@ -105,7 +105,7 @@ def test_probabilities_are_the_logistic_function_of_the_log_odds():
 
 
 def test_scaling_divides_by_the_root_mean_square_in_training():
-    solver, raw = fitted(), fitted(scaling="none", learner="newton-cg")
+    solver, raw = fitted(), fitted(scaling="none")
     blocks = list(solver.design_.features.blocks(solver.encoded(TRAIN)))
     numbers = np.concatenate([block.numbers for block in blocks])
     assert np.allclose(np.sqrt(np.mean(numbers**2, axis=0)), solver.design_.scale)
@@ -142,7 +142,7 @@ def test_only_the_first_question_words_are_read():
 
 def test_columns_do_not_depend_on_the_order_of_training_questions():
     backwards = Dataset([replace(q) for q in reversed(TRAIN.questions)])
-    one, other = fitted(learner="newton-cg"), SurfaceLR(learner="newton-cg").fit(backwards)
+    one, other = fitted(), SurfaceLR().fit(backwards)
     assert one.design_.columns.words == other.design_.columns.words
     assert np.allclose(one.model_.weights, other.model_.weights, atol=1e-5)
 

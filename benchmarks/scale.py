@@ -1,0 +1,212 @@
+"""Time and memory of whole commands as datasets grow: ``python -m benchmarks.scale [--plot FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.generate import ScaleShape, write_reading_questions
+from benchmarks.report import markdown
+from benchmarks.timing import Table
+
+COMMANDS = {"run": ["--jobs", "2"], "check": ["--jobs", "2"], "stats": []}
+"""The commands that are measured, with their options. The solvers of `run` are the default ones."""
+
+SIZES = (2_000, 20_000, 200_000)
+
+_POLL_SECONDS = 0.25
+
+
+class Measurement(NamedTuple):
+    """What one command needed."""
+
+    command: str
+    questions: int
+    wall: float  # seconds
+    cpu: float  # seconds, of all processes
+    peak: float | None  # MB, of all processes together; None where the system does not tell
+    longest_silence: float  # seconds without output on stdout or stderr
+
+
+def run(quick: bool = False) -> list[Table]:
+    """Measure every command on four questions a passage, as in RACE, and on one."""
+    sizes = (200, 2_000) if quick else SIZES
+    return [table(measure(sizes, per_passage), per_passage) for per_passage in (4, 1)]
+
+
+def measure(
+    sizes: Sequence[int],
+    per_passage: int = 4,
+    commands: Sequence[str] = tuple(COMMANDS),
+    checkout: str | None = None,
+) -> list[Measurement]:
+    """Write a dataset of each size, and run every command on it.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of questions.
+    per_passage : int
+        Questions about each passage.
+    commands : sequence of str
+        Of :data:`COMMANDS`.
+    checkout : str, optional
+        Another clone of this project, whose code is measured.
+    """
+    measured = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            path = Path(folder) / f"generated-{size}.jsonl"
+            write_reading_questions(path, ScaleShape(size, per_passage))
+            for command in commands:
+                measured.append(_measure(command, path, size, checkout))
+            path.unlink()
+    return measured
+
+
+def table(measured: Sequence[Measurement], per_passage: int) -> Table:
+    """Return the measurements as a table, with the exponents of growth between sizes."""
+    rows: list[list[object]] = []
+    for command in dict.fromkeys(m.command for m in measured):
+        own = [m for m in measured if m.command == command]
+        growths: list[float | None] = [None, *(_exponent(one, other) for one, other in pairwise(own))]
+        for m, growth in zip(own, growths, strict=True):
+            peak = None if m.peak is None else round(m.peak)
+            rows.append(
+                [command, m.questions, round(m.wall, 1), round(m.cpu, 1), growth, peak, round(m.longest_silence)]
+            )
+    return {
+        "title": f"Whole commands on generated 350-token passages, {per_passage} questions a passage",
+        "header": ["command", "questions", "s", "CPU s", "exponent", "peak MB", "longest silence, s"],
+        "rows": rows,
+        "notes": [
+            "An exponent of 1 is linear: the slope of CPU time between two sizes, both logarithmic. "
+            "The commands run with `--jobs 2` where they have it. "
+            "The peak is the memory of all processes together."
+        ],
+    }
+
+
+def _exponent(one: Measurement, other: Measurement) -> float:
+    return round(math.log(other.cpu / one.cpu) / math.log(other.questions / one.questions), 2)
+
+
+def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measurement:
+    output = path.with_suffix(f".{command}.txt")
+    arguments = [sys.executable, "-m", "classic_rc", command, str(path), *COMMANDS[command], "-o", str(output)]
+    environment = dict(os.environ)
+    if checkout is not None:
+        environment["PYTHONPATH"] = checkout
+    before, start = _cpu_of_children(), time.perf_counter()
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=checkout, text=True
+    )
+    watch = _MemoryWatch(process.pid)
+    silence, last = 0.0, start
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        now = time.perf_counter()
+        silence, last = max(silence, now - last), now
+    code = process.wait()
+    peak = watch.stop()
+    end = time.perf_counter()
+    if code:
+        raise RuntimeError(f"{' '.join(arguments)} ended with {code}: {''.join(lines[-5:])}")
+    return Measurement(command, size, end - start, _cpu_of_children() - before, peak, max(silence, end - last))
+
+
+def _cpu_of_children() -> float:
+    """Return the CPU seconds of all processes that were started from here and have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+class _MemoryWatch:
+    """Adds up the memory of a process and its descendants, several times a second, and keeps the largest sum."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._peak, self._done = pid, 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> float | None:
+        """Return the peak in MB, or None if the system does not tell."""
+        self._done.set()
+        self._thread.join()
+        return self._peak / 2**10 or None
+
+    def _watch(self) -> None:
+        while not self._done.wait(_POLL_SECONDS):
+            self._peak = max(self._peak, sum(_memory(pid) for pid in _descendants(self._pid)))
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    yield pid
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from _descendants(int(child))
+
+
+def _memory(pid: int) -> int:
+    """Return a process's proportional share of memory in KB: pages that processes share count once in all."""
+    with suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+    return 0
+
+
+def plot(measured: Sequence[Measurement], path: Path) -> None:
+    """Draw CPU seconds and peak memory against the number of questions, both axes logarithmic."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text as text: a third of the size
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for command in dict.fromkeys(m.command for m in measured):
+        own = [m for m in measured if m.command == command]
+        sizes = [m.questions for m in own]
+        axes[0].plot(sizes, [m.cpu for m in own], marker="o", label=command)
+        axes[1].plot(sizes, [(m.peak or math.nan) / 1000 for m in own], marker="o", label=command)
+    first, last = min(m.questions for m in measured), max(m.questions for m in measured)
+    least = min(m.cpu for m in measured)
+    axes[0].plot([first, last], [least, least * last / first], color="grey", linestyle=":", label="linear")
+    for axis, label in zip(axes, ("CPU seconds", "peak memory, GB"), strict=True):
+        axis.set(xscale="log", yscale="log", xlabel="questions", ylabel=label)
+        axis.grid(alpha=0.3)
+    axes[0].legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, print the table and draw the plot."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of questions")
+    parser.add_argument("--per-passage", type=int, default=4, metavar="N", help="questions a passage (default 4)")
+    parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=tuple(COMMANDS))
+    parser.add_argument("--checkout", metavar="DIR", help="measure the code of another clone")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw a figure (.svg, .png)")
+    args = parser.parse_args(argv)
+    measured = measure(args.sizes, args.per_passage, args.commands, args.checkout)
+    print(markdown(table(measured, args.per_passage)))
+    if args.plot is not None:
+        plot(measured, args.plot)
+
+
+if __name__ == "__main__":
+    main()

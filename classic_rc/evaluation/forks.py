@@ -1,0 +1,106 @@
+"""Work in forked copies of this process, which see its arrays without a copy and send back their results."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from classic_rc.io.progress import CLOCK_NAME
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def count_jobs(jobs: int) -> int:
+    """Return a number of jobs on this machine; -1 is one for each core that the process may use, -2 one less."""
+    if jobs > 0:
+        return jobs
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores + 1 + jobs, 1)
+
+
+def can_fork() -> bool:
+    """Return whether this process can be forked safely: on Linux, without threads of others.
+
+    A fork has one thread. A lock that another thread holds at that moment stays locked in it. The thread of our
+    progress bars is harmless, because forks show nothing.
+    """
+    names = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
+    is_main = threading.current_thread() is threading.main_thread()
+    return sys.platform == "linux" and is_main and all(name == CLOCK_NAME for name in names)
+
+
+def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    """Return the function's result for each item, each computed in a fork of its own, all at the same time.
+
+    Parameters
+    ----------
+    function : callable
+        It neither prints nor starts threads.
+    items : sequence
+        They are not copied. The results are pickled.
+
+    Raises
+    ------
+    Exception
+        What the function raised, for the first item where it raised something.
+    RuntimeError
+        A fork was killed.
+    """
+    forks: list[tuple[int, int]] = []
+    try:
+        for item in items:
+            forks.append(_start(function, item))
+        results = []
+        for _, pipe in forks:
+            with open(pipe, "rb", closefd=False) as stream:
+                content = stream.read()
+            if not content:
+                raise RuntimeError("a process that was scoring was killed, perhaps for want of memory")
+            is_result, value = pickle.loads(content)
+            if not is_result:
+                raise value
+            results.append(value)
+        return results
+    finally:
+        for process, pipe in forks:
+            os.close(pipe)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+            os.waitpid(process, 0)
+
+
+def _start(function: Callable[[Any], Any], item: Any) -> tuple[int, int]:
+    """Fork, and return the process and the pipe that its result comes from."""
+    pipe, end = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any thread; see can_fork.
+        process = os.fork()
+    if process == 0:
+        _send_result(function, item, end)
+    os.close(end)
+    return process, pipe
+
+
+def _send_result(function: Callable[[Any], Any], item: Any, end: int) -> NoReturn:
+    """Run the function, write its result or its exception, and end the process without any cleaning up."""
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        try:
+            content = pickle.dumps((True, function(item)), pickle.HIGHEST_PROTOCOL)
+        except BaseException as error:
+            try:
+                content = pickle.dumps((False, error))
+            except Exception:
+                content = pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+        with open(end, "wb") as stream:
+            stream.write(content)
+    finally:
+        os._exit(0)

@@ -1,0 +1,318 @@
+"""The learner core against plain Python, against scikit-learn's optimum, and at its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import check_grad, minimize
+from scipy.sparse import csr_matrix
+from scipy.sparse import random as random_sparse
+from sklearn.linear_model import LogisticRegression
+
+from classic_rc.kernels import blocked_matrix, logistic
+from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
+from classic_rc.kernels.logistic import LogisticFit, fit_logistic
+from classic_rc.kernels.reference import binary_objective, conditional_objective
+
+NUMBERS = st.sampled_from([0.0, 0.0, 1.0, 1.0, -2.0, 0.5, 30.0])
+STRENGTHS = st.sampled_from([1e-6, 0.1, 1.0, 50.0])
+
+
+@st.composite
+def matrices(draw, n_rows=None):
+    n_rows = draw(st.integers(1, 12)) if n_rows is None else n_rows
+    n_columns = draw(st.integers(1, 6))
+    row = st.lists(NUMBERS, min_size=n_columns, max_size=n_columns)
+    return np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows)))
+
+
+@st.composite
+def binary_problems(draw):
+    x = draw(matrices())
+    right = draw(st.lists(st.integers(0, 1), min_size=len(x), max_size=len(x)))
+    return x, np.array(right), draw(st.integers(0, x.shape[1]))
+
+
+@st.composite
+def conditional_problems(draw):
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    x = draw(matrices(sum(sizes)))
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    right = np.zeros(len(x), dtype=int)
+    right[[start + draw(st.integers(0, size - 1)) for start, size in zip(offsets, sizes, strict=False)]] = 1
+    return x, right, offsets, draw(st.integers(0, x.shape[1]))
+
+
+def blocks(x: np.ndarray, n_dense: int) -> Features:
+    return Features(x[:, :n_dense], csr_matrix(x[:, n_dense:]))
+
+
+def check(fit: LogisticFit, objective: float, gradient: list[float], C: float) -> None:
+    """The fit's numbers are those of its weights, and its bound holds."""
+    assert fit.converged
+    assert fit.objective == pytest.approx(objective, rel=1e-9)
+    assert fit.gradient_norm <= np.sqrt(2e-12 * fit.objective / C) * 1.01
+    assert np.linalg.norm(gradient) <= np.sqrt(2e-12 * fit.objective / C) * 1.01 + 1e-9 * (1 + objective)
+
+
+@given(problem=binary_problems(), C=STRENGTHS)
+def test_binary_fits_have_the_reference_objective_and_no_gradient(problem, C):
+    x, right, n_dense = problem
+    fit = fit_logistic(blocks(x, n_dense), right, C, tolerance=1e-12)
+    check(fit, *binary_objective(fit.weights.tolist(), x.tolist(), right.tolist(), C), C)
+
+
+@given(problem=conditional_problems(), C=STRENGTHS)
+def test_conditional_fits_have_the_reference_objective_and_no_gradient(problem, C):
+    x, right, offsets, n_dense = problem
+    fit = fit_logistic(blocks(x, n_dense), right, C, offsets=offsets, tolerance=1e-12)
+    questions = [
+        (x[a:b].tolist(), int(right[a:b].argmax())) for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+    ]
+    check(fit, *conditional_objective(fit.weights.tolist(), questions, C), C)
+
+
+@given(problem=binary_problems(), weights=st.lists(st.floats(-1, 1), min_size=6, max_size=6))
+def test_the_reference_gradient_is_that_of_its_objective(problem, weights):
+    x, right, _ = problem
+    x, start = np.minimum(x, 3.0), np.array(weights[: x.shape[1]])
+    arguments = x.tolist(), right.tolist(), 0.7
+    error = check_grad(
+        lambda w: binary_objective(w.tolist(), *arguments)[0],
+        lambda w: np.array(binary_objective(w.tolist(), *arguments)[1]),
+        start,
+    )
+    assert error < 1e-4
+    one = [(x.tolist(), 0)]
+    error = check_grad(
+        lambda w: conditional_objective(w.tolist(), one, 0.7)[0],
+        lambda w: np.array(conditional_objective(w.tolist(), one, 0.7)[1]),
+        start,
+    )
+    assert error < 1e-4
+
+
+def sparse_problem(n: int = 3000, n_columns: int = 900, seed: int = 0) -> tuple[csr_matrix, np.ndarray]:
+    """Columns from rare to frequent, among them many of one row."""
+    rng = np.random.default_rng(seed)
+    share = 0.3 / np.arange(1, n_columns + 1)
+    x = csr_matrix((rng.random((n, n_columns)) < share).astype(float))
+    odds = x @ rng.normal(0, 2, n_columns)
+    return x, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_objective_is_scikit_learns_to_1e_9(C):
+    x, right = sparse_problem()
+    assert (np.bincount(x.indices, minlength=x.shape[1]) == 1).sum() > 30
+    fit = fit_logistic(x, right, C, tolerance=1e-12)
+    learner = LogisticRegression(C=C, solver="newton-cg", fit_intercept=False, tol=1e-12, max_iter=5000)
+    weights = learner.fit(x, right).coef_[0]
+
+    def objective(w: np.ndarray) -> float:
+        return np.logaddexp(0, (1 - 2 * right) * (x @ w)).sum() + w @ w / (2 * C)
+
+    assert fit.converged
+    assert objective(fit.weights) == pytest.approx(fit.objective, rel=1e-12)
+    assert fit.objective == pytest.approx(objective(weights), rel=1e-9)
+    assert fit.objective <= objective(weights) * (1 + 1e-12)
+    assert np.allclose(fit.weights, weights, atol=1e-4 * (1 + np.abs(weights).max()))
+
+
+def test_questions_are_scored_as_by_a_general_optimiser():
+    rng = np.random.default_rng(1)
+    offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 6, 300))))
+    x = rng.normal(size=(offsets[-1], 8)) * (1, 10, 100, 0.1, 1, 1, 1, 1)
+    x[:, 4] = np.repeat(rng.normal(size=300), np.diff(offsets))  # equal in all rows of a question
+    right = np.zeros(len(x), dtype=int)
+    right[offsets[:-1] + rng.integers(0, np.diff(offsets))] = 1
+
+    def objective(w: np.ndarray) -> float:
+        margins = x @ w
+        totals = np.logaddexp.reduceat(margins, offsets[:-1])
+        return totals.sum() - margins[right > 0].sum() + w @ w / 4
+
+    fit = fit_logistic(x, right, 2.0, offsets=offsets, tolerance=1e-13)
+    found = minimize(objective, np.zeros(8), method="L-BFGS-B", options={"maxiter": 10_000, "ftol": 1e-15})
+    assert fit.objective <= found.fun * (1 + 1e-12)
+    assert fit.objective == pytest.approx(found.fun, rel=1e-7)
+    assert fit.weights[4] == pytest.approx(0, abs=1e-6)
+    sparse = fit_logistic(Features(x[:, :3], csr_matrix(x[:, 3:])), right, 2.0, offsets=offsets, tolerance=1e-13)
+    assert np.allclose(sparse.weights, fit.weights, atol=1e-7)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_converged_fit_is_as_near_to_the_optimum_as_it_says(tolerance):
+    x, right = sparse_problem(seed=3)
+    best = fit_logistic(x, right, 5.0, tolerance=1e-14)
+    fit = fit_logistic(x, right, 5.0, tolerance=tolerance)
+    assert fit.converged
+    bound = 5.0 * fit.gradient_norm**2 / 2
+    assert fit.objective - best.objective + 1e-12 * best.objective >= 0
+    assert fit.objective - best.objective <= bound <= tolerance * fit.objective
+    assert np.linalg.norm(fit.weights - best.weights) <= 5.0 * fit.gradient_norm * 1.1 + 1e-6
+
+
+def test_a_fit_starts_where_it_is_told():
+    x, right = sparse_problem()
+    first = fit_logistic(x, right, 1.0, tolerance=1e-10)
+    again = fit_logistic(x, right, 1.0, tolerance=1e-8, start=first.weights)
+    assert again.n_steps == 0
+    assert np.allclose(again.weights, first.weights, atol=1e-7)
+
+
+def test_copies_are_equal_columns():
+    x, right = sparse_problem(800, 60)
+    which = np.repeat(np.arange(60), 1 + np.arange(60) % 4)
+    whole = fit_logistic(x[:, which], right, 1.0, tolerance=1e-13)
+    copies = np.bincount(which)
+    merged = fit_logistic(x, right, 1.0, copies=copies, tolerance=1e-13)
+    assert merged.objective == pytest.approx(whole.objective, rel=1e-11)
+    assert np.allclose(merged.weights[which], whole.weights, atol=1e-6)
+
+
+def test_importance_multiplies_the_losses():
+    x, right = sparse_problem(500, 80)
+    times = np.random.default_rng(0).integers(1, 5, 500)
+    repeated = np.repeat(np.arange(500), times)
+    several = fit_logistic(x[repeated], right[repeated], 1.0, tolerance=1e-13)
+    weighted = fit_logistic(x, right, 1.0, importance=times, tolerance=1e-13)
+    assert weighted.objective == pytest.approx(several.objective, rel=1e-11)
+    assert np.allclose(weighted.weights, several.weights, atol=1e-6)
+
+
+def rows_with_many_rare_columns(questions: bool) -> dict[str, object]:
+    x, right = sparse_problem(1200, 200, seed=5)
+    rng = np.random.default_rng(0)
+    long = np.zeros((1200, 40))
+    long[:40] = rng.random((40, 40)) < 0.2
+    offsets = None
+    if questions:
+        offsets = np.arange(0, 1201, 4)
+        right = np.zeros(1200, dtype=int)
+        right[offsets[:-1] + rng.integers(0, 4, 300)] = 1
+    copies = np.concatenate((np.ones(200), np.full(40, 5000.0)))
+    features = csr_matrix(np.hstack((x.toarray(), long)))
+    return {"features": features, "right": right, "C": 1.0, "offsets": offsets, "copies": copies}
+
+
+@pytest.mark.parametrize("questions", [False, True])
+def test_minimising_some_rows_by_themselves_does_not_change_the_optimum(questions, monkeypatch):
+    problem = rows_with_many_rare_columns(questions)
+    monkeypatch.setattr(logistic, "_MAX_LONG", 0)
+    expected = fit_logistic(**problem, tolerance=1e-12)
+    monkeypatch.setattr(logistic, "_MAX_LONG", 50)
+    monkeypatch.setattr(logistic, "_GOOD", np.inf)  # after every step
+    n_minimised = []
+    minimise = logistic._minimise
+    monkeypatch.setattr(logistic, "_minimise", lambda *args, **kw: n_minimised.append(1) or minimise(*args, **kw))
+    fit = fit_logistic(**problem, tolerance=1e-12)
+    assert len(n_minimised) > 3
+    assert fit.converged
+    assert fit.objective == pytest.approx(expected.objective, rel=1e-11)
+    assert np.allclose(fit.weights, expected.weights, atol=1e-6)
+
+
+def test_minimising_some_rows_by_themselves_saves_steps(monkeypatch):
+    problem = rows_with_many_rare_columns(False)
+    monkeypatch.setattr(logistic, "_HEAD", 64)
+    fit = fit_logistic(**problem)
+    monkeypatch.setattr(logistic, "_MAX_LONG", 0)
+    assert fit.n_steps < fit_logistic(**problem).n_steps
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e12])
+@pytest.mark.parametrize("n_dense", [0, 1, 3])
+def test_separable_rows_with_any_strength(C, n_dense):
+    x = np.array([[1.0, 2, 0], [1, 3, 0], [1, -1, 1], [1, -2, 0]])
+    fit = fit_logistic(blocks(x, n_dense), np.array([1, 1, 0, 0]), C)
+    assert fit.converged
+    assert np.isfinite(fit.weights).all()
+    assert (x @ fit.weights > 0).tolist() == [True, True, False, False] or C < 1
+    objective, _ = binary_objective(fit.weights.tolist(), x.tolist(), [1, 1, 0, 0], C) if C < 1 else (0, [])
+    assert fit.objective == pytest.approx(objective) or C > 1
+
+
+def test_constant_and_empty_columns():
+    x = np.array([[1.0, 0, 5], [1, 0, 5], [1, 0, 5]])
+    for features in (x, csr_matrix(x), blocks(x, 1)):
+        fit = fit_logistic(features, np.array([1, 1, 0]), 1e6, tolerance=1e-12)
+        assert fit.converged
+        assert fit.weights[1] == 0
+        assert x[0] @ fit.weights == pytest.approx(np.log(2), abs=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_any_kind_of_matrix(dtype):
+    x = np.random.default_rng(0).integers(0, 3, (50, 4))
+    right = (x[:, 0] > 1).astype(int)
+    expected = fit_logistic(x.astype(float), right, 1.0, tolerance=1e-12).weights
+    for features in (x.astype(dtype), csr_matrix(x.astype(dtype)), csr_matrix(x.astype(dtype)).tocsc()):
+        assert np.allclose(fit_logistic(features, right, 1.0, tolerance=1e-12).weights, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"features": np.empty((2, 0))},
+        {"features": np.array([[np.nan], [1.0]])},
+        {"features": Features()},
+        {"features": Features(np.ones((2, 1)), csr_matrix(np.ones((3, 1))))},
+        {"right": np.array([1, 2])},
+        {"right": np.array([1, 0, 1])},
+        {"C": 0.0},
+        {"C": np.inf},
+        {"start": np.ones(2)},
+        {"copies": np.array([0.0])},
+        {"importance": np.array([1.0, -1.0])},
+        {"offsets": np.array([0, 1])},
+        {"offsets": np.array([0, 1, 2])},
+        {"offsets": np.array([0, 2]), "right": np.array([1, 1])},
+        {"offsets": np.array([0, 2]), "importance": np.ones(2)},
+    ],
+)
+def test_unusable_arguments_are_refused(changed):
+    with pytest.raises(ValueError, match=r"must|either"):
+        fit_logistic(**{"features": np.ones((2, 1)), "right": np.array([1, 0]), "C": 1.0} | changed)
+
+
+def test_no_rows_and_one_row():
+    assert fit_logistic(np.empty((0, 2)), np.empty(0), 1.0).weights.tolist() == [0, 0]
+    (weight,) = fit_logistic(csr_matrix([[1.0]]), np.array([1]), 1.0, tolerance=1e-14).weights
+    assert weight == pytest.approx(1 / (1 + np.exp(weight)), abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 999), ones=st.booleans(), n_dense=st.integers(0, 3), block=st.sampled_from([1, 7, 2**17])
+)
+def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, block):
+    rng = np.random.default_rng(seed)
+    x = random_sparse(30, 12, 0.2, random_state=rng).toarray()
+    x[:, n_dense:] = (x[:, n_dense:] > 0) if ones else x[:, n_dense:]
+    scale, w, v = rng.random(12), rng.normal(size=12), rng.normal(size=30)
+    old, blocked_matrix._BLOCK_ENTRIES = blocked_matrix._BLOCK_ENTRIES, block
+    try:
+        matrix = BlockedMatrix(blocks(x, n_dense), scale)
+    finally:
+        blocked_matrix._BLOCK_ENTRIES = old
+    scaled = x * scale
+    assert np.allclose(matrix.times(w), scaled @ w, rtol=1e-13, atol=1e-13)
+    assert np.allclose(matrix.transposed_times(v), v @ scaled, rtol=1e-13, atol=1e-13)
+    assert np.allclose(matrix.times(w, fast=True), scaled @ w, atol=1e-5)
+    assert np.allclose(matrix.transposed_times(v, fast=True), v @ scaled, atol=1e-5)
+    assert np.allclose(matrix.squares(v), v @ scaled**2, rtol=1e-13, atol=1e-13)
+    rows, columns = np.array([2, 3, 11]), np.array([0, 2, 5, 11])
+    assert np.allclose(matrix.take(rows, columns).toarray(), scaled[np.ix_(rows, columns)])
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=1, max_size=6), seed=st.integers(0, 99))
+def test_columns_are_renumbered_or_dropped(rows, seed):
+    place = np.random.default_rng(seed).permutation(6).astype(np.int32) - 2
+    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+    indices = np.array([column for row in rows for column in row], dtype=np.int32)
+    found, ends = renumber_columns(indices, offsets, place)
+    expected = [[int(place[column]) for column in row if place[column] >= 0] for row in rows]
+    assert [found[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == expected

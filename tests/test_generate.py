@@ -1,0 +1,47 @@
+"""Generated reading questions: the size asked for, and something for every check to find."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import classic_rc
+from benchmarks.generate import ScaleShape, english_like_words, write_reading_questions
+from benchmarks.scale import Measurement, table
+from classic_rc.near_duplicates import near_duplicate_pairs
+from classic_rc.text.sentences import split_sentences
+
+
+@pytest.mark.parametrize("per_passage", [1, 4])
+def test_generated_questions_have_the_shape_asked_for(tmp_path, per_passage):
+    path = tmp_path / "made.jsonl"
+    shape = ScaleShape(600, per_passage, near_duplicates=0.05, repeated_questions=0.05)
+    write_reading_questions(path, shape)
+    made = classic_rc.load(str(path))
+    assert (len(made), len(made.passages)) == (600, 600 // per_passage)
+    tokens = [len(passage.text.split()) for passage in made.passages]
+    assert 300 < np.mean(tokens) < 400
+    assert all(8 <= n / len(split_sentences(p.text)) <= 40 for n, p in zip(tokens, made.passages, strict=True))
+    assert len(near_duplicate_pairs([p.text for p in made.passages])) > 0
+    assert max(Counter((q.text, tuple(c.text for c in q.candidates)) for q in made).values()) > 1
+
+
+def test_equal_seeds_make_equal_files(tmp_path):
+    paths = [tmp_path / name for name in ("one", "two", "three")]
+    for path, seed in zip(paths, (1, 1, 2), strict=True):
+        write_reading_questions(path, ScaleShape(8), seed)
+    one, two, three = [path.read_bytes() for path in paths]
+    assert one == two != three
+
+
+def test_words_are_distinct():
+    words = english_like_words(3000, np.random.default_rng(0))
+    assert len(set(words)) == 3000
+    assert words[0] == "the"
+
+
+def test_the_exponent_of_linear_growth_is_one():
+    measured = [Measurement("run", 1000, 2.0, 2.0, 100.0, 1.0), Measurement("run", 10_000, 20.0, 20.0, None, 9.0)]
+    assert [row[4] for row in table(measured, 4)["rows"]] == [None, 1.0]
