@@ -154,11 +154,11 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
             for i in range(len(q.candidates))
         ]
         (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        solver = SOLVERS[name](path=str(folder / "scores.jsonl"))
+        solver = parse_solver(f"score-file,path={folder / 'scores.jsonl'}")
     elif name == "saved":
         member = "span-lr" if dataset[0].task.has_spans else "surface-lr"
         save_solver(fitted(member, dataset, folder), folder / "solver.npz")
-        solver = SOLVERS[name](path=str(folder / "solver.npz"))
+        solver = parse_solver(f"saved,path={folder / 'solver.npz'}")
     elif name == "combination":
         solver = parse_solver("combination,solvers=[sw+d; longest],weights=[1; 0.5]")
     else:
