@@ -349,12 +349,12 @@ def fit_model(
     UsageError
         The learner is unknown, or it refuses the features.
     """
+    check_learner(learner)
+    if learner is None or (isinstance(learner, str) and learner == "newton"):
+        return _fit_newton(C, Features.of(features), right, copies)
     from scipy.sparse import csr_matrix, diags, hstack
     from sklearn.linear_model import LogisticRegression
 
-    check_learner(learner)
-    if learner is None or learner == "newton":
-        return _fit_newton(C, Features.of(features), right, copies)
     if isinstance(features, Features):
         blocks = [csr_matrix(block, dtype=np.float64) for block in features if block is not None]
         features = csr_matrix(hstack(blocks, format="csr"))

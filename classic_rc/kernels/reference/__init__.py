@@ -1,8 +1,8 @@
 """The algorithms in plain Python, one lesson per file: for reading, and for checking the fast kernels.
 
-If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney and the objectives
-of logistic regression differ by rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`), so no sum
-depends on the order of addition.
+If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney and the
+objectives of logistic regression differ by rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`),
+so no sum depends on the order of addition.
 
 The lessons in reading order:
 
