@@ -83,8 +83,8 @@ def run(quick: bool = False) -> list[Table]:
             "rows": rows,
             "notes": [
                 "Fitting begins with the text; scored are encoded questions. The peak includes the dataset.",
-                "The objective is the sum of the log losses plus half the squared norm of the weights, divided by C. "
-                "The default learner is within 1e-10 of the optimum, by the duality gap.",
+                "The objective is the sum of the log losses plus half the squared norm of the weights, over C; "
+                "the default learner is within 1e-10 of the optimum, by the duality gap.",
             ],
         }
     ]
