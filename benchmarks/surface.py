@@ -1,4 +1,4 @@
-"""Fitting and running the surface-feature learner: seconds, memory and candidates per second."""
+"""Fitting and running the surface-feature learner: the objective, CPU seconds, memory and candidates per second."""
 
 from __future__ import annotations
 
@@ -6,57 +6,86 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.timing import Table
 
-MULTIRC = Path(__file__).resolve().parents[2] / "shared" / "data" / "multirc" / "train_456-fixedIds.json"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+MULTIRC = DATA / "multirc" / "train_456-fixedIds.json"
+RACE = DATA / "race" / "RACE-train-dev.tar.gz"
 
-_SPECS = ("surface-lr", "surface-lr,learner=newton-cg", "surface-lr:multirc2018", "surface-lr,hashing=262144")
+_SAME_OBJECTIVE = ("surface-lr", "surface-lr,learner=liblinear")
+_SPECS = (*_SAME_OBJECTIVE, "surface-lr:multirc2018", "surface-lr,hashing=262144")
 
 _PROGRAM = """
 import json, sys, time
+import numpy as np
 from benchmarks.generate import dataset
 from classic_rc.datasets import load
 from classic_rc.solvers import parse_solver
+from classic_rc.solvers.learning import gold_labels
 
-data = load(sys.argv[1]) if sys.argv[1] != "generated" else dataset("RACE", int(sys.argv[2]))
-solver = parse_solver(sys.argv[3])
+path, split, size, spec = sys.argv[1:]
+data = load(path, split=split or None) if path != "generated" else dataset("RACE", int(size))
+solver = parse_solver(spec)
 
-def seconds(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-fit = seconds(lambda: solver.fit(data))
-encoded = solver.encoded(data)
-score = min(seconds(lambda: solver.score_candidates(encoded)) for _ in range(5))
+start = time.process_time()
+solver.fit(data)
+fit = time.process_time() - start
 try:
     import resource
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 except ImportError:  # Windows
     peak = None
+encoded = solver.encoded(data)
+
+def seconds():
+    start = time.perf_counter()
+    solver.score_candidates(encoded)
+    return time.perf_counter() - start
+
+score = min(seconds() for _ in range(5))
+odds = solver.score_candidates(encoded).values
+losses = np.logaddexp(0, (1 - 2 * gold_labels("benchmark", data)) * odds)
+weights = np.append(solver.model_.weights, solver.model_.bias)
+objective = losses.sum() + weights @ weights / (2 * solver.C)
 n = sum(len(question.candidates) for question in data)
-print(json.dumps([n, solver.design_.n_features, fit, peak, n / score]))
+print(json.dumps([n, solver.design_.n_features, objective, fit, peak, n / score]))
 """
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure MultiRC train if its file is there, else generated data; each fit has its own process."""
-    name, *source = ("MultiRC train", str(MULTIRC), "0")
-    if quick or not MULTIRC.is_file():
-        name, *source = ("generated", "generated", "100" if quick else "1700")
-    rows = []
-    for spec in _SPECS:
-        command = [sys.executable, "-c", _PROGRAM, *source, spec]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        candidates, features, fit, peak, rate = json.loads(done.stdout)
-        rows.append([f"{name}, {spec}", candidates, features, round(fit, 2), peak and round(peak), round(rate)])
+    """Measure MultiRC train and RACE train if their files are there, else generated data; one process per fit."""
+    sources: list[tuple[str, list[str], tuple[str, ...]]] = []
+    if not quick and MULTIRC.is_file():
+        sources.append(("MultiRC train", [str(MULTIRC), "", "0"], _SPECS))
+    if not quick and RACE.is_file():
+        sources.append(("RACE train", [str(RACE), "train", "0"], _SAME_OBJECTIVE))
+    if not sources:
+        sources.append(("generated", ["generated", "", "100" if quick else "1700"], _SPECS))
+    rows: list[list[Any]] = []
+    for name, source, specs in sources:
+        measured = {}
+        for spec in specs:
+            command = [sys.executable, "-c", _PROGRAM, *source, spec]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            measured[spec] = json.loads(done.stdout)
+        best = min(measured[spec][2] for spec in _SAME_OBJECTIVE)
+        for spec, (candidates, features, objective, fit, peak, rate) in measured.items():
+            above = f"{objective / best - 1:.1e}" if spec in _SAME_OBJECTIVE else None
+            numbers = [round(objective, 2), above, round(fit, 2), peak and round(peak), round(rate)]
+            rows.append([f"{name}, {spec}", candidates, features, *numbers])
+    columns = "data, solver; candidates; features; objective; above the best; fit, CPU seconds; peak MB; scored/s"
     return [
         {
             "title": "Learning from surface features",
-            "header": ["data, solver", "candidates", "features", "fit, seconds", "peak MB", "candidates/s scored"],
+            "header": columns.split("; "),
             "rows": rows,
-            "notes": ["Fitting begins with the text; scored are encoded questions."],
+            "notes": [
+                "Fitting begins with the text; scored are encoded questions. The peak includes the dataset.",
+                "The objective is the sum of the log losses plus half the squared norm of the weights, over C; "
+                "the default learner is within 1e-10 of the optimum, by the duality gap.",
+            ],
         }
     ]
 

@@ -183,11 +183,11 @@ class _SparseBlocks:
         return result
 
 
-def count_entries(matrix: csr_matrix) -> NDArray[np.int64]:
-    """Return the number of entries of each column."""
-    counts = np.zeros(matrix.shape[1], dtype=np.int64)
-    for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):  # `bincount` would copy all indices
-        np.add.at(counts, matrix.indices[begin : begin + _BLOCK_ENTRIES], 1)
+def count_entries(indices: NDArray[np.integer[Any]], n_columns: int) -> NDArray[np.int64]:
+    """Return the number of entries of each column of CSR arrays."""
+    counts = np.zeros(n_columns, dtype=np.int64)
+    for begin in range(0, len(indices), _BLOCK_ENTRIES):  # `bincount` would copy all indices
+        np.add.at(counts, indices[begin : begin + _BLOCK_ENTRIES], 1)
     return counts
 
 

@@ -33,11 +33,11 @@ _SUFFICIENT = 1e-4
 """The share of the decrease to first order that a step must reach (Armijo's rule)."""
 _NOISE = 1e-14
 """The relative rounding error of an objective: a step may seem to increase it by as much."""
-_HEAD = 512
+_HEAD = 256
 """The most columns that the preconditioner inverts together: those with the most entries."""
 _HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
-_SAME = 0.98
+_SAME = 0.9
 """The correlations are estimated again when the objective falls below this share."""
 _RIDGE = 1e-10
 """What rounding may subtract from the eigenvalues of the correlations, at most."""
@@ -177,7 +177,7 @@ def _find_single_entries(features: Features) -> _Entries:
     dense, sparse = features
     if sparse is None:
         return _Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    is_single = count_entries(sparse) == 1
+    is_single = count_entries(sparse.indices, sparse.shape[1]) == 1
     where = find_entries(sparse, is_single)
     rows = np.searchsorted(sparse.indptr, where, side="right") - 1
     n_dense = 0 if dense is None else dense.shape[1]
@@ -339,7 +339,7 @@ class _Preconditioner:
         self._objective = np.inf
 
     def update(self, point: _Point) -> None:
-        """Follow the losses' curvature; the correlations only if the objective fell by some percent."""
+        """Follow the losses' curvature; the correlations only if the objective fell by a tenth."""
         self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
         if point.objective > _SAME * self._objective:

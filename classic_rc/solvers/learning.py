@@ -349,14 +349,14 @@ def fit_model(
     UsageError
         The learner is unknown, or it refuses the features.
     """
-    from scipy.sparse import csr_matrix, diags, hstack
-    from sklearn.linear_model import LogisticRegression
-
     from classic_rc.kernels.blocked_matrix import Features
 
     check_learner(learner)
-    if learner is None or learner == "newton":
+    if learner is None or (isinstance(learner, str) and learner == "newton"):
         return _fit_newton(C, Features.of(features), right, copies)
+    from scipy.sparse import csr_matrix, diags, hstack
+    from sklearn.linear_model import LogisticRegression
+
     if isinstance(features, Features):
         blocks = [csr_matrix(block, dtype=np.float64) for block in features if block is not None]
         features = csr_matrix(hstack(blocks, format="csr"))

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.logistic import Features
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES
@@ -111,6 +110,8 @@ class Design:
         types : ndarray of int64, shape (n_questions,)
         offsets : ndarray of int64, shape (n_questions + 1,)
         """
+        from scipy.sparse import csr_matrix
+
         n, f = values.shape
         dense = np.empty((n, self.n_dense), dtype=np.float32)
         for j in range(f):

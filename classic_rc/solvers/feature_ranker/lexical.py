@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
 from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 CELLS: Mapping[str, frozenset[str]] = {
     "word": frozenset(),
@@ -78,6 +80,8 @@ class LexicalCells:
 
     def matrix(self, texts: RankerTexts) -> csr_matrix:
         """Return the cells of each distinct candidate: ones of float32, the columns of a row ascending."""
+        from scipy.sparse import csr_matrix
+
         parts = [part for _, part in self.blocks(texts)]
         indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in parts)])
         sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)])

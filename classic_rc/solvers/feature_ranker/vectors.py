@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.words import (
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
     RARITY_BITS,
     TrainingWords,
     content_counts,
@@ -97,6 +99,8 @@ class CountVectors:
 
 def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_words: int) -> csr_matrix:
     """Count how often words are near each other, in units of 1/60; tokens of -1 only take up room."""
+    from scipy.sparse import csr_matrix
+
     total = csr_matrix((n_words, n_words), dtype=np.int64)
     for start, stop in itertools.pairwise(_passage_bounds(offsets, _COUNTED_TOKENS)):
         first, last = offsets[start], offsets[stop]
@@ -120,6 +124,8 @@ def _passage_bounds(offsets: NDArray[np.int64], tokens: int) -> list[int]:
 
 def _positive_information(counts: csr_matrix) -> csr_matrix:
     """Return the positive pointwise mutual information of a symmetric matrix of counts."""
+    from scipy.sparse import csr_matrix
+
     of_word = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     smoothed = of_word**CONTEXT_EXPONENT
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
@@ -201,6 +207,8 @@ class _Space(NamedTuple):
 
     def of_texts(self, counts: WordCounts) -> NDArray[np.float64]:
         """Return the vector of each text: shape (n_texts, n_dimensions), integers."""
+        from scipy.sparse import csr_matrix
+
         row, words = self.row_of[counts.words], counts.words
         has = row >= 0
         amounts = (counts.counts[has] * self.weights[words[has]]).astype(np.float64)

@@ -197,6 +197,10 @@ class SpanLR(Solver):
 
         return explain_spans(self, question, spans, numbers)
 
+    def signature_facts(self) -> Mapping[str, Any]:
+        """Return the learner, because earlier versions have another default."""
+        return {"learner": self.learner}
+
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words, the buckets and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
         model = self._fitted_model()
