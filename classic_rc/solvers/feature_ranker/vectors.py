@@ -17,14 +17,14 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.words import (
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
     RARITY_BITS,
     TrainingWords,
     content_counts,
     passage_of_candidates,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 VECTOR_FEATURES = (
     "vectors: candidate, passage",
