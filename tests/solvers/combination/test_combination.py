@@ -383,7 +383,7 @@ def test_a_saved_combination_reads_score_files_of_the_data_that_it_runs_on(tmp_p
     save_solver(solver.fit(TRAIN), tmp_path / "combined.npz")
     (saved,) = evaluate(DEV, [SavedSolver(path=str(tmp_path / "combined.npz"))]).rows
     assert saved.metrics() == fresh.metrics()
-    assert f"|solvers:[score-file,file={digests}; surface-lr,analyzer=word]|" in saved.signature
+    assert f"|solvers:[score-file,file={digests}; surface-lr,analyzer=word,learner=newton]|" in saved.signature
     cross = predict(DEV, clone(solver), decide=False, cv=3)
     assert len(cross.scores) == len(DEV)
 
