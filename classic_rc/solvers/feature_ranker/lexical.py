@@ -29,7 +29,7 @@ CELLS: Mapping[str, frozenset[str]] = {
     "opening, length": frozenset({"question"}),
     "opening, word": frozenset({"question"}),
 }
-"""The groups of cells, with the inputs that they need besides the candidates. All but "word, question word" are
+"""The groups of cells, and the inputs that they read apart from the candidates. All but "word, question word" are
 about the words of a candidate with stop words; an opening is the first two words of a question."""
 
 _MAX_LENGTH = 12

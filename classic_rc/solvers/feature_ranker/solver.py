@@ -42,7 +42,7 @@ INPUTS: Mapping[str, frozenset[str]] = {
     "no-passage": frozenset({"question"}),
     "candidates": frozenset(),
 }
-"""The inputs that are read besides the candidates, by name."""
+"""The inputs that are read in addition to the candidates, by name."""
 
 LEXICAL_SCORE = "lexical score"
 CROSSED_FEATURES = MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES}
