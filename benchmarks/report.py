@@ -19,7 +19,7 @@ SHOWN = (
     "Sliding window, all sizes 2..30",
     "SW+D of one question on a 350-token passage",
     "Encoding real text, compared with plain dictionaries",
-    "From the file to the table of SW+D, seconds",
+    "From the file to the table of SW+D",
     "What this machine does at most, 10^9 a second of one core",
     "Kernels and the machine's limit, a unit",
     "The best sentence with a term of question and option, queries a CPU second",
