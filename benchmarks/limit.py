@@ -23,8 +23,8 @@ FAR = 5
 """More than this many times an ideal pass needs a reason."""
 
 WHY = {
-    "NumPy has no running sum that skips tokens without a match: every window adds whole passages, of which an "
-    "ideal pass visits the matched tokens alone.": [
+    "NumPy has no running sum that skips tokens without a match: every window adds whole passages, but an "
+    "ideal pass visits only the matched tokens.": [
         "window",
         "windows of 2..30",
         "SW+D",

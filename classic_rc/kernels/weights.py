@@ -17,7 +17,7 @@ SCALE = 2**26
 """The integer that stands for a weight of 1."""
 
 DECAY_SCALE = 2**20
-"""The integer that stands for a decay of 1."""
+"""A decay of 1 as an integer."""
 
 _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
 

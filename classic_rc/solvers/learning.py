@@ -335,7 +335,7 @@ def fit_model(
     right : ndarray of int64, shape (n_candidates,)
         1 for right candidates, 0 for the others; both occur.
     copies : ndarray, shape (n_features,), optional
-        How many equal features each column stands for, which is for learners that shrink weights
+        How many equal features each column replaces. Only for learners that shrink weights
         (:func:`shrinks_weights`). The model's weights are those of one of these features. Default: 1.
 
     Returns

@@ -218,7 +218,7 @@ class WithoutGold(Sequence[Question]):
 class TextEncoder:
     """Turns texts into token ids.
 
-    Texts are cut into pieces, most of which have occurred before; each distinct piece is analysed once.
+    Texts are cut into pieces. Most pieces have occurred before, and each distinct piece is analysed once.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, 
 from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, word_flags
 
 RARITY_SCALE = 2**20
-"""The integer that stands for a rarity of 1."""
+"""A rarity of 1 as an integer."""
 
 STOP_RARITY = round(0.02 * RARITY_SCALE)
 """The rarity of every stop word."""

@@ -144,7 +144,7 @@ class LexicalCells:
 
     def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
         """Yield the cells of blocks of candidates, those that have no column included, unless a word is unknown."""
-        # 0 stands for no word; unknown words are negative.
+        # 0 means no word; unknown words are negative.
         numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
         numbers[numbers == 0] = -1
         if not len(numbers):

@@ -17,7 +17,7 @@ from classic_rc.solvers.feature_ranker.texts import RankerTexts
 RARITY_BITS = 20
 """The binary places of a rarity."""
 MAX_WORDS = 2**20
-"""The most words of which three, each with a number of its own, fit into one int64 key."""
+"""The largest number of words for which three word numbers fit into one int64 key."""
 
 
 @dataclass(frozen=True)
