@@ -66,11 +66,9 @@ def _plain_encoder(quick: bool) -> Table:
             functions = _encoders(questions, analyzer)
             rounds = 3 if quick or name == "RACE" else 7
             seconds = interleaved(functions, rounds, time.process_time)
-            elapsed = interleaved(functions, rounds)
             n_tokens = _count_tokens(questions, analyzer)
-            plain, ours, _, whole = (1e6 * s / n_tokens for s in seconds.values())
-            _, one, two, _ = (1e6 * s / n_tokens for s in elapsed.values())
-            figures = (plain, ours, plain / ours, whole, one, two)
+            plain, ours, whole = (1e6 * s / n_tokens for s in seconds.values())
+            figures = (plain, ours, plain / ours, whole)
             rows.append([f"{name}, {analyzer}", f"{n_tokens:,}", *(round(figure, 3) for figure in figures)])
     return {
         "title": "Encoding real text, compared with plain dictionaries",
@@ -81,11 +79,9 @@ def _plain_encoder(quick: bool) -> Table:
             "TextEncoder, us a token",
             "ratio",
             "encode(questions), us a token",
-            "elapsed us, 1 thread",
-            "elapsed us, 2 threads",
         ],
         "rows": rows,
-        "notes": ["CPU time of all threads, but for the last two columns: elapsed time of TextEncoder."],
+        "notes": ["CPU time."],
     }
 
 
@@ -105,7 +101,6 @@ def _encoders(questions: Sequence[Question], analyzer: str) -> dict[str, Callabl
     return {
         "dictionaries": of(lambda: PlainEncoder(analyzer)),
         "TextEncoder": of(lambda: TextEncoder(analyzer)),
-        "TextEncoder, 2 threads": of(lambda: TextEncoder(analyzer, jobs=2)),
         "encode": whole,
     }
 

@@ -105,7 +105,7 @@ def evaluate(
         The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
         questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
-        Number of threads that encode and of processes that score, -1 for all cores. The results do not depend on
+        Number of processes that score, -1 for all cores. The results do not depend on
         it. On Linux, solvers that need only arrays score in forks of this process. joblib runs the other processes:
         with loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
@@ -126,7 +126,7 @@ def evaluate(
     """
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     groups = {} if group_by is None else group_masks(dataset, group_by)
-    shared = EncodingCache(jobs)
+    shared = EncodingCache()
     systems: list[FittedSystem] = []
     with progress_bar(dataset.name, None, progress) as advance:
         advance.stage("comparing with the data to learn from" if train or tune else "")
@@ -354,7 +354,7 @@ def predict(
     dataset, (solver,) = plan.dataset, plan.solvers
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and tune is None
-    shared = shared or EncodingCache(jobs)
+    shared = shared or EncodingCache()
     system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}

@@ -34,10 +34,9 @@ from classic_rc.text.encoded import EncodedDataset
 
 
 class EncodingCache:
-    """Datasets that are encoded once for all systems, folds and tuning steps, by `jobs` threads."""
+    """Datasets that are encoded once for all systems, folds and tuning steps."""
 
-    def __init__(self, jobs: int = 1) -> None:
-        self._jobs = count_jobs(jobs)
+    def __init__(self) -> None:
         self._shared: dict[int, SharedQuestions] = {}
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
@@ -47,7 +46,7 @@ class EncodingCache:
         """
         if dataset.span_generator is not None:
             return dataset
-        return self._shared.setdefault(id(dataset), SharedQuestions(dataset, self._jobs))
+        return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
 
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""

@@ -109,19 +109,17 @@ class SharedQuestions(Sequence[Question]):
     ----------
     questions : sequence of Question
         A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
-    jobs : int
-        How many threads encode the questions. The encodings are the same with any number.
     """
 
     @classmethod
-    def of(cls, questions: Sequence[Question], jobs: int = 1) -> SharedQuestions:
+    def of(cls, questions: Sequence[Question]) -> SharedQuestions:
         """Wrap questions, unless they share their encodings already."""
         if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
             questions = questions.questions
-        return questions if isinstance(questions, SharedQuestions) else cls(questions, jobs)
+        return questions if isinstance(questions, SharedQuestions) else cls(questions)
 
-    def __init__(self, questions: Sequence[Question], jobs: int = 1) -> None:
-        self.questions, self.jobs = questions, jobs
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
         self._encodings: dict[tuple[Analyzer, _Cut], EncodedSentences] = {}
         self._parts: dict[bytes, Sequence[Question]] = {}
         self._parent: SharedQuestions | None = None
@@ -145,7 +143,7 @@ class SharedQuestions(Sequence[Question]):
         key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                encoded = _encode(self.questions, analyzer, cut, jobs=self.jobs)
+                encoded = _encode(self.questions, analyzer, cut)
             else:
                 encoded = self._select(self._parent.encoding(analyzer, cut))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
@@ -176,7 +174,7 @@ class SharedQuestions(Sequence[Question]):
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
     ) -> SharedQuestions:
-        view = SharedQuestions(questions, self.jobs)
+        view = SharedQuestions(questions)
         view._parent, view._select = self, select
         return view
 
@@ -223,8 +221,6 @@ class TextEncoder:
     Parameters
     ----------
     analyzer : str or Analyzer
-    jobs : int
-        How many threads cut the texts. The ids are the same with any number.
 
     Examples
     --------
@@ -234,8 +230,8 @@ class TextEncoder:
     ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
     """
 
-    def __init__(self, analyzer: str | Analyzer, jobs: int = 1) -> None:
-        self.analyzer, self._jobs = get_analyzer(analyzer), jobs
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self.analyzer = get_analyzer(analyzer)
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
         self._pieces, self._ids = PieceTable(self._tokenizer), numbering()
         self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
@@ -263,7 +259,7 @@ class TextEncoder:
         first_parts = None
         if self._tokenizer.separators:
             texts, first_parts = split_long_texts(texts)
-        cut = self._pieces.cut(texts, self._jobs)
+        cut = self._pieces.cut(texts)
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
@@ -309,9 +305,7 @@ def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
-def _encode(
-    questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text, *, jobs: int = 1
-) -> EncodedSentences:
+def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
     grouped = list(questions)
     passages = {id(q.passage): q.passage for q in grouped}
     number = {key: i for i, key in enumerate(passages)}
@@ -320,7 +314,7 @@ def _encode(
     grouped = [grouped[i] for i in order.tolist()]
 
     listed = _collect_candidates(grouped)
-    encoder = TextEncoder(analyzer, jobs)
+    encoder = TextEncoder(analyzer)
     pieces = [cut(passage) for passage in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -66,30 +65,11 @@ class PieceTable:
         """Iterate over the pieces, in the order of their numbers."""
         return iter(self._numbers)
 
-    def cut(self, texts: Sequence[str], jobs: int = 1) -> list[Pieces]:
-        """Return the pieces of texts, a few texts at a time, in order.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        jobs : int
-            How many threads cut the texts. Pieces have the same numbers with any number of threads.
-        """
+    def cut(self, texts: Sequence[str]) -> list[Pieces]:
+        """Return the pieces of texts, a few texts at a time, in order."""
         if sum(map(len, texts)) < _FEW_CHARACTERS:
             return [self._cut_strings(texts)]
-        chunks = list(_split_chunks(texts))
-        runs = _split_runs(chunks, jobs if self._tokenizer.separators else 1)
-        if len(runs) <= 1:
-            return list(map(self._cut_chunk, chunks))
-        # Each thread numbers the pieces of its run for itself. Those of later runs get their final numbers
-        # afterwards, run by run, so the order of first occurrence is kept.
-        tables = [self, *(PieceTable(self._tokenizer) for _ in runs[1:])]
-        with ThreadPoolExecutor(len(runs)) as pool:
-            cut = list(pool.map(lambda table, run: list(map(table._cut_chunk, run)), tables, runs))
-        for table, run in zip(tables[1:], cut[1:], strict=True):
-            final = self._number(table, len(table))
-            run[:] = [Pieces(final.take(own.numbers), own.counts) for own in run]
-        return [own for run in cut for own in run]
+        return list(map(self._cut_chunk, _split_chunks(texts)))
 
     def _number(self, pieces: Iterable[str], n: int) -> NDArray[np.int32]:
         return np.fromiter(map(self._numbers.__getitem__, pieces), np.int32, n)
@@ -147,12 +127,6 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     run = np.where(ends < _CHUNK_CHARACTERS, doublings, ends // _CHUNK_CHARACTERS)
     bounds = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(texts)]
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
-
-
-def _split_runs(chunks: Sequence[Sequence[str]], n: int) -> list[Sequence[Sequence[str]]]:
-    """Split into up to `n` runs of about equal length."""
-    bounds = np.unique(np.linspace(0, len(chunks), max(n, 1) + 1).astype(np.int64)).tolist()
-    return [chunks[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
 def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:

@@ -15,7 +15,7 @@ from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import pieces as text_pieces
 from classic_rc.text.analyzers import ANALYZERS, get_analyzer
-from classic_rc.text.encode import SharedQuestions, TextEncoder, encode, tokens_before_placeholder
+from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
 
@@ -150,17 +150,16 @@ SPECS = [*ANALYZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "l
     chunk=st.integers(1, 200),
     few=st.integers(0, 20),
     long=st.integers(1, 400),
-    jobs=st.integers(1, 3),
     n_slots=st.sampled_from([1, 2, 16, None]),
 )
-def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, few, long, jobs, n_slots):
+def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, few, long, n_slots):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_pieces, "_CHUNK_CHARACTERS", chunk)
         patch.setattr(text_pieces, "_FEW_CHARACTERS", few)
         patch.setattr(text_pieces, "_LONG_TEXT", long)
         if n_slots is not None:  # all keys of the cache share a few slots
             patch.setattr(KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64))
-        encoder, plain = TextEncoder(spec, jobs), PlainEncoder(spec)
+        encoder, plain = TextEncoder(spec), PlainEncoder(spec)
         for texts in groups:
             for ours, expected in zip(encoder.encode(texts), plain.encode(texts), strict=True):
                 assert ours.dtype == expected.dtype
@@ -176,20 +175,6 @@ def test_the_plain_encoder_gives_the_analyzers_tokens(spec, texts):
     expected = [analyzer.analyze(text) for text in texts]
     assert [plain.vocabulary[token] for token in tokens] == [word for own in expected for word in own]
     assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
-
-
-def test_any_number_of_threads_gives_the_same_encoding():
-    dataset = list(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=300))
-    random.Random(3).shuffle(dataset)
-    one = encode(SharedQuestions(dataset), "word")
-    assert sum(len(q.passage.text) for q in dataset) > 2 * text_pieces._CHUNK_CHARACTERS
-    for jobs in (2, 5):
-        shared = SharedQuestions.of(dataset, jobs=jobs)
-        assert shared.take(np.arange(3)).jobs == shared.jobs == jobs
-        several = encode(shared, "word")
-        assert several.vocabulary == one.vocabulary
-        for ours, expected in zip(several.arrays, one.arrays, strict=True):
-            assert np.array_equal(ours, expected)
 
 
 def test_ids_are_given_in_the_order_of_first_sight():
