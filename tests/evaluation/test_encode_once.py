@@ -24,9 +24,9 @@ def encoded(monkeypatch):
     counts = Counter()
     real = encoding._encode
 
-    def counted(questions, analyzer, cut=encoding.whole_text, *, jobs=1):
+    def counted(questions, analyzer, cut=encoding.whole_text):
         counts[analyzer.spec, cut, tuple(q.id for q in questions)] += 1
-        return real(questions, analyzer, cut, jobs=jobs)
+        return real(questions, analyzer, cut)
 
     monkeypatch.setattr(encoding, "_encode", counted)
     return counts
