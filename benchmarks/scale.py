@@ -25,7 +25,7 @@ COMMANDS = {"run": ["--jobs", "2"], "check": ["--jobs", "2"], "stats": []}
 
 SIZES = (2_000, 20_000, 200_000)
 
-_POLL_SECONDS = 0.25
+_POLL_SECONDS = 1.0
 
 
 class Measurement(NamedTuple):

@@ -70,11 +70,13 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def choose_solvers(dataset: Dataset, named: list[Solver], extra: dict[str, Any]) -> list[Solver]:
-    """Return the solvers to run on a dataset: the named ones, or the default set for its task.
+def choose_solvers(
+    args: argparse.Namespace, dataset: Dataset, named: list[Solver], extra: dict[str, Any]
+) -> list[Solver]:
+    """Return the solvers to run on a dataset: the named ones or the default set of its task, and their companions.
 
-    The default set includes solvers that learn if there is training data. For questions with several right answers,
-    `AllPositive` is always among the solvers.
+    The default set includes solvers that learn if there is training data; a note names those for which there is too
+    much of it. For questions with several right answers, `AllPositive` is always among the solvers.
 
     Raises
     ------
@@ -82,22 +84,44 @@ def choose_solvers(dataset: Dataset, named: list[Solver], extra: dict[str, Any])
         The dataset has no questions.
     """
     from classic_rc.questions import Task
-    from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS
-    from classic_rc.solvers.specs import parse_solver
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     if not named:
-        train = extra["train"]
-        learns = extra["cv"] is not None or (train is not None and train.task is dataset.task)
-        default = DEFAULT_SOLVERS[dataset.task] + (LEARNING_SOLVERS[dataset.task] if learns else ())
-        return [parse_solver(name) for name in default]
-    if dataset.task is not Task.MULTIPLE_ANSWER:
-        return named
-    from classic_rc.solvers.trivial import AllPositive
+        named = _default_solvers(args, dataset, extra)
+    elif dataset.task is Task.MULTIPLE_ANSWER:
+        from classic_rc.solvers.trivial import AllPositive
 
-    # F1m and F1a are high when everything is selected, so every table shows that row for comparison.
-    return named if any(isinstance(s, AllPositive) for s in named) else [AllPositive(), *named]
+        # F1m and F1a are high when everything is selected, so every table shows that row for comparison.
+        if not any(isinstance(solver, AllPositive) for solver in named):
+            named = [AllPositive(), *named]
+    solvers: list[Solver] = []
+    for solver in named:
+        solvers += [solver, *(other for other in solver.companions() if not _is_among(other, named))]
+    return solvers
+
+
+def _is_among(solver: Solver, others: Sequence[Solver]) -> bool:
+    params = solver.get_params(deep=False)
+    return any(type(other) is type(solver) and other.get_params(deep=False) == params for other in others)
+
+
+def _default_solvers(args: argparse.Namespace, dataset: Dataset, extra: dict[str, Any]) -> list[Solver]:
+    from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, MOST_TRAINING_QUESTIONS
+    from classic_rc.solvers.specs import parse_solver
+
+    assert dataset.task is not None
+    names = list(DEFAULT_SOLVERS[dataset.task])
+    training = dataset if extra["cv"] is not None else extra["train"]
+    if training is not None and training.task is dataset.task:
+        for name in LEARNING_SOLVERS[dataset.task]:
+            most = MOST_TRAINING_QUESTIONS.get(name)
+            if most is None or len(training) <= most:
+                names.append(name)
+            else:
+                text = f"{name} is left out, because {len(training):,} training questions take it minutes"
+                report_notes(args, "note", [f"{text}: name it with -s to run it"], dataset.name)
+    return [parse_solver(name) for name in names]
 
 
 def with_search_engine(args: argparse.Namespace, solvers: Sequence[Solver]) -> list[Solver]:

@@ -73,7 +73,7 @@ def handle(args: argparse.Namespace) -> int:
         )
     dataset = add_span_candidates(inputs.load_dataset(args, names[0]), inputs.parse_spans(args))
     learning = inputs.learning_options(args)
-    solvers = inputs.choose_solvers(dataset, solvers, learning)
+    solvers = inputs.choose_solvers(args, dataset, solvers, learning)
     explained = _find_explained(args, solvers)
     solvers = inputs.with_search_engine(args, solvers)
     groupings = _group_questions(args, dataset)

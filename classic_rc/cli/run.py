@@ -81,7 +81,7 @@ def _evaluate(
     start = time.perf_counter()
     dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
-    solvers = inputs.with_search_engine(args, inputs.choose_solvers(dataset, solvers, extra))
+    solvers = inputs.with_search_engine(args, inputs.choose_solvers(args, dataset, solvers, extra))
     if args.baseline is not None:
         _check_baseline(args.baseline, solvers)
     evaluation = evaluate(

@@ -338,6 +338,10 @@ class Solver(Estimator, ABC):
         """The members' names."""
         return []
 
+    def companions(self) -> Sequence[Solver]:
+        """Return the solvers whose results the command line shows next to this one's; none by default."""
+        return ()
+
     def published_tuning(self) -> Mapping[str, str]:
         """Return the splits that the constants of this variant and of its members' variants were tuned on.
 

@@ -84,6 +84,7 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     "feature-ranker": SolverEntry(
         "classic_rc.solvers.feature_ranker.solver:FeatureRanker",
         "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words",
+        ("no-passage", "candidates"),
     ),
     "span-sw": SolverEntry(
         "classic_rc.solvers.spans.sliding_window:SpanSlidingWindow",
@@ -171,10 +172,13 @@ DEFAULT_SOLVERS: Mapping[Task, tuple[str, ...]] = {
 """The solvers that run on each task if none is named."""
 
 LEARNING_SOLVERS: Mapping[Task, tuple[str, ...]] = {
-    Task.SINGLE_CHOICE: ("constant-position:majority", "surface-lr"),
-    Task.MULTIPLE_ANSWER: ("surface-lr",),
+    Task.SINGLE_CHOICE: ("constant-position:majority", "surface-lr", "feature-ranker"),
+    Task.MULTIPLE_ANSWER: ("surface-lr", "feature-ranker"),
     Task.CLOZE: ("surface-lr",),
     Task.SPAN: ("span-lr",),
     Task.MULTI_SPAN: ("span-lr",),
 }
 """The solvers that run in addition if there is gold to learn from."""
+
+MOST_TRAINING_QUESTIONS: dict[str, int] = {"feature-ranker": 20_000}
+"""The most training questions with which a slow learner runs by default."""

@@ -12,10 +12,11 @@ import pytest
 from classic_rc import __version__
 from classic_rc.cli import run as run_command
 from classic_rc.cli.main import main
+from classic_rc.datasets import load
 from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.io.progress import Progress
 from classic_rc.questions import Task
-from classic_rc.solvers import parse_solver
+from classic_rc.solvers import parse_solver, registry
 from classic_rc.testing import synthetic_dataset
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
@@ -118,13 +119,40 @@ def test_train_teaches_the_majority_position(cli, single, write):
     assert "trained_on:train@" in row["signature"]
 
 
+def names_of(rows):
+    return [r["solver"] + (f":{r['variant']}" if r["variant"] else "") for r in rows]
+
+
+RANKERS = ["feature-ranker", "feature-ranker:no-passage", "feature-ranker:candidates"]
+
+
 def test_with_something_to_learn_from_the_default_set_has_what_learns(cli):
     rows = json_of(cli, "sample:single-choice", "--train", "sample:single-choice").rows
-    assert [(r["solver"], r["variant"]) for r in rows[-2:]] == [
-        ("constant-position", "majority"),
-        ("surface-lr", None),
-    ]
+    assert names_of(rows)[-5:] == ["constant-position:majority", "surface-lr", *RANKERS]
     assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-lr"
+
+
+@pytest.mark.parametrize("learning", [("--train", "sample:single-choice"), ("--cv", 2)])
+def test_a_slow_learner_is_left_out_of_the_default_set_when_there_is_much_to_learn_from(cli, monkeypatch, learning):
+    n = len(load("sample:single-choice"))
+    monkeypatch.setitem(registry.MOST_TRAINING_QUESTIONS, "feature-ranker", n)
+    assert "feature-ranker" in names_of(json_of(cli, "sample:single-choice", *learning).rows)
+    monkeypatch.setitem(registry.MOST_TRAINING_QUESTIONS, "feature-ranker", n - 1)
+    done = json_of(cli, "sample:single-choice", *learning)
+    assert "feature-ranker" not in names_of(done.rows)
+    assert done.messages("note", "feature-ranker is left out", "-s")
+
+
+def test_the_feature_ranker_comes_with_its_partial_inputs(cli):
+    def rows(*args):
+        return names_of(json_of(cli, "sample:single-choice", "--cv", 2, *args).rows)
+
+    assert rows("-s", "feature-ranker") == RANKERS
+    assert rows("-s", "feature-ranker:candidates", "-s", "feature-ranker") == [RANKERS[2], *RANKERS[:2]]
+    assert rows("-s", "feature-ranker:no-passage") == [RANKERS[1]]
+    own = json_of(cli, "sample:single-choice", "--cv", 2, "-s", "feature-ranker,C=0.1").rows
+    assert names_of(own) == RANKERS
+    assert all(row["params"]["C"] == 0.1 for row in own)
 
 
 def test_train_split_chooses_what_to_learn_from(cli, single, write):

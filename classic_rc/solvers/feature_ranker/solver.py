@@ -16,7 +16,7 @@ from classic_rc.folds import FoldPlan
 from classic_rc.kernels.logistic import Features
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, Parameter, Solver, is_integer, is_number, provenance
+from classic_rc.solvers.base import DECISION, Parameter, Solver, Variant, is_integer, is_number, provenance
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
 from classic_rc.solvers.feature_ranker.explanation import ScoreParts, explain_parts, largest_cells
@@ -117,6 +117,12 @@ class FeatureRanker(Solver):
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and turns
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "no-passage": Variant(
+            {"inputs": "no-passage"}, "reads the question and its candidates only", "after Kaushik and Lipton 2018"
+        ),
+        "candidates": Variant({"inputs": "candidates"}, "reads candidates only", "after Kaushik and Lipton 2018"),
+    }
 
     words_: TrainingWords
     vectors_: CountVectors | None
@@ -279,6 +285,16 @@ class FeatureRanker(Solver):
             evidence[rows],
         )
         return explain_parts(self.name, question, scores, parts)
+
+    def variant_name(self) -> str | None:
+        """Return the name of the inputs, unless all are read; other parameters do not matter."""
+        return self.inputs if self.inputs in self.variants else None
+
+    def companions(self) -> Sequence[Self]:
+        """Return the same learner on less input: a question that they answer needs no reading to be answered."""
+        if self.inputs != "all":
+            return ()
+        return [self.from_params({**self.get_params(deep=False), "inputs": name}) for name in self.variants]
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the strengths that cross-validation chose, and how many cells the lexical score has."""
