@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.report import markdown
 from benchmarks.timing import Table
 from classic_rc.datasets import load
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
@@ -150,18 +151,16 @@ def ablation(dataset: Dataset, *, single: bool = False) -> Table:
     folds = folds_of(dataset)
     names = feature_names(GROUPS)
     rows = configurations(names, single=single)
-    groups = np.asarray(passage_groups(dataset))
-    n_groups = int(groups.max()) + 1
-    sums = []
+    parts = []
     for number, (name, used) in enumerate(rows.items(), 1):
         print(f"{dataset.name}: {number}/{len(rows)} {name}", file=sys.stderr, flush=True)
-        parts = measure(dataset, folds, names, used)
-        sums.append(np.stack([np.bincount(groups, part, n_groups) for part in parts.T]))
-    drawn = _draws(np.stack(sums))
-    value = [own[0].sum() / own[1].sum() for own in sums]
+        parts.append(measure(dataset, folds, names, used))
+    value = [own[:, 0].sum() / own[:, 1].sum() for own in parts]
+    means = resample_means(np.hstack(parts), passage_groups(dataset), n=N_DRAWS, seed=0)
+    drawn = means[:, 0::2] / means[:, 1::2]
     table: list[list[object]] = []
     for row, name in enumerate(rows):
-        low, high = np.percentile(drawn[:, row] - drawn[:, 0], [2.5, 97.5])
+        low, high = percentile_interval(drawn[:, row] - drawn[:, 0])
         difference = [f"{100 * (value[row] - value[0]):+.2f}", f"[{100 * low:+.2f}, {100 * high:+.2f}]"]
         table.append([name, f"{100 * value[row]:.2f}", *(difference if row else ["", ""])])
     metric = "F1a" if dataset.task is Task.MULTIPLE_ANSWER else "Acc."
@@ -176,18 +175,6 @@ def ablation(dataset: Dataset, *, single: bool = False) -> Table:
         "rows": table,
         "notes": notes,
     }
-
-
-def _draws(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the measure of each row on resampled groups, given sums of shape (n_rows, 2, n_groups)."""
-    rng = np.random.default_rng(0)
-    n_groups = sums.shape[2]
-    result = []
-    for _ in range(N_DRAWS // 500):
-        counts = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=500).astype(np.float64)
-        totals = np.einsum("dg,rkg->drk", counts, sums, optimize=True)
-        result.append(totals[..., 0] / totals[..., 1])
-    return np.concatenate(result)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
