@@ -22,7 +22,7 @@ from classic_rc.decisions import (
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
 from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides, require_gold
-from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
+from classic_rc.evaluation.results import Block, Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
     Signature,
     changed_params,
@@ -232,6 +232,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         signature=str(signature),
         short_signature=signature.short,
         outcomes=outcomes,
+        block=Block.of(solver),
         caveats=system.caveats,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
@@ -285,6 +286,7 @@ def evaluate_predictions(
         signature=str(signature),
         short_signature=signature.short,
         outcomes=tally.outcomes(),
+        block=Block.GIVEN,
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )
     groups = group_masks(dataset, group_by) if group_by is not None else {}

@@ -280,8 +280,8 @@ def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
 
 
-_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
-"""Fields of a row that contain versions, paths or times, or are compared question by question."""
+_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"})
+"""Fields of a row that contain versions, paths or times, follow from its solver, or are compared by question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ import pytest
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.results import Block
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import ConstantPosition, Solver, parse_solver
+from classic_rc.solvers import ConstantPosition, ScoreFile, Solver, parse_solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
@@ -86,6 +87,48 @@ def test_a_majority_position_is_the_training_datas():
     most_often = max(range(max(right) + 1), key=lambda position: (right.count(position), -position))
     (fixed,) = evaluate(DEV, [ConstantPosition(position=most_often)]).rows
     assert row.metrics() == fixed.metrics()
+
+
+class Members(Watches):
+    """A combination of the solvers in `combined`."""
+
+    combined: tuple = ()
+    members = property(lambda self: self.combined)
+
+
+def test_only_what_learns_from_gold_is_trained():
+    for solver, block in (
+        (Watches(), Block.UNTRAINED),
+        (WatchesPassages(), Block.UNTRAINED),
+        (WatchesGold(), Block.TRAINED),
+        (ConstantPosition(), Block.UNTRAINED),
+        (ConstantPosition(position="majority"), Block.TRAINED),
+    ):
+        (row,) = evaluate(DEV, [solver], train=TRAIN).rows
+        assert row.block is block, solver
+    (row,) = evaluate(DEV, [WatchesGold()], cv=2).rows
+    assert row.block is Block.TRAINED
+
+
+@pytest.mark.parametrize(
+    ("members", "block"),
+    [
+        ([Watches()], Block.UNTRAINED),
+        ([Watches(), ScoreFile()], Block.GIVEN),
+        ([ScoreFile(), WatchesGold()], Block.TRAINED),
+    ],
+)
+def test_a_combination_is_what_its_members_are(members, block, monkeypatch):
+    monkeypatch.setattr(Members, "combined", tuple(members))
+    assert Block.of(Members()) is block
+
+
+def test_a_tuned_threshold_is_no_training():
+    several = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
+    elsewhere = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=4, seed=1, name="elsewhere")
+    (row,) = evaluate(several, [parse_solver("sw+d")], train=elsewhere, tune=elsewhere).rows
+    assert (row.tuned_on, row.block) == ("elsewhere", Block.UNTRAINED)
+    assert row.threshold is not None
 
 
 def test_training_on_the_reported_data_is_warned_about():
