@@ -19,8 +19,11 @@ from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
 from classic_rc.reports.tables import EMPTY_CELL
 
-STATUSES = ("verified", "derived", "secondary")
-"""How a figure is known: read at its source; computed from released files with the official metric; transcribed."""
+STATUSES = ("verified", "derived", "secondary", "unverified")
+"""How a figure is known.
+
+Read at its source; computed from released files with the official metric; transcribed by several others; recalled.
+"""
 
 SUBSETS: Mapping[str, tuple[str, str]] = {
     **{value: ("type", value) for value in ("one", "multiple", "NE", "CN", "V", "P")},
