@@ -50,7 +50,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, *args.data, args.train, args.tune)
+    check_writable(args.output, *args.data, *args.train, args.tune)
     check_save_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
     spans = inputs.parse_spans(args)

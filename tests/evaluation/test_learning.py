@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from classic_rc.datasets import join_datasets
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
@@ -72,6 +73,20 @@ def test_who_learns_from_gold_sees_the_training_data_alone():
     with raises(UsageError, field="training data", found="cloze", expected="single-choice") as refused:
         evaluate(DEV, [WatchesGold()], train=synthetic_dataset(Task.CLOZE))
     assert {"synthetic", "dev"} <= set(str(refused.value).split())
+
+
+def test_several_datasets_to_learn_from_are_one():
+    other = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=3, seed=2, name="more")
+    (row,) = evaluate(DEV, [WatchesGold()], train=[TRAIN, other]).rows
+    assert [q.text for q in WatchesGold.shown] == [q.text for q in (*TRAIN, *other)]
+    assert row.trained_on == "train + more"
+    (joined,) = evaluate(DEV, [WatchesGold()], train=join_datasets([TRAIN, other])).rows
+    assert joined.signature == row.signature
+    assert evaluate(DEV, [WatchesGold()], train=[TRAIN]).rows[0].trained_on == "train"
+    predict(DEV, WatchesGold(), train=[TRAIN, other])
+    assert len(WatchesGold.shown) == len(TRAIN) + len(other)
+    with raises(UsageError, field="datasets"):
+        evaluate(DEV, [WatchesGold()], train=[TRAIN, synthetic_dataset(Task.CLOZE)])
 
 
 def test_the_same_holds_for_predictions():

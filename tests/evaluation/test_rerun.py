@@ -269,6 +269,18 @@ def test_training_and_tuning_data_are_checked_too(data, tmp_path):
     assert str(other) in change
 
 
+def test_every_part_of_joined_training_data_is_found_and_checked(data, tmp_path):
+    other = data.with_name("other.jsonl")
+    other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
+    parts = [load(other), load("sample:single-choice")]
+    run = evaluate(load(data), [parse_solver("constant-position:majority")], train=parts)
+    path = save([run], tmp_path / "runs")
+    assert again(path).same
+    other.write_bytes(other.read_bytes() + b"\n")
+    (change,) = restore_record(path).changes
+    assert str(other) in change
+
+
 @pytest.fixture
 def own_files() -> Path:
     return Path(__file__).resolve().parents[2] / "data"
