@@ -153,6 +153,14 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
     assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
+def test_a_record_from_before_blocks_is_the_same(evaluation, tmp_path):
+    def without_blocks(record):
+        for row in record["runs"][0]["rows"]:
+            assert row.pop("block") == "learns nothing"
+
+    assert again(save([evaluation], tmp_path, without_blocks)).same
+
+
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
     gone = again(save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop()))
     assert [row.same for row in gone.runs[0].rows] == [True, False]
