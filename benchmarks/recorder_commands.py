@@ -95,6 +95,7 @@ run sample --cv 2 -s surface-lr --save r &&
   run sample:multi-span --cv 2 -s span-lr --relative-threshold 0.3 --format json
 run sample:single-choice --train inputs/leaky.jsonl -s surface-lr -s length -s constant-position:majority --save r
 run sample --train sample:{single-choice|multiple-answer} --drop-overlap --format json
+run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice --drop-overlap -s surface-lr
 run {TASK} --train {TASK} -s sw+d -s ngram-lm --format json
 run sample:multiple-answer --tune sample:multiple-answer -s sw+d --format json
 run sample:single-choice --tune sample:single-choice -s sliding-window:race -s sliding-window,window=tuned

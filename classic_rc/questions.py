@@ -184,6 +184,8 @@ class Dataset(Sequence[Question]):
     read_with: Mapping[str, Any] | None = None
     """The arguments of :func:`classic_rc.load`, as plain data. None for a part of a dataset and for questions in
     memory."""
+    parts: tuple[Dataset, ...] = ()
+    """The datasets that :func:`classic_rc.datasets.join_datasets` joined into this one; else empty."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -198,7 +200,7 @@ class Dataset(Sequence[Question]):
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Question | Dataset:
         if isinstance(index, slice):
-            return replace(self, questions=self.questions[index], read_with=None)
+            return replace(self, questions=self.questions[index], read_with=None, parts=())
         return self.questions[index]
 
     def __iter__(self) -> Iterator[Question]:
@@ -233,7 +235,7 @@ class Dataset(Sequence[Question]):
 
     def filter(self, keep: Callable[[Question], bool]) -> Dataset:
         """Return a dataset of the questions for which `keep` is true."""
-        return replace(self, questions=[q for q in self.questions if keep(q)], read_with=None)
+        return replace(self, questions=[q for q in self.questions if keep(q)], read_with=None, parts=())
 
     def with_candidates(self, generator: Callable[[Passage], Sequence[Candidate]], signature: str) -> Dataset:
         """Return the same span questions, with the spans that `generator` makes from their passage as candidates.

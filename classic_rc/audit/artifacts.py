@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.null import MetricNulls, exceedance_p_value, null_distribution_of
+from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import predict
@@ -202,7 +203,7 @@ class PartialInputs:
 def measure_partial_inputs(
     dataset: Dataset,
     *,
-    train: Dataset | None = None,
+    train: TrainingData | None = None,
     cv: int | None = None,
     group: str | None = None,
     seed: int = 0,
@@ -224,8 +225,8 @@ def measure_partial_inputs(
     Parameters
     ----------
     dataset : Dataset
-    train : Dataset, optional
-        The training data. What it shares with `dataset` is left out.
+    train : Dataset or sequence of Dataset, optional
+        The training data; several datasets become one. What it shares with `dataset` is left out.
     cv : int, optional
         Number of folds of whole passages to learn in without `train`; 5 by default.
     group : str, optional
@@ -266,6 +267,7 @@ def measure_partial_inputs(
         )
     progress, shared = progress or Progress(), shared or EncodingCache()
     progress.stage("near duplicates")
+    train = as_dataset(train)
     learning = LearningData(train=train, cv=cv, group=group, drop_overlap=True)
     groups = passage_groups(dataset, group)
     reason = _blocking_reason(dataset, groups)

@@ -11,6 +11,7 @@ import numpy as np
 from classic_rc.audit.artifacts import PARTIAL_INPUTS, PartialInputs, PartialResult, measure_partial_inputs
 from classic_rc.audit.integrity import Finding, find_defects
 from classic_rc.audit.words import LeakingWords, find_leaking_words
+from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.display import frame_of_records, html_table
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.io.progress import progress_bar
@@ -178,7 +179,7 @@ class CheckReport:
 def check_dataset(
     dataset: Dataset,
     *,
-    train: Dataset | None = None,
+    train: TrainingData | None = None,
     cv: int | None = None,
     group: str | None = None,
     seed: int = 0,
@@ -202,7 +203,7 @@ def check_dataset(
     -------
     CheckReport
     """
-    start, shared = time.perf_counter(), EncodingCache()
+    start, shared, train = time.perf_counter(), EncodingCache(), as_dataset(train)
     names = {member.name for member in PARTIAL_INPUTS if dataset.task in member.solver.tasks}
     with progress_bar(dataset.name, len(names) * len(dataset), progress) as advance:
         partial = measure_partial_inputs(

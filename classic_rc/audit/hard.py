@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
@@ -164,7 +165,7 @@ def find_hard_subset(
     report: Sequence[Solver] = (),
     max_solved: int = 0,
     solved_above: float = SOLVED_ABOVE,
-    train: Dataset | None = None,
+    train: TrainingData | None = None,
     tune: Dataset | None = None,
     cv: int | None = None,
     group: str | None = None,
@@ -218,8 +219,10 @@ def find_hard_subset(
     """
     members = [solver for solver in solvers if not isinstance(solver, Random)]
     _check_filter(members, max_solved, solved_above)
-    for role, other in (("--train", train), ("--tune", tune)):
-        if other is not None and other.fingerprint == dataset.fingerprint:
+    train = as_dataset(train)
+    for role, whole in (("--train", train), ("--tune", tune)):
+        parts = () if whole is None else (whole, *whole.parts)
+        if other := next((part for part in parts if part.fingerprint == dataset.fingerprint), None):
             raise UsageError(
                 f"{role} is the data to filter: leave out {role}, and solvers learn out of fold",
                 field=role.removeprefix("--"),

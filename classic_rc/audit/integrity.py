@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.near_duplicates import near_duplicate_pairs
 from classic_rc.questions import Dataset, Question, Task, normalised_text
@@ -112,14 +113,14 @@ class Finding:
         }
 
 
-def find_defects(dataset: Dataset, train: Dataset | None = None) -> tuple[Finding, ...]:
+def find_defects(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
     """Look for every kind of defect in :data:`KINDS`.
 
     Parameters
     ----------
     dataset : Dataset
         Gold may be hidden.
-    train : Dataset, optional
+    train : Dataset or sequence of Dataset, optional
         Training data, which must not contain the dataset's passages and questions.
 
     Returns
@@ -128,6 +129,7 @@ def find_defects(dataset: Dataset, train: Dataset | None = None) -> tuple[Findin
         One per kind that was found, in the order of :data:`KINDS`.
     """
     ids: dict[str, list[str]] = {}
+    train = as_dataset(train)
     overlap = () if train is None else _find_overlap(dataset, train)
     for kind, id_ in chain(_find_in_questions(dataset), _find_repetitions(dataset), overlap):
         ids.setdefault(kind, []).append(id_)

@@ -50,7 +50,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.grouping import group_questions
 
     systems = [parse_system(text) for text in args.system]
-    files = [args.data, args.train, args.tune, *args.labels, *(system.file for system in systems)]
+    files = [args.data, *args.train, args.tune, *args.labels, *(system.file for system in systems)]
     check_writable(args.output, *files)
     form = None if args.plot is None else inputs.check_figure_path(args.plot, *files)
     dataset = inputs.load_dataset(args, args.data)

@@ -22,7 +22,7 @@ _LEAK_FOUND = 1
 OPTIONS = (
     "data...",
     "reading",
-    vary_option("--train", help="the data to learn from, also checked for overlap with DATA"),
+    vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
     "--train-split",
     "leaks",
     "--jobs",
@@ -41,7 +41,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.reports.checks import leak_messages
 
-    check_writable(args.output, *args.data, args.train)
+    check_writable(args.output, *args.data, *args.train)
     if not math.isfinite(args.level):
         expected = "a finite number of points"
         raise UsageError(
@@ -50,9 +50,7 @@ def handle(args: argparse.Namespace) -> int:
             found=str(args.level),
             expected=expected,
         )
-    train = None
-    if args.train is not None:
-        train = inputs.load_dataset(args, args.train, split=args.train_split or "")
+    train = inputs.read_train(args)
     reports: list[CheckReport] = []
     failures = Failures()
     try:

@@ -36,7 +36,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import compare
 
     systems = [parse_system(text) for text in args.systems]
-    check_writable(args.output, args.data, args.train, args.tune, *(system.file for system in systems))
+    check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
     comparisons = []
     for results, chance in iter_shared_results(args, systems):
         comparison = compare(

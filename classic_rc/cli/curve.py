@@ -48,7 +48,7 @@ def handle(args: argparse.Namespace) -> int:
     output = None if args.output == "-" else args.output
     form = _output_format(output)
     systems = _parse_systems(args)
-    check_writable(output, args.data, args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
+    check_writable(output, args.data, *args.train, args.tune, *(s for s in systems.values() if isinstance(s, str)))
     if form != "csv":
         require_matplotlib()
     dataset = inputs.load_dataset(args, args.data)

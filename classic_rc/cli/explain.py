@@ -42,7 +42,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, args.data, args.train, args.tune)
+    check_writable(args.output, args.data, *args.train, args.tune)
     (solver,) = inputs.with_search_engine(args, [parse_solver(args.solver)])
     spans = inputs.parse_spans(args)
     datasets = [inputs.load_dataset(args, data) for data in inputs.expand_datasets([args.data])]

@@ -56,7 +56,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.audit.hard import SOLVED_ABOVE, find_hard_subset
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, args.data, args.train, args.tune)
+    check_writable(args.output, args.data, *args.train, args.tune)
     if args.form is not None and args.output is None:
         raise UsageError(f"--as {args.form} needs an output file: add -o FILE", field="--as", found=args.form)
     solvers = inputs.with_search_engine(args, [parse_solver(spec) for spec in (*args.solver, *args.report)])

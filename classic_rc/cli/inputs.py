@@ -44,13 +44,19 @@ def load_dataset(args: argparse.Namespace, data: str, *, split: str | None = Non
 
 def read_training_data(args: argparse.Namespace) -> dict[str, Any]:
     """Read the datasets of ``--train`` and ``--tune`` and return them as keyword arguments."""
-    return {
-        role: None if data is None else load_dataset(args, data, split=split or "")
-        for role, data, split in (
-            ("train", args.train, args.train_split),
-            ("tune", args.tune, args.tune_split),
-        )
-    }
+    tune = None if args.tune is None else load_dataset(args, args.tune, split=args.tune_split or "")
+    return {"train": read_train(args), "tune": tune}
+
+
+def read_train(args: argparse.Namespace) -> Dataset | None:
+    """Read the files and folders of ``--train`` as one dataset; None without the option."""
+    from classic_rc.datasets.joined import as_dataset
+
+    datasets = [load_dataset(args, data, split=args.train_split or "") for data in args.train]
+    train = as_dataset(datasets)
+    if train is not None and train.parts:  # the notes of the parts are told already
+        report_notes(args, "note", train.notes[sum(len(part.notes) for part in datasets) :], train.name)
+    return train
 
 
 def learning_options(args: argparse.Namespace) -> dict[str, Any]:

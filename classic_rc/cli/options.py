@@ -202,7 +202,13 @@ TABLE: dict[str, tuple[Option, ...]] = {
         ),
     ),
     "training and tuning": (
-        _option("--train", metavar="DATA", help="the data to train solvers on"),
+        _option(
+            "--train",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="the data to train solvers on: a file or a folder; repeat for several, which become one",
+        ),
         _option("--train-split", metavar="SPLIT", help="the split of the --train data to use"),
         _option("--tune", metavar="DATA", help="the data to tune thresholds and windows on"),
         _option("--tune-split", metavar="SPLIT", help="the split of the --tune data to use"),

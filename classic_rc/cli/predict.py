@@ -36,7 +36,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.formats.registry import default_format, get_format
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, args.data, args.train, args.tune)
+    check_writable(args.output, args.data, *args.train, args.tune)
     (solver,) = inputs.with_search_engine(args, [parse_solver(args.solver)])
     form = get_format(args.form) if args.form else None
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))

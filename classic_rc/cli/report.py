@@ -61,7 +61,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, args.data, args.train, args.tune, *args.labels)
+    check_writable(args.output, args.data, *args.train, args.tune, *args.labels)
     solvers = [parse_solver(spec) for spec in args.solver]
     names = expand_sample_names(args.data)
     if len(names) > 1:

@@ -50,7 +50,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.solvers.specs import parse_solver
 
-    check_writable(args.output, *args.data, args.train, args.tune)
+    check_writable(args.output, *args.data, *args.train, args.tune)
     check_save_folder(args.save)
     solvers = [parse_solver(spec) for spec in args.solver]
     spans = inputs.parse_spans(args)
@@ -151,10 +151,12 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
     if form == "json":
         plain = runs_to_dict(evaluations)
         if published:
+            from classic_rc.evaluation.results import Block
             from classic_rc.reports.published import published_rows
 
+            block = {"block": str(Block.PUBLISHED)}
             for run, evaluation in zip(plain["runs"], evaluations, strict=True):
-                run["published"] = [row.to_dict() for row in published_rows(evaluation.dataset)[1]]
+                run["published"] = [{**row.to_dict(), **block} for row in published_rows(evaluation.dataset)[1]]
         return render_json(plain)
     if form == "csv":
         return results_csv(evaluations, published)

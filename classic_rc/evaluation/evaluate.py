@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.decisions import (
     Argmax,
     Cuts,
@@ -22,7 +23,7 @@ from classic_rc.decisions import (
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
 from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides, require_gold
-from classic_rc.evaluation.results import Evaluation, Outcomes, OutcomeTally, Row
+from classic_rc.evaluation.results import Block, Evaluation, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.signature import (
     Signature,
     changed_params,
@@ -46,7 +47,7 @@ def evaluate(
     dataset: Dataset,
     solvers: Sequence[Solver],
     *,
-    train: Dataset | None = None,
+    train: TrainingData | None = None,
     tune: Dataset | None = None,
     cv: int | None = None,
     group: str | None = None,
@@ -71,8 +72,9 @@ def evaluate(
         Its gold answers must be known.
     solvers : sequence of Solver
         They are cloned, never changed.
-    train : Dataset, optional
-        The data that solvers learn from; see :attr:`Solver.learns_from`.
+    train : Dataset or sequence of Dataset, optional
+        The data that solvers learn from; see :attr:`Solver.learns_from`. Several datasets become one
+        (:func:`classic_rc.datasets.join_datasets`).
     tune : Dataset, optional
         The data that thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for
         each fifth of the passages on the other four (``cv5`` in the row). If it is `dataset` itself, the row is
@@ -133,7 +135,7 @@ def evaluate(
         plan = EvaluationPlan.check(
             dataset,
             solvers,
-            LearningData(train, tune, cv, group, drop_overlap),
+            LearningData(as_dataset(train), tune, cv, group, drop_overlap),
             Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
             spans=spans,
             options={"group_by": group_by},
@@ -232,6 +234,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         signature=str(signature),
         short_signature=signature.short,
         outcomes=outcomes,
+        block=Block.of(solver),
         caveats=system.caveats,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
@@ -285,6 +288,7 @@ def evaluate_predictions(
         signature=str(signature),
         short_signature=signature.short,
         outcomes=tally.outcomes(),
+        block=Block.GIVEN,
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )
     groups = group_masks(dataset, group_by) if group_by is not None else {}
@@ -312,7 +316,7 @@ def predict(
     solver: Solver,
     *,
     decide: bool = True,
-    train: Dataset | None = None,
+    train: TrainingData | None = None,
     tune: Dataset | None = None,
     cv: int | None = None,
     group: str | None = None,
@@ -349,7 +353,7 @@ def predict(
         A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
     """
     plan = EvaluationPlan.check(
-        dataset, [solver], LearningData(train, tune, cv, group, drop_overlap), overrides, spans=spans
+        dataset, [solver], LearningData(as_dataset(train), tune, cv, group, drop_overlap), overrides, spans=spans
     )
     dataset, (solver,) = plan.dataset, plan.solvers
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))

@@ -111,7 +111,8 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
         read_with |= {
             key: recorded_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
         }
-    return {"read_with": read_with, "sources": sources}
+    parts = {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
+    return {"read_with": read_with, "sources": sources, **parts}
 
 
 def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
+from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
@@ -192,6 +193,8 @@ class _RunRestorer:
         return dataset
 
     def _read(self, entry: Mapping[str, Any]) -> Dataset:
+        if entry.get("parts"):
+            return join_datasets([self._read(part) for part in entry["parts"]])
         read_with, sources = entry["read_with"], entry["sources"]
         if read_with is None:
             raise DataError("the questions were in memory and were not read from a file", source=entry["name"])
@@ -280,8 +283,8 @@ def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
 
 
-_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes"})
-"""Fields of a row that contain versions, paths or times, or are compared question by question."""
+_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"})
+"""Fields of a row that contain versions, paths or times, follow from its solver, or are compared by question."""
 
 
 @dataclass(frozen=True, slots=True)

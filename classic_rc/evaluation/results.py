@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,45 @@ from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
+from classic_rc.solvers.base import Solver
 
 if TYPE_CHECKING:
     import pandas
 
 ALPHA = 0.05
 """Adjusted p-values below this level are marked in tables."""
+
+
+class Block(StrEnum):
+    """What a system knew before it answered: systems of different blocks are no fair contest.
+
+    The order is that of the blocks in a table.
+    """
+
+    UNTRAINED = "learns nothing"
+    TRAINED = "trained"
+    GIVEN = "given scores"
+    PUBLISHED = "published"
+
+    @classmethod
+    def of(cls, solver: Solver) -> Block:
+        """Return the block of a fitted solver's row."""
+        if solver.is_trained:
+            return cls.TRAINED
+        return cls.GIVEN if solver.has_given_scores else cls.UNTRAINED
+
+    @property
+    def heading(self) -> str:
+        """The line above the block's rows in a table."""
+        return _HEADINGS[self]
+
+
+_HEADINGS = {
+    Block.UNTRAINED: "learns nothing from gold answers",
+    Block.TRAINED: "trained on gold answers",
+    Block.GIVEN: "given scores or answers, of unknown training",
+    Block.PUBLISHED: "published by others",
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +96,8 @@ class Row:
         Whether it was tuned on the same data that it reports.
     tuned_params : mapping
         The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
+    block : Block
+        Whether it learned from gold, from nothing, or its scores were given.
     outcomes : Outcomes
     caveats : tuple of str
         Warnings from fitting, for example that a learner stopped before it converged.
@@ -90,6 +126,7 @@ class Row:
     tuned_here: bool = False
     tuned_params: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str | None = None
+    block: Block = Block.UNTRAINED
     caveats: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
@@ -231,6 +268,7 @@ class Evaluation:
         record = {
             "solver": row.solver,
             "variant": row.variant,
+            "block": str(row.block),
             "signature": row.signature,
             "short_signature": row.short_signature,
             "params": dict(row.params),

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.results import Block, Evaluation
 from classic_rc.metrics.registry import metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
 from classic_rc.reports.tables import EMPTY_CELL
 
-STATUSES = ("verified", "derived", "secondary")
-"""How a figure is known: read at its source; computed from released files with the official metric; transcribed."""
+STATUSES = ("verified", "derived", "secondary", "unverified")
+"""How a figure is known.
+
+Read at its source; computed from released files with the official metric; transcribed by several others; recalled.
+"""
 
 SUBSETS: Mapping[str, tuple[str, str]] = {
     **{value: ("type", value) for value in ("one", "multiple", "NE", "CN", "V", "P")},
@@ -184,7 +187,7 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
             lines.setdefault((row.system, row.source, row.note), {})[where] = row
     return [
         [
-            _PREFIX + system,
+            system,
             *(format_value(found[column]) if column in found else EMPTY_CELL for column in columns),
             EMPTY_CELL,
             "; ".join(_figure_notes(next(iter(found.values())), task)),
@@ -202,8 +205,9 @@ def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
     subset = "[{}={}]".format(*SUBSETS[row.subset]) if _column_subset(evaluation, row) and row.subset else ""
     return {
         "dataset": evaluation.dataset.name,
-        "split": evaluation.dataset.split,
+        "split": row.split,
         "questions": row.n,
+        "block": str(Block.PUBLISHED),
         "solver": _PREFIX + row.system,
         row.metric + subset: None if row.value is None else float(row.value) / 100,
         "ties": row.ties,
@@ -240,6 +244,7 @@ def _group_subset(evaluation: Evaluation, value: str) -> str:
 
 
 def _figure_notes(row: PublishedRow, task: Task) -> Iterator[str]:
+    yield f"{row.dataset} {row.split}"
     if row.status != "verified":
         yield row.status
     if task is not Task.MULTIPLE_ANSWER:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.evaluation.results import ALPHA, Evaluation, Row
+from classic_rc.evaluation.results import ALPHA, Block, Evaluation, Row
 from classic_rc.metrics.registry import METRICS, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Task
 from classic_rc.reports.published import published_cells, published_records
@@ -30,6 +31,10 @@ _BOLD = "bold: the best row, without expectations and rows tuned on this data"
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     """Return the results of one dataset as a table: a row per system, metrics in percent, groups by main metric.
 
+    Systems that learn nothing, trained systems, given scores and published figures are separate blocks of rows
+    (:class:`~classic_rc.evaluation.results.Block`), with headings if there are several. Rows keep their order
+    within a block.
+
     Parameters
     ----------
     evaluation : Evaluation
@@ -42,6 +47,9 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
     """
     task = evaluation.dataset.task
     assert task is not None
+    order = list(Block)
+    evaluation = replace(evaluation, rows=tuple(sorted(evaluation.rows, key=lambda row: order.index(row.block))))
+    blocks = [row.block for row in evaluation.rows]
     metrics = [metric.name for metric in metrics_for(task)]
     main = primary_metric(task)
     header = ["system", *(METRICS[name].label for name in metrics)]
@@ -56,6 +64,7 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
         rows.append([*cells, format_percent(share, 1), "; ".join(row_notes(row))])
     if published:
         rows += published_cells(evaluation)
+        blocks += [Block.PUBLISHED] * (len(rows) - len(blocks))
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
     title = dataset_title(evaluation.dataset, f"{evaluation.n_candidates:,} candidates")
     return Table(
@@ -67,6 +76,14 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
         caption=protocol_caption(evaluation, title),
         bold=best_places(evaluation),
         faint=small_places(evaluation),
+        headings=_headings(blocks),
+    )
+
+
+def _headings(blocks: Sequence[Block]) -> dict[int, str]:
+    """Return the heading of each block by the index of its first row; none if all rows are in one block."""
+    return (
+        {blocks.index(block): block.heading for block in Block if block in blocks} if len(set(blocks)) > 1 else {}
     )
 
 
@@ -204,6 +221,7 @@ def _row_record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
         "dataset": dataset.name,
         "split": dataset.split,
         "questions": len(dataset),
+        "block": str(row.block),
         "solver": row.solver,
         "variant": row.variant,
         **row.metrics(),

@@ -9,9 +9,9 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from classic_rc.evaluation.resampling import Interval
@@ -45,6 +45,8 @@ class Table:
     faint : set of (int, int)
         The places of cells with little evidence, such as those of small groups. They are in parentheses, and grey
         in LaTeX.
+    headings : mapping of int to str
+        The heading above a row, by the row's index. It begins a block of rows.
     """
 
     title: str
@@ -55,6 +57,7 @@ class Table:
     caption: str | None = None
     bold: AbstractSet[CellPlace] = frozenset()
     faint: AbstractSet[CellPlace] = frozenset()
+    headings: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", printable(self.title))
@@ -62,6 +65,7 @@ class Table:
         object.__setattr__(self, "rows", [[printable(cell) for cell in row] for row in self.rows])
         object.__setattr__(self, "notes", [printable(note) for note in self.notes])
         object.__setattr__(self, "caption", printable(self.caption or self.title))
+        object.__setattr__(self, "headings", {i: printable(text) for i, text in self.headings.items()})
 
     @property
     def faint_columns(self) -> AbstractSet[int]:
@@ -74,6 +78,18 @@ class Table:
             [shown(cell, (i, j) in self.bold, (i, j) in self.faint) for j, cell in enumerate(row)]
             for i, row in enumerate(self.rows)
         ]
+
+    def lines(
+        self,
+        shown: Callable[[str, bool, bool], str],
+        line: Callable[[Sequence[str]], str],
+        head: Callable[[str], str],
+    ) -> Iterator[str]:
+        """Yield the rows and their headings: `shown` makes a cell, `line` joins cells, `head` makes a heading."""
+        for i, cells in enumerate(self.grid(shown)):
+            if i in self.headings:
+                yield head(self.headings[i])
+            yield line(cells)
 
 
 def render(table: Table, form: str) -> str:
@@ -99,9 +115,11 @@ def render(table: Table, form: str) -> str:
 
 
 def _render_text(table: Table) -> str:
-    cells = table.grid(lambda text, bold, faint: isolate_direction(f"({text})" if faint else text))
-    grid = [[isolate_direction(cell) for cell in table.header], *cells]
-    widths = [max(map(_width, column)) for column in zip(*grid, strict=True)]
+    def cell(text: str, bold: bool, faint: bool) -> str:
+        return isolate_direction(f"({text})" if faint else text)
+
+    header = [isolate_direction(name) for name in table.header]
+    widths = [max(map(_width, column)) for column in zip(header, *table.grid(cell), strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
@@ -110,7 +128,7 @@ def _render_text(table: Table) -> str:
         return "  ".join(padded).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    lines = [table.title, line(grid[0]), rule, *map(line, cells)]
+    lines = [table.title, line(header), rule, *table.lines(cell, line, lambda text: f"[{text}]")]
     return "\n".join([*lines, *([""] if table.notes else []), *table.notes]) + "\n"
 
 
@@ -153,7 +171,9 @@ def _render_markdown(table: Table) -> str:
     marks = ["---" if i in table.left else "---:" for i in range(len(table.header))]
     head = line([isolate_direction(markdown_escape(name)) for name in table.header])
     title = f"**{markdown_escape(table.title)}**"
-    lines = [title, "", head, "|" + "|".join(marks) + "|", *map(line, table.grid(cell))]
+    empty = [""] * (len(table.header) - 1)
+    rows = table.lines(cell, line, lambda text: line([f"*{isolate_direction(markdown_escape(text))}*", *empty]))
+    lines = [title, "", head, "|" + "|".join(marks) + "|", *rows]
     return "\n".join([*lines, *(f"\n{markdown_block(note)}" for note in table.notes)]) + "\n"
 
 
@@ -202,6 +222,9 @@ def _render_latex(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(cells) + r" \\"
 
+    def heading(text: str) -> str:
+        return rf"\multicolumn{{{len(columns)}}}{{l}}{{\textit{{{latex_escape(text)}}}}} \\"
+
     assert table.caption is not None  # __post_init__ sets it
     body = [
         r"\begin{table}",
@@ -211,7 +234,7 @@ def _render_latex(table: Table) -> str:
         r"\toprule",
         line([latex_escape(name) for name in table.header]),
         r"\midrule",
-        *map(line, table.grid(cell)),
+        *table.lines(cell, line, heading),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",

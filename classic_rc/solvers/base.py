@@ -329,6 +329,19 @@ class Solver(Estimator, ABC):
         return getattr(self, "caveats_", ())
 
     @property
+    def is_trained(self) -> bool:
+        """Whether gold answers shape its scores: it learns from gold, or one of its members does.
+
+        A tuned threshold, window or weight is not training: it is noted with the data that it was tuned on.
+        """
+        return self.learns_from == "gold" or any(member.is_trained for member in self.members)
+
+    @property
+    def has_given_scores(self) -> bool:
+        """Whether it or one of its members reads scores that another system made."""
+        return any(member.has_given_scores for member in self.members)
+
+    @property
     def members(self) -> Sequence[Solver]:
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()

@@ -433,6 +433,11 @@ class SavedSolver(Solver):
         return self._loaded_solver().needs_only_arrays
 
     @property
+    def is_trained(self) -> bool:
+        """Whether the saved solver learned from gold."""
+        return self._loaded_solver().is_trained
+
+    @property
     def trained_on_(self) -> Mapping[str, Any] | None:
         """The data that the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
         return getattr(self._loaded_solver(), "trained_on_", None)

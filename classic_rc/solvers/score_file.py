@@ -61,6 +61,11 @@ class ScoreFile(Solver):
         self.format = format
         self.decision = decision
 
+    @property
+    def has_given_scores(self) -> bool:
+        """True: nobody can tell from the scores what the system that made them learned from."""
+        return True
+
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Read the scores of `questions`.
 

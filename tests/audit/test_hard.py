@@ -17,6 +17,7 @@ from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import Solver, parse_solver
+from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
 
@@ -58,6 +59,12 @@ def made(n: int, n_candidates: int = 4, passages: int | None = None) -> Dataset:
 
 def kept(found) -> str:
     return "".join(question.id for question in found.dataset)
+
+
+def test_training_data_with_a_part_that_is_filtered_is_refused():
+    data, other = load("sample:single-choice"), synthetic_dataset(Task.SINGLE_CHOICE, name="other")
+    with raises(UsageError, field="train", found=data.name):
+        find_hard_subset(data, [parse_solver("surface-lr")], train=[other, data])
 
 
 def test_what_nobody_solves_is_hard_and_members_are_down_to_nothing():

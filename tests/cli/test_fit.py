@@ -20,6 +20,7 @@ def test_a_fitted_solver_is_run_from_its_file(cli, tmp_path):
     saved = cli("run", LESSONS, "-s", spec, "--format", "json")
     anew = cli("run", LESSONS, "-s", "surface-lr:mitre2018", "--train", LESSONS, "--format", "json")
     assert saved.row("saved:surface-lr:mitre2018")["metrics"] == anew.row("surface-lr")["metrics"]
+    assert saved.row("saved:surface-lr:mitre2018")["block"] == "trained"
     assert saved.messages("warning", f"saved:surface-lr:mitre2018: {model}")
     rows = [json.loads(line) for line in cli("predict", EXAM, "-s", spec).out.splitlines()]
     assert len({row["score"] for row in rows}) > 10

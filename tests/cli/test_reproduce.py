@@ -82,18 +82,23 @@ def test_run_shows_published_rows(cli, stories):
     done = cli("run", stories, "-s", "sliding-window:mctest", "--published", "--group-by", "type")
     assert done.code == 0
     assert done.messages("warning", "mc160.dev", "official MC160 dev")
-    line = next(line for line in done.out.splitlines() if line.startswith("published: SW "))
-    assert line.split()[2:5] == ["57.99", "55.72", "60.85"]  # all, multiple, one
+    published = done.out.partition("[published by others]\n")[2].splitlines()
+    line = next(line for line in published if line.startswith("SW "))
+    assert line.split()[1:4] == ["57.99", "55.72", "60.85"]  # all, multiple, one
+    assert "MC160 dev" in line
     assert "published" not in cli("run", stories, "-s", "sliding-window:mctest").out
 
 
 def test_published_rows_in_json_and_csv(cli, stories):
     run = cli("run", stories, "-s", "random", "--published", "--format", "json").run
     assert any((row["system"], row["value"]) == ("SW", 57.99) for row in run["published"])
+    assert {(row["block"], row["split"]) for row in run["published"]} == {("published", "dev")}
     out = cli("run", stories, "-s", "random", "--published", "--format", "csv", "--quiet").out
     records = {record["solver"]: record for record in csv.DictReader(io.StringIO(out))}
     assert float(records["published: RTE"]["accuracy"]) == pytest.approx(0.5924)
-    assert records["published: RTE"]["status"] == "derived"
+    rte = records["published: RTE"]
+    assert (rte["status"], rte["split"], rte["block"]) == ("derived", "dev", "published")
+    assert records["random"]["block"] == "learns nothing"
 
 
 def test_data_without_published_figures_gets_a_warning(cli):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import nullcontext
 from importlib import import_module
 
@@ -117,6 +118,65 @@ def test_train_teaches_the_majority_position(cli, single, write):
     assert row["trained_on"] == "train"
     assert row["metrics"] == {"accuracy": 0.0}
     assert "trained_on:train@" in row["signature"]
+
+
+CHOICE = {"question": "q", "candidates": ["a", "b", "c"]}
+
+
+def test_train_takes_several_files(cli, single, write):
+    firsts = write("firsts.jsonl", [{**CHOICE, "passage": "First.", "gold": 0}])
+    lasts = write("lasts.jsonl", [{**CHOICE, "passage": f"Last {i}.", "gold": 2} for i in range(2)])
+    majority = ("-s", "constant-position:majority")
+    done = cli("run", single, "--train", firsts, "--train", lasts, *majority, "--format", "json")
+    row = done.row("constant-position")
+    assert (row["trained_on"], row["block"]) == ("firsts + lasts", "trained")
+    assert row["metrics"] == json_of(cli, single, "--train", lasts, *majority).row("constant-position")["metrics"]
+    assert done.messages("note", "firsts + lasts", "all ids now begin with their dataset's name")
+    other = json_of(cli, single, "--train", lasts, "--train", firsts, *majority).row("constant-position")
+    digests = {re.search(r"trained_on:[^@]+@(\w+)", made["signature"])[1] for made in (row, other)}
+    assert len(digests) == 2
+
+
+def test_train_takes_a_folder(cli, single, write, tmp_path):
+    (tmp_path / "lessons").mkdir()
+    for i, gold in enumerate((0, 2, 2)):
+        write(f"lessons/part{i}.jsonl", [{**CHOICE, "id": f"q{i}", "passage": f"Text {i}.", "gold": gold}])
+    majority = ("-s", "constant-position:majority")
+    row = json_of(cli, single, "--train", tmp_path / "lessons", *majority).row("constant-position")
+    (lasts, firsts) = (
+        json_of(cli, single, "--train", tmp_path / "lessons" / f"part{i}.jsonl", *majority).row("constant-position")
+        for i in (2, 0)
+    )
+    assert row["metrics"] == lasts["metrics"] != firsts["metrics"]
+    again = tmp_path / "lessons" / "part0.jsonl"
+    done = cli("run", single, "--train", tmp_path / "lessons", "--train", again, *majority)
+    done.fails(2, "lessons", "part0", "1 questions", "q0", field="datasets")
+
+
+def test_what_several_training_files_share_with_the_data_is_left_out(cli, single, write):
+    shared = write("shared.jsonl", [json.loads(line) for line in single.read_text(encoding="utf-8").splitlines()])
+    other = write("other.jsonl", [{**CHOICE, "id": "other", "passage": "Another text.", "gold": 2}])
+    args = (single, "--train", other, "--train", shared, "-s", "constant-position:majority")
+    told = cli("run", *args)
+    assert told.messages("warning", "other + shared shares")
+    assert cli("run", *args, "--drop-overlap").messages("warning", "other + shared shares", "left out")
+    alone = json_of(cli, single, "--train", other, "-s", "constant-position:majority").rows[-1]
+    dropped = json_of(cli, *args, "--drop-overlap").rows[-1]
+    assert dropped["metrics"] == alone["metrics"]
+    assert dropped["signature"].partition("@")[0].endswith("other + shared")
+
+
+@pytest.mark.parametrize(
+    ("files", "facts"),
+    [
+        (["sample:single-choice", "sample:single-choice"], ["24 questions", "give every file once"]),
+        (["sample:single-choice", "sample:cloze"], ["different tasks", "single-choice", "cloze"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_training_files_that_cannot_be_one(cli, single, command, files, facts):
+    done = cli(command, single, *(part for file in files for part in ("--train", file)))
+    done.fails(2, *facts, field="datasets")
 
 
 def names_of(rows):

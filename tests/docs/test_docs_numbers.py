@@ -60,7 +60,7 @@ def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
     found = {}
     for dataset, header, body in re.findall(r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE):
         names = re.split(r" {2,}", header)
-        rows = [re.split(r" {2,}", line) for line in body.splitlines()]
+        rows = [re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")]  # no headings
         assert all(len(row) in (len(names), len(names) - 1) for row in rows)
         found[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
     return found
@@ -72,10 +72,11 @@ def results(command: str, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str,
     specs = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "-s"]
     found = {}
     for dataset, rows in printed_rows(output(command, capsys)).items():
-        remaining = iter(rows)
+        remaining = list(rows)  # of one solver they are in the order of -s, of two they are in the order of blocks
         for spec in specs:
             solver = spec.partition(",")[0].partition(":")[0]
             found[dataset, spec] = next(r for r in remaining if r["system"].partition(":")[0] == solver)
+            remaining.remove(found[dataset, spec])
     return found
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from classic_rc.datasets import join_datasets
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
+from classic_rc.evaluation.results import Block
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import ConstantPosition, Solver, parse_solver
+from classic_rc.solvers import ConstantPosition, ScoreFile, Solver, parse_solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
@@ -73,6 +75,20 @@ def test_who_learns_from_gold_sees_the_training_data_alone():
     assert {"synthetic", "dev"} <= set(str(refused.value).split())
 
 
+def test_several_datasets_to_learn_from_are_one():
+    other = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=3, seed=2, name="more")
+    (row,) = evaluate(DEV, [WatchesGold()], train=[TRAIN, other]).rows
+    assert [q.text for q in WatchesGold.shown] == [q.text for q in (*TRAIN, *other)]
+    assert row.trained_on == "train + more"
+    (joined,) = evaluate(DEV, [WatchesGold()], train=join_datasets([TRAIN, other])).rows
+    assert joined.signature == row.signature
+    assert evaluate(DEV, [WatchesGold()], train=[TRAIN]).rows[0].trained_on == "train"
+    predict(DEV, WatchesGold(), train=[TRAIN, other])
+    assert len(WatchesGold.shown) == len(TRAIN) + len(other)
+    with raises(UsageError, field="datasets"):
+        evaluate(DEV, [WatchesGold()], train=[TRAIN, synthetic_dataset(Task.CLOZE)])
+
+
 def test_the_same_holds_for_predictions():
     for solver, shown in ((Watches(), list(DEV)), (WatchesPassages(), [*TRAIN, *DEV])):
         predict(DEV, solver, train=TRAIN)
@@ -86,6 +102,48 @@ def test_a_majority_position_is_the_training_datas():
     most_often = max(range(max(right) + 1), key=lambda position: (right.count(position), -position))
     (fixed,) = evaluate(DEV, [ConstantPosition(position=most_often)]).rows
     assert row.metrics() == fixed.metrics()
+
+
+class Members(Watches):
+    """A combination of the solvers in `combined`."""
+
+    combined: tuple = ()
+    members = property(lambda self: self.combined)
+
+
+def test_only_what_learns_from_gold_is_trained():
+    for solver, block in (
+        (Watches(), Block.UNTRAINED),
+        (WatchesPassages(), Block.UNTRAINED),
+        (WatchesGold(), Block.TRAINED),
+        (ConstantPosition(), Block.UNTRAINED),
+        (ConstantPosition(position="majority"), Block.TRAINED),
+    ):
+        (row,) = evaluate(DEV, [solver], train=TRAIN).rows
+        assert row.block is block, solver
+    (row,) = evaluate(DEV, [WatchesGold()], cv=2).rows
+    assert row.block is Block.TRAINED
+
+
+@pytest.mark.parametrize(
+    ("members", "block"),
+    [
+        ([Watches()], Block.UNTRAINED),
+        ([Watches(), ScoreFile()], Block.GIVEN),
+        ([ScoreFile(), WatchesGold()], Block.TRAINED),
+    ],
+)
+def test_a_combination_is_what_its_members_are(members, block, monkeypatch):
+    monkeypatch.setattr(Members, "combined", tuple(members))
+    assert Block.of(Members()) is block
+
+
+def test_a_tuned_threshold_is_no_training():
+    several = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
+    elsewhere = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=4, seed=1, name="elsewhere")
+    (row,) = evaluate(several, [parse_solver("sw+d")], train=elsewhere, tune=elsewhere).rows
+    assert (row.tuned_on, row.block) == ("elsewhere", Block.UNTRAINED)
+    assert row.threshold is not None
 
 
 def test_training_on_the_reported_data_is_warned_about():

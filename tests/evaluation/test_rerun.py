@@ -153,6 +153,14 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
     assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
+def test_a_record_from_before_blocks_is_the_same(evaluation, tmp_path):
+    def without_blocks(record):
+        for row in record["runs"][0]["rows"]:
+            assert row.pop("block") == "learns nothing"
+
+    assert again(save([evaluation], tmp_path, without_blocks)).same
+
+
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
     gone = again(save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop()))
     assert [row.same for row in gone.runs[0].rows] == [True, False]
@@ -262,6 +270,18 @@ def test_training_and_tuning_data_are_checked_too(data, tmp_path):
     other = data.with_name("other.jsonl")
     other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
     run = evaluate(load(data), [parse_solver("constant-position:majority")], train=load(other))
+    path = save([run], tmp_path / "runs")
+    assert again(path).same
+    other.write_bytes(other.read_bytes() + b"\n")
+    (change,) = restore_record(path).changes
+    assert str(other) in change
+
+
+def test_every_part_of_joined_training_data_is_found_and_checked(data, tmp_path):
+    other = data.with_name("other.jsonl")
+    other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
+    parts = [load(other), load("sample:single-choice")]
+    run = evaluate(load(data), [parse_solver("constant-position:majority")], train=parts)
     path = save([run], tmp_path / "runs")
     assert again(path).same
     other.write_bytes(other.read_bytes() + b"\n")

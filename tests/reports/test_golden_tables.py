@@ -24,7 +24,7 @@ from classic_rc.evaluation import (
     with_intervals,
     with_significance,
 )
-from classic_rc.evaluation.results import Outcomes
+from classic_rc.evaluation.results import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import render, results_csv, results_table
 from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
@@ -70,9 +70,11 @@ def row(name: str, right: np.ndarray, **more: Any) -> Row:  # the other fields o
     return Row(solver, variant or None, {}, f"solver:{signature}", signature, outcomes, **more)
 
 
-def evaluation() -> Evaluation:
+def evaluation(learner: bool = True) -> Evaluation:
     data, i = dataset(), np.arange(N)
+    learned = row("learner", np.where(i % 2, 1.0, 0.0), ties="partial", block=Block.TRAINED, trained_on="train")
     rows = (
+        *([learned] if learner else []),
         row("random", np.full(N, 0.25), expected=True),
         row("longest", np.where(i % 3 == 0, 1.0, 0.0), ties="partial"),
         row("sw+d", np.where(i % 8 == 7, 0.5, np.where(i % 3 == 0, 0.0, 1.0)), ties="partial"),
@@ -90,7 +92,7 @@ def results() -> dict[str, str]:
 
 
 def breakdown() -> dict[str, str]:
-    made = evaluation()
+    made = evaluation(learner=False)
     names = ("coreference", "causal relation", "bridging")
     of = {
         q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0)
@@ -130,7 +132,7 @@ def shown(form: str, text: str, system: str) -> list[str]:
     return NUMBER.findall(line.partition("tuned on")[0])
 
 
-@pytest.mark.parametrize("system", ["random", "longest", "sw+d", "tuned:50%"])
+@pytest.mark.parametrize("system", ["random", "longest", "sw+d", "tuned:50%", "learner"])
 def test_all_forms_show_the_same_numbers(system):
     forms = results()
     (record,) = (r for r in csv.DictReader(io.StringIO(forms["csv"])) if r["signature"] == f"solver:{system}|n:{N}")
@@ -153,6 +155,27 @@ def test_all_forms_show_the_same_numbers(system):
         assert shown(form, forms[form], system) == wanted
 
 
+@pytest.mark.parametrize(
+    ("form", "start", "line"),
+    [
+        ("table", r"^-+$", r"\[(.*)\]$|(\S+)  "),
+        ("markdown", r"^\|-.*$", r"\| \*(.*?)\* \||\| (\S+) \|"),
+        ("latex", r"^\\midrule$", r".*\\textit\{(.*)\}\} |(\S+) &"),
+    ],
+)
+def test_blocks_have_headings_in_every_form(form, start, line):
+    body = re.split(start, results()[form], maxsplit=1, flags=re.MULTILINE)[1].strip().splitlines()
+    found = [heading or name for heading, name in re.findall(rf"^(?:{line})", "\n".join(body[:7]), re.MULTILINE)]
+    rows = ["random", "longest", "sw+d", "tuned:50\\%" if form == "latex" else "tuned:50%"]
+    assert found == [Block.UNTRAINED.heading, *rows, Block.TRAINED.heading, "learner"]
+
+
+def test_one_block_has_no_heading():
+    made = evaluation(learner=False)
+    assert results_table(made).headings == {}
+    assert all(block.heading not in render(results_table(made), "table") for block in Block)
+
+
 def test_the_best_of_the_comparable_rows_is_bold():
     markdown, latex = results()["markdown"], results()["latex"]
     assert re.findall(r"^\| (\S+) \|.*\*\*", markdown, re.MULTILINE) == ["sw+d"]
@@ -161,8 +184,8 @@ def test_the_best_of_the_comparable_rows_is_bold():
 
 def test_marks_are_of_rows_that_differ():
     made = evaluation()
-    marked = [cells[0] for cells in results_table(made).rows if "*" in cells[1]]
-    assert marked == [row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05] != []
+    marked = {cells[0] for cells in results_table(made).rows if "*" in cells[1]}
+    assert marked == {row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05} != set()
 
 
 def test_small_groups_are_marked_in_every_form():

@@ -72,6 +72,47 @@ def test_reproductions_name_solvers_and_have_figures(name):
     assert parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
 
 
+TRAINED_SYSTEMS = [  # published figures that a trained system is compared with
+    *(("Smith et al. 2015", name, "test", value) for name, value in (("MC160", "74.27"), ("MC500", "65.96"))),
+    *(("Narasimhan and Barzilay 2015", name, "test", v) for name, v in (("MC160", "73.23"), ("MC500", "63.75"))),
+    ("Sachan et al. 2015", "MC500", "test", "67.83"),
+    *(("Wang et al. 2015", name, "test", value) for name, value in (("MC160", "75.27"), ("MC500", "69.94"))),
+    *(("Trischler et al. 2016", name, "test", v) for name, v in (("MC160", "74.58"), ("MC500", "71.00"))),
+    *(("GBDT++", "DREAM", split, value) for split, value in (("dev", "53.3"), ("test", "52.8"))),
+]
+
+
+@pytest.mark.parametrize(("system", "dataset", "split", "value"), TRAINED_SYSTEMS)
+def test_figures_of_trained_systems(system, dataset, split, value):
+    row = row_of(system=system, dataset=dataset, split=split, subset=None)
+    assert row.value == Decimal(value)
+    assert row.status == ("unverified" if dataset == "DREAM" else "verified")
+
+
+@pytest.mark.parametrize(
+    ("system", "values"),
+    [
+        ("Random", ("24.6", "25.0", "24.9")),
+        ("SW", ("37.3", "30.4", "32.2")),
+        ("Stanford Attentive Reader", ("44.2", "43.0", "43.3")),
+        ("Gated-Attention Reader", ("43.7", "44.2", "44.1")),
+    ],
+)
+def test_the_table_of_race(system, values):
+    of_paper = [r for r in load_published().rows if r.system == system and r.source.endswith("results table")]
+    rows = {r.subset: r for r in of_paper if r.dataset == "RACE"}
+    assert {subset: str(row.value) for subset, row in rows.items()} == dict(
+        zip(("middle", "high", None), values, strict=True)
+    )
+    assert {row.split for row in rows.values()} == {"test"}
+
+
+def test_bert_on_multirc_has_no_macro_average():
+    rows = [r for r in load_published().rows if (r.system, r.dataset) == ("BERT-large", "MultiRC")]
+    assert {(r.metric, r.split, str(r.value)) for r in rows} == {("f1_a", "test", "70.0"), ("em0", "test", "24.1")}
+    assert {r.status for r in rows} == {"secondary"}
+
+
 def row_of(**facts) -> PublishedRow:
     (row,) = (r for r in load_published().rows if all(getattr(r, key) == value for key, value in facts.items()))
     return row

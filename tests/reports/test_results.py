@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from classic_rc.evaluation import Evaluation, Row
-from classic_rc.evaluation.results import Outcomes
+from classic_rc.evaluation.results import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import render, results_csv, results_table
 
@@ -98,11 +100,11 @@ def test_latex():
 
 def test_csv():
     assert results_csv([SINGLE]) == (
-        "dataset,split,questions,solver,variant,accuracy,accuracy[kind=x|y],accuracy[kind=日本],expected,tie_rate,ties,"
+        "dataset,split,questions,block,solver,variant,accuracy,accuracy[kind=x|y],accuracy[kind=日本],expected,tie_rate,ties,"
         "selected_share,threshold,tuned_on,tuned_here,trained_on,signature\n"
-        "mini,dev,2,random,,0.5,0.5,0.5,True,,,0.5,,,False,,solver:random|n:2\n"
-        "mini,dev,2,sw+d,mctest160,0.6666666666666666,1.0,0.3333333333333333,False,0.5,first,0.5,,mini,True,train,"
-        "solver:sw+d|variant:mctest160|n:2\n"
+        "mini,dev,2,learns nothing,random,,0.5,0.5,0.5,True,,,0.5,,,False,,solver:random|n:2\n"
+        "mini,dev,2,learns nothing,sw+d,mctest160,0.6666666666666666,1.0,0.3333333333333333,False,0.5,first,"
+        "0.5,,mini,True,train,solver:sw+d|variant:mctest160|n:2\n"
     )
 
 
@@ -143,3 +145,23 @@ def test_csv_of_several_datasets_has_all_their_columns():
 def test_nothing_measured_is_a_dash_and_not_a_number():
     nothing = replace(SINGLE, rows=SINGLE.rows[:1], groups={"none": np.array([False, False])})
     assert results_table(nothing).rows[0][2] == "–"
+
+
+def test_blocks_are_apart_and_keep_the_order_of_their_rows():
+    blocks = (Block.GIVEN, Block.TRAINED, Block.UNTRAINED, Block.TRAINED, Block.UNTRAINED)
+    rows = tuple(replace(SINGLE.rows[0], solver=f"s{i}", block=block) for i, block in enumerate(blocks))
+    table = results_table(replace(SINGLE, rows=rows))
+    assert [cells[0] for cells in table.rows] == ["s2", "s4", "s1", "s3", "s0"]
+    assert table.headings == {0: Block.UNTRAINED.heading, 2: Block.TRAINED.heading, 4: Block.GIVEN.heading}
+    records = csv.DictReader(io.StringIO(results_csv([replace(SINGLE, rows=rows)])))
+    assert [record["block"] for record in records] == list(blocks)
+
+
+def test_bold_cells_follow_their_rows_into_the_blocks():
+    one_group = replace(SINGLE, groups={}, group_by=None)
+    best, worst = (
+        replace(SINGLE.rows[1], solver=name, tuned_here=False, outcomes=outcomes({"accuracy": credit}))
+        for name, credit in (("best", [[1.0], [1.0]]), ("worst", [[0.0], [0.0]]))
+    )
+    table = results_table(replace(one_group, rows=(replace(best, block=Block.TRAINED), worst)))
+    assert [table.rows[i][0] for i, _ in table.bold] == ["best:mctest160"]
