@@ -53,8 +53,8 @@ def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArra
     -------
     ndarray of int64, shape (n_candidates,)
     """
-    # Count with each query in place of the passage. The parts before and after the placeholder are two texts, because
-    # no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
+    # Count with each query in place of the passage. The parts before and after the placeholder are two texts,
+    # because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
     starts = arrays.question_offsets[:-1]
     halves = arrays._replace(
         passage_tokens=arrays.question_tokens,
@@ -266,8 +266,8 @@ def mention_distances(
     candidates, starts : ndarray of int64, shape (n_mentions,)
         The mentions: the result of :func:`phrase_places`.
     alignment : {"ends", "first", "last"} or None
-        Where distances are measured from: from a word's expected place, as in :func:`cloze_distance`, or (None) from
-        the nearer end of the mention itself.
+        What distances are measured from: a word's expected place, as in :func:`cloze_distance`, or (None) the
+        nearer end of the mention itself.
 
     Returns
     -------

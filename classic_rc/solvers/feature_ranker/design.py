@@ -122,6 +122,8 @@ class Design:
         if self.mean is not None:
             dense[:, -1] = 1.0
         k = len(self.crossed)
+        if not k:
+            return Features(dense)
         type_of = np.repeat(types, np.diff(offsets))
         indices = (type_of[:, None] * k + np.arange(k)).astype(np.int32)
         crossed = csr_matrix(
