@@ -146,10 +146,11 @@ def entity_features(
     *,
     block_tokens: int = BLOCK_TOKENS,
     cells: int = CELLS,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float32]:
     """Return the features of the distinct candidates of each question.
 
-    This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, equal to the bit.
+    This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
+    380,000 training questions of CNN have about ten million candidates.
 
     Parameters
     ----------
@@ -162,11 +163,11 @@ def entity_features(
 
     Returns
     -------
-    ndarray of float64, shape (n_candidates of the arrays, n_features)
+    ndarray of float32, shape (n_candidates of the arrays, n_features)
         The columns of the groups in the order of :data:`ENTITY_FEATURES`.
     """
     names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
-    matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)))
+    matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)
     for block in _blocks(texts, block_tokens, cells):
         columns: _Columns = {}
         for group, compute in _COLUMNS.items():

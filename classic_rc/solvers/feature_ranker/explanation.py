@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class ScoreParts(NamedTuple):
 
     groups: Mapping[str, NDArray[np.float64]]  # by group, (n_candidates,): these add up to the scores
     names: Sequence[str]  # of the features
-    values: NDArray[np.float64]  # (n_features, n_candidates)
+    values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
     added: NDArray[np.float64]  # (n_features, n_candidates): what each feature adds
     cells: Sequence[Mapping[str, float]]  # of each candidate, the largest weights in the lexical score
     evidence: NDArray[np.int64]  # (n_candidates,): the sentence with the evidence, or -1

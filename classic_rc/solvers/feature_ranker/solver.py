@@ -213,9 +213,9 @@ class FeatureRanker(Solver):
         table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
         self.caveats_: tuple[str, ...] = ()
         self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
-        self.words_ = TrainingWords.learn(texts) if table.learned else None
-        reads_passage = "passage" in INPUTS[self.inputs]
-        self.vectors_ = CountVectors.learn(texts, self.words_) if "vectors" in groups and reads_passage else None
+        self.words_, self.vectors_ = TrainingWords.learn(texts) if table.learned else None, None
+        if self.words_ is not None and "vectors" in groups and "passage" in INPUTS[self.inputs]:
+            self.vectors_ = CountVectors.learn(texts, self.words_)
 
         def learner(features: Features, min_count: int = 0) -> Learner:
             return Learner(features, cases, offsets, folds, encoded.arrays.question_passage, min_count)
@@ -224,7 +224,8 @@ class FeatureRanker(Solver):
         values = self._features(texts, groups, lexical)
         names, raw = table.names_of(groups), cases.offsets is None
         self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
-        values = values[:, self.columns_]
+        if len(self.columns_) < len(names):
+            values = values[:, self.columns_]
         used = [names[j] for j in self.columns_]
         design = Design.learn(used, self._crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
@@ -438,7 +439,7 @@ class FeatureRanker(Solver):
 
     def _features(
         self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.floating[Any]]:
         """Return the features of all rows; `lexical` has scores in place of those of the fitted weights."""
         encoded, table = texts.encoded, self.table_
         parts = [table.compute(texts, [group for group in groups if group not in table.learned], self.words_)]
@@ -453,7 +454,7 @@ class FeatureRanker(Solver):
                 assert self.cells_ is not None
                 lexical = _expand(encoded, self.cells_.score(texts, self.cell_weights_))
             parts.append(lexical[:, None])
-        return np.concatenate(parts, axis=1)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _add_groups(self, added: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return what the bias and each group add to the scores, given what each feature adds."""
@@ -490,7 +491,7 @@ def _restore_words(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     return TrainingWords(words, arrays["passages_with"].astype(np.int64), int(state["n_passages"]))
 
 
-def _differs(values: NDArray[np.float64], offsets: NDArray[np.int64], *, raw: bool) -> bool:
+def _differs(values: NDArray[np.floating[Any]], offsets: NDArray[np.int64], *, raw: bool) -> bool:
     """Return whether a feature differs between candidates of one question; or, if `raw`, of any questions."""
     if not len(values):
         return False

@@ -53,7 +53,7 @@ class FeatureTable(ABC, Generic[T]):
         """Build the texts of questions; those of inputs that are not read are empty."""
 
     @abstractmethod
-    def compute(self, texts: T, groups: Collection[str], words: TrainingWords | None) -> NDArray[np.float64]:
+    def compute(self, texts: T, groups: Collection[str], words: TrainingWords | None) -> NDArray[np.floating[Any]]:
         """Return the features of some groups that are not learned, a row for each candidate of the ranker."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class OptionTable(FeatureTable[RankerTexts]):
 
     def compute(
         self, texts: RankerTexts, groups: Collection[str], words: TrainingWords | None
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.floating[Any]]:
         """Return the dense features, a row for each candidate."""
         assert words is not None
         return dense_features(texts, words.rarity(texts.encoded.vocabulary), groups)
@@ -162,7 +162,7 @@ class EntityTable(FeatureTable[EntityTexts]):
 
     def compute(
         self, texts: EntityTexts, groups: Collection[str], words: TrainingWords | None
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.floating[Any]]:
         """Return the features, a row for each distinct candidate."""
         return entity_features(texts, groups)
 

@@ -101,7 +101,7 @@ def assert_equals_reference(texts):
     ]
     assert got.shape == (len(expected), len(NAMES))
     for j, name in enumerate(NAMES):
-        assert got[:, j].tolist() == [features[name] for features in expected], name
+        assert got[:, j].tolist() == [np.float32(features[name]) for features in expected], name
     assert all(set(features) == set(NAMES) for features in expected)
 
 
@@ -204,13 +204,13 @@ def test_a_worked_example():
     assert (ann["in passage"], bob["in passage"], eve["in passage"]) == (1, 1, 0)
     assert (ann["in question"], bob["in question"], eve["in question"]) == (0, 1, 0)
     assert (ann["frequency"], bob["frequency"], eve["frequency"]) == (2, 2, 0)
-    assert (ann["first position"], bob["first position"], eve["first position"]) == (0, 10 / 17, 1)
+    assert (ann["first position"], bob["first position"], eve["first position"]) == (0, np.float32(10 / 17), 1)
     assert (bob["context: 2 left"], bob["context: 1 right"], bob["context: 2 left, 1 right"]) == (1, 1, 1)
     assert (bob["context: 2 right"], ann["context: 1 left"], eve["context: 1 left"]) == (0, 0, 0)
     assert bob["distance: least"] < ann["distance: least"] < eve["distance: least"] == 20
     assert bob["aligned: least"] < ann["aligned: least"] < eve["aligned: least"] == 8
     # The query's content words are boat, bought and Bob; Ann's first sentence has one of them.
-    assert ann["words in sentence"] == 1 / 3
+    assert ann["words in sentence"] == np.float32(1 / 3)
     assert bob["words in sentence"] == 1
     assert (ann["entity in sentence"], bob["entity in sentence"]) == (0, 0)
 
