@@ -95,11 +95,11 @@ class Design:
         self, values: NDArray[np.floating[Any]], j: int, offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the columns c, z and raw of feature j."""
-        values = np.asarray(values, dtype=np.float64)
-        centred, standard = compare(values, offsets)
+        own = np.asarray(values, dtype=np.float64)
+        centred, standard = compare(own, offsets)
         raw = None
         if self.mean is not None and self.deviation is not None:
-            raw = np.clip((values - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
+            raw = np.clip((own - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
     def matrix(

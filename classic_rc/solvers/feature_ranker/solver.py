@@ -464,7 +464,7 @@ class FeatureRanker(Solver):
             groups[group] = groups[group] + amounts if group in groups else amounts
         return groups
 
-    def _contributions(self, texts: Any) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+    def _contributions(self, texts: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
         """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
 
         Both have shape (n_features, n_candidates of the block).
